@@ -35,28 +35,29 @@ SAME_NORMAL_COSINE = 1.0 - 1e-9
 # the extents. Read by: character.contacts.
 SAME_SUPPORT_SHARE = 1e-9
 
-# By so much more is certainly more: the normal of a sliver may be off by a hundredth of that, and
-# all else by rounding. Unit: share of a distance. Read by: character.contacts.
+# Culling: a triangle is apart from a ball only if it is farther by so much. The normal of a
+# sliver may be off by a hundredth of that, and all else by rounding. Unit: share of a distance.
+# Read by: character.contacts.
 FARTHER_SHARE = 1e-4
 
-# By so much more is certainly more: much more than rounding. Unit: share of a product. Read by:
-# character.contacts.
+# Culling: an edge is beside a sphere only if it is so by so much more: much more than rounding.
+# Unit: share of a product. Read by: character.contacts.
 HIGHER_SHARE = 1e-10
 
-# A move may fall short by so much, and still counts as out. Unit: share of a depth. Read by:
-# character.contacts.
+# A move may fall short by so much, and still counts as out. Unit: share of a depth plus 1 mm.
+# Read by: character.contacts.
 SHORT_SHARE = 1e-9
 
 # Planes at a smaller angle do not meet in a line worth going to. Unit: sine. Read by:
 # character.contacts.
 PARALLEL_PLANES_SINE = 1e-6
 
-# A slope of exactly the limit is walkable. Unit: cosine. Read by: character, character.contacts,
-# character.moving_base.
+# A slope of exactly the limit is walkable. Unit: difference of cosines. Read by: character,
+# character.contacts, character.moving_base.
 SLOPE_SLACK = 1e-9
 
-# Faces hold only if their normals are nearer to the one-way direction: more than rounding. Unit:
-# cosine. Read by: character.contacts.
+# Faces hold only if their normals have a larger component along the one-way direction: more than
+# rounding. Unit: cosine. Read by: character.contacts.
 ONE_WAY_COSINE = 1e-6
 
 # Depth up to which a one-way part still holds a body up. Unit: m. Read by: character.contacts.
@@ -69,16 +70,16 @@ ONE_WAY_DEPTH = 1e-3
 # by: character.others, character.reports, character.walk.
 OVERHEAD_COSINE = 0.995
 
-# How far a body may be lifted where wall and ground lead into each other. Unit: m. Read by:
-# character.reports, character.walk.
+# Vertical slack of walks, steps and creases, and how far a body may be lifted where wall and
+# ground lead into each other. Unit: m. Read by: character.reports, character.walk.
 WALL_CLEARANCE = 1e-3
 
 # How far from its end a walk into a corner may stop. Unit: m. Read by: character.reports,
 # character.walk.
 CORNER_SLACK = 2.5e-3
 
-# A body must get farther by so much along the walls that it touches. Unit: share of the
-# displacement. Read by: character.walk.
+# A slide along one of the walls touched must lead farther in the direction of the displacement by
+# so much. Unit: share of the displacement. Read by: character.walk.
 PROGRESS_SHARE = 1e-3
 
 # How exactly the moment is found at which a body leaves the ground. Unit: s. Read by:
@@ -122,8 +123,9 @@ LEAST_IMPACT = 1e-3
 # character.reports.
 SAME_SURFACE_COSINE = 0.99
 
-# Contacts that differ by no more hold a body up alike. Unit: cosine. Read by: character.reports.
-SAME_GROUND_COSINE = 1e-9
+# Contacts that differ by no more hold a body up alike. Unit: difference of cosines. Read by:
+# character.reports.
+SAME_GROUND_SLACK = 1e-9
 
 
 # --- Crowds
@@ -135,24 +137,26 @@ CROWD_SLOP = 5e-4
 # crowd.
 ON_TOP_MARGIN = 1e-3
 
-# Gap up to which characters that prefer to stay may be pushed. Unit: m. Read by: crowd.
+# Two agents are a contact of the solver if their gap is no larger than both preferred
+# displacements and this. Unit: m. Read by: crowd.
 CROWD_DISTANCE = 0.02
 
 # A character whose displacement is deflected by less is not pushed: the solver knows walls and
-# standing agents to its rounds, not exactly. Unit: m. Read by: crowd.
+# standing agents as well as its rounds allow. Unit: m. Read by: crowd.
 PUSH_SLACK = 1e-6
 
 # The same for long displacements. Unit: share of the displacement. Read by: crowd.
 PUSH_SLACK_SHARE = 1e-3
 
-# Distance behind a half-plane that still counts as within it. Unit: m. Read by: character.others.
+# Distance outside a half-plane that still counts as within it. Unit: m. Read by:
+# character.others.
 HALF_PLANE_SLACK = 1e-9
 
 # Half-planes at a smaller angle are parallel. Unit: sine. Read by: character.others.
 PARALLEL_HALF_PLANES_SINE = 1e-9
 
-# Distance from a half-plane at which a body hits the character behind it. Unit: m. Read by:
-# character.
+# Distance from the line of a half-plane at which a body hits the character beyond it. Unit: m.
+# Read by: character.
 HALF_PLANE_REACHED = 1e-6
 
 # Distance above the top of a character that counts as on it. Unit: m. Read by: character.others.
@@ -196,8 +200,9 @@ PARALLEL_AXES_SINE = 1e-12
 # geometry.
 TIE_SHARE = 1e-12
 
-# A unit direction leads against the front if its component along the normal is below minus this.
-# Unit: cosine. Read by: character.contacts, geometry, heightmap.batch_contacts.
+# A unit direction leads against the front if its component along the normal is below minus this;
+# a face with a normal whose y is no more is upright. Unit: cosine. Read by: character.contacts,
+# geometry, heightmap.batch_contacts.
 FRONT_COSINE = 1e-12
 
 # Motion that leads into a touched surface by less slides along it. Motions and normals rounded to

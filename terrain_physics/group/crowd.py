@@ -1,4 +1,4 @@
-"""The crowd solver of a group: contact impulses and half-planes, before each character moves."""
+"""The crowd of a group: preferred velocities, contact impulses and half-planes of an update."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _BELOW_COST, _PAIRS_COST, _PREFERRED_COST, _HALF_PLANES_COST = 20, 300, 200, 200
 
 
 class Crowd:
-    """Working memory of the crowd solver: nothing in it outlasts an update.
+    """Working memory of a crowd: nothing in it outlasts an update.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class Crowd:
             longest = max(longest, self._solve(seconds, workers))
 
         guaranteed = self._displacements[0]
-        for end in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
-            ends = self._ends[end % 2]
+        for turn in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
+            ends = self._ends[turn % 2]
 
             def constrain(
                 first: int, last: int, guaranteed: Floats = guaranteed, ends: Floats = ends

@@ -1,4 +1,4 @@
-"""A loose octree of spheres or boxes: overlapping pairs, objects nearby, the first hit of a ray."""
+"""A loose octree, a broad phase of spheres or boxes: pairs, objects nearby, hits of rays."""
 
 import math
 from collections.abc import Callable

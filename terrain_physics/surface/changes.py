@@ -1,4 +1,4 @@
-"""Where a ground has changed lately, so that only those near it look again."""
+"""The latest changes of a ground, so that only sleepers near them wake."""
 
 from math import inf
 

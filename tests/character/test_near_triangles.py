@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from terrain_physics._kernels.character.contacts.body import contact
-from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
+from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.state.work import new_faces
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, NORMAL
@@ -73,7 +73,7 @@ def test_a_lift_sets_a_body_on_top_of_a_triangle(name):
     body, faces, beside, lifted = BODIES[name], new_faces(), 0, 0
     low = -body.axis[1]
     for corners in triangles(2, 150):
-        up = depenetrate_upward(candidate(corners), 0, (0.0, 0.0, 0.0), body, faces)
+        up = rise_onto(candidate(corners), 0, (0.0, 0.0, 0.0), body, faces)
         exact = corners_of(corners.tolist())
 
         def gap(height, exact=exact):

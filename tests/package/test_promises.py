@@ -62,7 +62,7 @@ PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
             "test_any_number_of_threads_gives_the_same_bits",
         ),
         "character/test_saved_walks.py": ("test_saved_walks_equal_those_not_saved",),
-        "character/test_recorded_grounds.py": ("test_random_stories_are_replayed_bit_for_bit",),
+        "recording/test_recorded_grounds.py": ("test_random_stories_are_replayed_bit_for_bit",),
     },
     "Bad input": {
         "package/test_changed_meanwhile.py": ("test_a_write_in_between_is_refused_or_not_noticed",),
@@ -87,7 +87,7 @@ PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
         "heightmap/test_files_damaged.py": ("test_mutated_files_load_or_are_refused_by_name",),
         "heightmap/test_files_saved.py": ("test_an_error_while_writing_leaves_the_file_as_it_was",),
         "recording/test_recording_files.py": ("test_an_interrupted_save_leaves_the_old_file",),
-        "character/test_recorded_grounds.py": ("test_events_that_do_not_fit_are_refused",),
+        "recording/test_recorded_grounds.py": ("test_events_that_do_not_fit_are_refused",),
     },
     "Cache": {
         "kernels/test_own_files.py": (

@@ -11,7 +11,7 @@ import pytest
 
 from terrain_physics import CharacterGroup, CharacterMovement, Ground, HeightMap, SphereCollider
 from terrain_physics import TriangleMesh as Mesh
-from terrain_physics._kernels.ground.movers import no_debts
+from terrain_physics._kernels.ground.movers import no_part_shifts
 from terrain_physics._kernels.ground.table import ground_at, map_of, maps_of, parts_of
 from terrain_physics._kernels.heightmap.grid import cell_bits, stored_corners
 from terrain_physics._kernels.mesh.parts import part_at
@@ -57,7 +57,7 @@ def storage(ground) -> Any:
 
 def pointed_to(table):
     """Return all arrays that a table points to: of maps, then of meshes."""
-    found = ground_at(table, 6, no_debts())
+    found = ground_at(table, 6, no_part_shifts())
     arrays = []
     for row in range(len(maps_of(found))):
         grid, blocks = map_of(found, row)
@@ -70,7 +70,7 @@ def pointed_to(table):
 
 def shown(table):
     """Return the same arrays, of a map in tiles only what its tiles have of them."""
-    found, arrays = ground_at(table, 6, no_debts()), pointed_to(table)
+    found, arrays = ground_at(table, 6, no_part_shifts()), pointed_to(table)
     for row in range(len(maps_of(found))):
         grid, _ = map_of(found, row)
         if grid.tiles != 0:

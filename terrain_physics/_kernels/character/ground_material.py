@@ -83,6 +83,6 @@ def put_ground_material(
             continue
         own_memory = borrow_memory(memory)
         begin(own_memory.faces, 0.0)
-        ground = ground_at(table, int(own_rules[MASK]), own_memory.debts)
+        ground = ground_at(table, int(own_rules[MASK]), own_memory.part_shifts)
         _put_triangle(state, own_rules, random_states[i : i + 1], ground, own_memory, own)
     keep(memory)

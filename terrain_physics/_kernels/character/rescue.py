@@ -77,9 +77,9 @@ def rescue(
             tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, tally.air_time, 0
         )
         if up > most:
-            return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
+            return Motion(motion.origin, offset, motion.velocity, motion.footing, tally), up - most
     if not motion.footing.walking:
-        return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
+        return Motion(motion.origin, offset, motion.velocity, motion.footing, tally), 0.0
     # As in a walk: walkable ground lifts the body, and moves it nowhere else.
     manifold, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
     up = rise_of_feet(scene, offset, manifold.contacts, most, movement.walkable)
@@ -87,7 +87,7 @@ def rescue(
     out = resolve(scene, offset, list_contacts(scene, offset), movement.max_rounds, CONTACT_MARGIN)
     lifted = tally.lifted + out.lifted
     tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
-    return Motion(motion.base, out.offset, motion.velocity, motion.footing, tally), 0.0
+    return Motion(motion.origin, out.offset, motion.velocity, motion.footing, tally), 0.0
 
 
 @kernel
@@ -103,4 +103,4 @@ def rise(state: Floats, scene: Scene, motion: Motion, left: float, delta_time: f
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     state[AIR_TIME] += delta_time
-    report_ground(state, scene, motion.base, 0, (0.0, 0.0, 0.0), AIRBORNE)
+    report_ground(state, scene, motion.origin, 0, (0.0, 0.0, 0.0), AIRBORNE)

@@ -10,17 +10,17 @@ from terrain_physics._kernels.character.flight.time_of_impact import stop_at_imp
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     ALONE_DISPLACEMENT,
-    BEHIND,
+    BEYOND,
     COUNT,
     HALF_PLANE_SIZE,
     HALF_PLANES,
-    IS_HELD,
+    IS_PUSHABLE,
     IS_PUSHED,
     IS_TRIED,
     KEPT,
     LIMIT,
     UNPUSHED_DISPLACEMENT,
-    is_behind_half_plane,
+    is_outside_half_planes,
     within_half_planes,
     without,
 )
@@ -40,7 +40,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
 
-# Attempts at a step that ended behind a half-plane, one after another.
+# Attempts at a step that ended outside a half-plane, one after another.
 _TO_HALF_PLANES, _TO_WALLS, _ASIDE, _STAY = range(4)
 
 
@@ -50,7 +50,7 @@ class Others(NamedTuple):
     crowd: Floats  # its row (CROWD_SIZE,)
     spot: Vec3  # where the body was before the update, and before its moving base carried it
     carried: Vec3  # how far it was carried from there
-    stays: bool  # whether no push may take it off the ground: then a step is one without the push
+    keeps_off_ledges: bool  # whether a step that a push takes off the ground is taken without it
     seconds: float  # how long the update is
 
 
@@ -96,23 +96,23 @@ def is_among_others(crowd: Floats) -> bool:
 
 
 @kernel(inline=True, no_refcount=True)
-def is_held(crowd: Floats) -> bool:
+def is_pushable(crowd: Floats) -> bool:
     """Tell whether others may push a character, so that walls near it matter to them."""
-    return len(crowd) > 0 and crowd[IS_HELD] != 0.0
+    return len(crowd) > 0 and crowd[IS_PUSHABLE] != 0.0
 
 
 @kernel(inline=True, no_refcount=True)
-def velocity_to(others: Others, displacement: int, up: float) -> Vec3:
+def velocity_to(others: Others, column: int, up: float) -> Vec3:
     """Return the velocity of a displacement in the body's row, with ``up`` as its Y."""
-    x = (float(others.crowd[displacement]) - others.carried[0]) / others.seconds
-    return (x, up, (float(others.crowd[displacement + 1]) - others.carried[2]) / others.seconds)
+    x = (float(others.crowd[column]) - others.carried[0]) / others.seconds
+    return (x, up, (float(others.crowd[column + 1]) - others.carried[2]) / others.seconds)
 
 
 @kernel(inline=True)
 def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
     """Return a motion with another horizontal velocity."""
     velocity = (x, motion.velocity[1], z)
-    return Motion(motion.base, motion.offset, velocity, motion.footing, motion.tally)
+    return Motion(motion.origin, motion.offset, velocity, motion.footing, motion.tally)
 
 
 @kernel
@@ -143,8 +143,8 @@ def without_push(crowd: Floats, motion: Motion, initial_velocity: Vec3) -> Motio
 @kernel(inline=True)
 def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
     """Return the horizontal displacement of a body from where it was."""
-    x = motion.base[0] + motion.offset[0] - spot[0]
-    return x, motion.base[2] + motion.offset[2] - spot[2]
+    x = motion.origin[0] + motion.offset[0] - spot[0]
+    return x, motion.origin[2] + motion.offset[2] - spot[2]
 
 
 @kernel(noinline=True)
@@ -160,17 +160,17 @@ def among_others(
     ahead: Motion,
     rest: Pace,
 ) -> tuple[Scene, Motion, Pace, Vec3]:
-    """Take a step again, by another displacement, that ended behind a half-plane.
+    """Take a step that ended outside a half-plane again, by another displacement.
 
     The new displacement leads to the nearest place within the half-planes; where walls deflect it,
-    to the nearest one within those of walls too; where it still ends behind a half-plane, by so
-    much farther off; and at last the body stays.
+    to the nearest one within those of walls too; where it still ends outside, then aimed farther
+    inside by as much as it came out; at last the body stays with its moving base.
 
     Parameters
     ----------
     others : Others
     initial_velocity : Vec3
-        The velocity of the initial motion.
+        The velocity that the update began with, pushed or own.
     movement, motion, pace, scene, ground, log
         As of `take_step`; motion and pace from before the step.
     ahead, rest : Motion, Pace
@@ -183,10 +183,10 @@ def among_others(
     """
     crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
     leaves = motion.footing.grounded and not ahead.footing.grounded
-    if leaves and others.stays and pushed:
+    if leaves and others.keeps_off_ledges and pushed:
         initial_velocity = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
         motion = _with_velocity(motion, initial_velocity[0], initial_velocity[2])
-        scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
+        scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         scene, ahead, rest = take_step(movement, motion, pace, scene, ground, log)
     own, seconds = motion.velocity, pace.seconds
     from_x, from_z = _displacement_from(spot, motion)
@@ -195,13 +195,13 @@ def among_others(
     frictionless, is_tried = with_forces(movement, movement.gravity, 0.0), False
     for attempt in range(_STAY + 1):
         x, z = _displacement_from(spot, ahead)
-        if not is_behind_half_plane(crowd, x, z):
+        if not is_outside_half_planes(crowd, x, z):
             break
         is_tried = True
         in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
         if attempt == _TO_HALF_PLANES and in_x == aim_x and in_z == aim_z:
             continue  # that was the aim of the step
-        scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
+        scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
             near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
             put_walls(crowd, scene, motion.offset, movement.walkable, near, from_x, from_z)
@@ -234,10 +234,10 @@ def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radiu
     """
     crowd, seconds, carried = others.crowd, others.seconds, others.carried
     (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits
-    center = add(motion.base, motion.offset)
+    center = add(motion.origin, motion.offset)
     for k in range(int(crowd[COUNT])):
         at = HALF_PLANES + k * HALF_PLANE_SIZE
-        nx, nz, character = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
+        nx, nz, character = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEYOND])
         along = nx * x + nz * z
         if character == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
             continue

@@ -88,7 +88,7 @@ from terrain_physics._kernels.character.state.substeps import (
     STEPS_TOGETHER,
     Pace,
     cut,
-    extent,
+    largest_component,
     must_look,
     one_less,
     recentered,
@@ -108,7 +108,7 @@ from terrain_physics._kernels.character.step import (
     among_others,
     has_met_others,
     is_among_others,
-    is_held,
+    is_pushable,
     is_pushed,
     note_others,
     take_step,
@@ -117,7 +117,7 @@ from terrain_physics._kernels.character.step import (
 )
 from terrain_physics._kernels.character.walk.step import walk_step
 from terrain_physics._kernels.ground.candidates import fetch_ahead
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_debts
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts
 from terrain_physics._kernels.ground.table import (
     GroundTable,
     ground_at,
@@ -156,9 +156,9 @@ def _begin_motion(
         state[STEPPING] != 0.0,
         float(state[STEP_FOOT]),
     )
-    base = add(three_at(state, POSITION), center)
+    origin = add(three_at(state, POSITION), center)
     tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time, 0)
-    motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
+    motion = Motion(origin, (0.0, 0.0, 0.0), velocity, footing, tally)
     pace = cut(velocity, 0.0 if out.walking else gravity, delta_time, body.least)
 
     snap = float(rules[SNAP])
@@ -191,28 +191,28 @@ def cut_short(
     """
     begin(scene.faces, MOST_WORK - LAST_LOOK)
     motion, tally = recentered(motion), motion.tally
-    scene = look(scene, ground, motion.base, CONTACT_MARGIN, 0.0, 0.0)
-    touching = list_contacts(scene, motion.offset)
-    contacts, depth = touching.contacts, max(touching.depth, touching.overlap)
+    scene = look(scene, ground, motion.origin, CONTACT_MARGIN, 0.0, 0.0)
+    manifold = list_contacts(scene, motion.offset)
+    contacts, depth = manifold.contacts, max(manifold.depth, manifold.overlap)
     if is_spent(scene.faces):  # unknown
         contacts, depth = 0, tally.depth
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
     tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
-    return scene, Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
+    return scene, Motion(motion.origin, motion.offset, motion.velocity, motion.footing, tally)
 
 
 @kernel(inline=True, no_refcount=True)
 def _remember_walls(
     state: Floats, crowd: Floats, movement: MovementRules, motion: Motion, scene: Scene,
-    spot: Vec3, displacement: Vec3, met_walls: bool,
+    start: Vec3, displacement: Vec3, met_walls: bool,
 ) -> None:  # fmt: skip
     """Write the walls that block a body at the end of an update, if others may push it into them.
 
-    Its initial motion was from ``spot`` by ``displacement``. Where nothing took speed from it, a
+    Its initial motion was from ``start`` by ``displacement``. Where nothing took speed from it, a
     slope may have shortened its path, or it climbed.
     """
-    if is_held(crowd):
-        aside = subtract(subtract(add(motion.base, motion.offset), spot), displacement)
+    if is_pushable(crowd):
+        aside = subtract(subtract(add(motion.origin, motion.offset), start), displacement)
         if not (met_walls or crowd[IS_TRIED] != 0.0):
             aside = (0.0, 0.0, 0.0)
         note_walls(state, scene, motion.offset, movement.walkable, aside)
@@ -260,20 +260,20 @@ def advance(
     carried = subtract(add(start, three_at(rules, OFFSET)), spot)
     others = Others(crowd, spot, carried, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
     movement, motion, pace = _begin_motion(state, rules, body, others, delta_time)
-    crowded, base = is_among_others(crowd), motion.base
+    crowded, origin = is_among_others(crowd), motion.origin
     over_characters, is_on_character = is_over_characters(crowd), state[GROUND_KIND] == ON_CHARACTER
-    preferred = initial_velocity = motion.velocity
+    first_velocity = initial_velocity = motion.velocity
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-    scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
+    scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
     before, before_pace = motion, pace
-    # Treat a jammed body as newly placed: the same happens after a load, so both continue
-    # identically.
+    # Treat a body that did not converge as newly placed: the same happens after a load, so both
+    # continue identically.
     misplaced = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
     if misplaced and motion.footing.walking:
         misplaced = is_worse(scene, motion.offset, depth, is_below)
         if misplaced:  # it is depenetrated at once, however far
-            far = pace.far + extent(body.half_extents)
-            scene = look(scene, ground, motion.base, far, movement.drop, 0.0)
+            far = pace.far + largest_component(body.half_extents)
+            scene = look(scene, ground, motion.origin, far, movement.drop, 0.0)
     if misplaced:
         motion, left = rescue(movement, motion, scene, delta_time, is_below)
         if left > 0.0 and not is_spent(scene.faces):
@@ -291,23 +291,23 @@ def advance(
         if looks:
             motion = recentered(motion)
             if has_moving_ground:
-                ground = with_step_start(ground, motion.base, np.inf)
-            scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
+                ground = with_step_start(ground, motion.origin, np.inf)
+            scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         pace = one_less(pace, looks)
-        rules_of_step, is_bound = movement, False
+        movement_of_step, is_bound = movement, False
         if over_characters:
-            is_bound, rules_of_step, motion = step_onto_character(
+            is_bound, movement_of_step, motion = step_onto_character(
                 crowd, movement, motion, pace, body, is_on_character
             )
         if motion.footing.walking:  # the most common step, in the scene that there is
-            ahead, rest = walk_step(rules_of_step, motion, pace, scene, ground, log)
+            ahead, rest = walk_step(movement_of_step, motion, pace, scene, ground, log)
         else:
-            scene, ahead, rest = take_step(rules_of_step, motion, pace, scene, ground, log)
+            scene, ahead, rest = take_step(movement_of_step, motion, pace, scene, ground, log)
         if crowded:
             scene, ahead, rest, initial_velocity = among_others(
                 others,
                 initial_velocity,
-                rules_of_step,
+                movement_of_step,
                 motion,
                 pace,
                 scene,
@@ -340,13 +340,13 @@ def advance(
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, movement, motion, scene, delta_time, limit)
     if over_characters and is_on_character:
-        report_character_below(state, add(motion.base, motion.offset), body)
+        report_character_below(state, add(motion.origin, motion.offset), body)
     if has_moving_ground:
         settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
     else:
         state[BASE_PART] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
     _remember_walls(
-        state, crowd, movement, motion, scene, base, scale(preferred, delta_time), met_walls
+        state, crowd, movement, motion, scene, origin, scale(first_velocity, delta_time), met_walls
     )
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)
@@ -405,7 +405,7 @@ def update_characters(
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
-        ground = ground_at(table, int(own_rules[MASK]), own_memory.debts)
+        ground = ground_at(table, int(own_rules[MASK]), own_memory.part_shifts)
         own_crowd = _row(crowd, i, CROWD_SIZE)
         pushed = is_pushed(own_crowd)
         if not pushed and _sleeps(state, own_rules):
@@ -418,11 +418,11 @@ def update_characters(
             ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
-        end_debts(own_memory.debts, 0)
+        end_part_shifts(own_memory.part_shifts, 0)
         if i + 1 < last:
             fetch_ahead(ground, three_at(_row(states, i + 1, STATE_SIZE), POSITION))
         advance(state, draws, own_rules, own_hits, own_crowd, ground, delta_time, own_memory)
-        end_debts(own_memory.debts, 0)
+        end_part_shifts(own_memory.part_shifts, 0)
         note_contact_signature(state, own_rules, draws, ground, own_memory)
         see_moves(state, moves)
         any_hits = any_hits or state[HITS] > 0.0

@@ -40,7 +40,7 @@ from terrain_physics._kernels.character.state.layout import (
     unpack_body,
 )
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, no_debts
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, no_part_shifts
 from terrain_physics._kernels.ground.table import (
     GroundTable,
     ground_at,
@@ -65,7 +65,7 @@ AGENT_LAYERS, AGENT_MASK = 12, 13  # layers that it is on, and that it collides 
 HEADING = 14  # unit direction in which it walks, two numbers; zeros: none
 INVERSE_MASS = 16  # in 1 / _UNIT_MASS; 0: immovable
 PREFERRED = 17  # preferred displacement among others, and its length, three numbers
-STIFFNESS = 20  # largest eigenvalue of the sum of n n^T over its contacts; 0: it has none
+COUPLING = 20  # largest eigenvalue of the sum of n n^T over its contacts; 0: it has none
 WALL_NORMAL = 21  # of walls that block it: unit normals, two numbers each; zeros: none
 WALL_GAP = WALL_NORMAL + 2 * MOST_WALLS  # distances to those walls
 WALL_IMPULSE = WALL_GAP + MOST_WALLS  # for each wall: contact impulse, extrapolated impulse
@@ -75,7 +75,7 @@ BASE_RISE = BASE_DISPLACEMENT + 2
 IS_OFF_GROUND = BASE_DISPLACEMENT + 3  # 1: in the air or on a character
 IS_ON_CHARACTER = BASE_DISPLACEMENT + 4  # 1: on a character
 # Height that a fall onto the character below ends at; -inf: none is below. The index of that
-# character in its group. 1: it is not in the air.
+# character in its group. 1: that one is not in the air itself.
 FLOOR_HEIGHT = BASE_DISPLACEMENT + 5
 FLOOR_CHARACTER = BASE_DISPLACEMENT + 6
 FLOOR_HOLDS = BASE_DISPLACEMENT + 7
@@ -91,9 +91,9 @@ AGENT_SIZE = BASE_DISPLACEMENT + 13
 NORMAL = 0  # unit direction from the agent to the other one, two numbers
 GAP = 2  # distance between their surfaces; < 0: they overlap
 MASS_SHARE = 3  # the agent's share of the mass of both
-SEPARATION = 4  # how far they may approach without an impulse; < 0: how far they are to be parted
+ALLOWED_APPROACH = 4  # how far they may approach without an impulse; < 0: how far to part them
 OWN_INVERSE_MASS, OTHER_INVERSE_MASS = 5, 6  # in this contact: the one ahead yields less
-EFFECTIVE_MASS = 7  # impulse per meter of violated slack; 0: they cannot touch in this update
+EFFECTIVE_MASS = 7  # impulse per meter too near; 0: they cannot touch in this update
 IMPULSE = 8  # contact impulse, accumulated
 EXTRAPOLATED_IMPULSE = 9  # the same, extrapolated by Nesterov's acceleration
 PAIR_SIZE = 10
@@ -226,7 +226,7 @@ def put_agents(
     radius, longest own displacement, whether a moving base carries any).
     """
     count, buckets = len(order), len(starts) - 1
-    found, debts = np.empty((count, AGENT_SIZE)), no_debts()
+    found, part_shifts = np.empty((count, AGENT_SIZE)), no_part_shifts()
     scratch, any_carried = np.empty(STATE_SIZE), False
     total, widest, longest = 0.0, 0.0, 0.0
     for i in range(count):
@@ -235,7 +235,7 @@ def put_agents(
             states[i * STATE_SIZE : (i + 1) * STATE_SIZE],
             rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
             seconds,
-            ground_at(table, int(rules[i * RULES_SIZE + MASK]), debts),
+            ground_at(table, int(rules[i * RULES_SIZE + MASK]), part_shifts),
             holds,
             scratch,
             agent,
@@ -422,11 +422,11 @@ def common_displacement(
     agents: Floats, displacements: Floats, i: int, k: int, x: float, z: float
 ) -> float:
     """Return how far two agents are carried together, of what their displacements let them."""
-    moving_base = common_base_displacement(agents, i, k, x, z)
-    if moving_base == 0.0:
+    carried = common_base_displacement(agents, i, k, x, z)
+    if carried == 0.0:
         return 0.0
-    moving_base = _common(moving_base, float(displacements[i, 0] * x + displacements[i, 1] * z))
-    return _common(moving_base, float(displacements[k, 0] * x + displacements[k, 1] * z))
+    carried = _common(carried, float(displacements[i, 0] * x + displacements[i, 1] * z))
+    return _common(carried, float(displacements[k, 0] * x + displacements[k, 1] * z))
 
 
 @kernel(inline=True, no_refcount=True)

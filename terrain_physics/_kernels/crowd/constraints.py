@@ -12,7 +12,7 @@ from terrain_physics._kernels.character.others.half_planes import (
     CHARACTER_BELOW,
     CROWD_SIZE,
     HOLDS,
-    IS_HELD,
+    IS_PUSHABLE,
     IS_PUSHED,
     IS_TRIED,
     KEPT,
@@ -58,17 +58,17 @@ _HEAP_OVERLAP = 0.25
 
 
 @kernel
-def _limit_in_gap(gap: float, own: float, other: float, part: float) -> float:
-    """Return how far into a gap one of two bodies may go, by how far each wants to.
+def _limit_in_gap(gap: float, own: float, other: float, share: float) -> float:
+    """Return how far into a gap one of two bodies may go, by how far each is to go.
 
-    Each has its part; what it does not want of that is the other's. The part that neither wants is
-    shared equally, because a wall may deflect either into it.
+    Each has its share; what it leaves of that is the other's. What both leave is shared equally,
+    because a wall may deflect either into it.
     """
     if own + other <= gap:
         return own + 0.5 * (gap - own - other)
-    if other <= (1.0 - part) * gap:
+    if other <= (1.0 - share) * gap:
         return gap - other
-    return min(own, part * gap)
+    return min(own, share * gap)
 
 
 @kernel
@@ -100,7 +100,7 @@ def put_half_planes(
         character = order[i]
         row = crowd[character * CROWD_SIZE : (character + 1) * CROWD_SIZE]
         clear_half_planes(row)
-        row[IS_PUSHED], row[IS_HELD], row[IS_TRIED] = 0.0, 0.0, 0.0
+        row[IS_PUSHED], row[IS_PUSHABLE], row[IS_TRIED] = 0.0, 0.0, 0.0
         row[TOP_BELOW], row[CHARACTER_BELOW] = agents[i, FLOOR_HEIGHT], agents[i, FLOOR_CHARACTER]
         row[HOLDS] = agents[i, FLOOR_HOLDS] if holds else 0.0
         to_x, to_z = float(displacements[i, 0]), float(displacements[i, 1])
@@ -133,7 +133,7 @@ def put_half_planes(
             if limit < row[ROOM]:
                 put_half_plane(row, x, z, limit, float(order[k]))
         if may_be_pushed(counts, pairs, i):
-            row[IS_HELD] = 1.0
+            row[IS_PUSHABLE] = 1.0
             for w in range(MOST_WALLS):
                 x, z = (
                     float(agents[i, WALL_NORMAL + 2 * w]),
@@ -149,12 +149,12 @@ def put_half_planes(
         ends[i, 0], ends[i, 1] = end_x, end_z
         if not differs:
             continue
-        held_x, held_z = within_half_planes(row, own_x, own_z)
+        unpushed_x, unpushed_z = within_half_planes(row, own_x, own_z)
         slack = PUSH_SLACK + PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
-        if abs(end_x - held_x) <= slack and abs(end_z - held_z) <= slack:
+        if abs(end_x - unpushed_x) <= slack and abs(end_z - unpushed_z) <= slack:
             continue  # half-planes alone do it, if walls do not deflect the body before
         row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z
-        row[UNPUSHED_DISPLACEMENT], row[UNPUSHED_DISPLACEMENT + 1] = held_x, held_z
+        row[UNPUSHED_DISPLACEMENT], row[UNPUSHED_DISPLACEMENT + 1] = unpushed_x, unpushed_z
         row[KEPT], row[KEPT + 1] = without(
             float(agents[i, VELOCITY]),
             float(agents[i, VELOCITY + 1]),

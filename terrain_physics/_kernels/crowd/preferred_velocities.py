@@ -1,4 +1,4 @@
-"""Preferred velocities of a crowd, as displacements: following and yielding."""
+"""The preferred velocity of each agent, as a displacement of one update: following, yielding."""
 
 import math
 
@@ -9,6 +9,7 @@ from terrain_physics._kernels.character.others.half_planes import (
     within_half_planes,
 )
 from terrain_physics._kernels.crowd.agents import (
+    ALLOWED_APPROACH,
     DEPENETRATION_SPEED,
     GAP,
     HEADING,
@@ -19,7 +20,6 @@ from terrain_physics._kernels.crowd.agents import (
     OWN_INVERSE_MASS,
     PREFERRED,
     RADIUS,
-    SEPARATION,
     SLIDE,
     common_base_displacement,
     following_gap,
@@ -89,9 +89,9 @@ def find_preferred_velocities(
             k, pair = others[i, j], pairs[i, j]
             x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), float(pair[GAP])
             same, ahead = _following(agents, i, k, x, z, gap)
-            pair[SEPARATION], favor = gap, _FAVOR * same * ahead
+            pair[ALLOWED_APPROACH], favor = gap, _FAVOR * same * ahead
             if gap < 0.0:
-                pair[SEPARATION], favor = _depenetration(gap, seconds), 0.0
+                pair[ALLOWED_APPROACH], favor = _depenetration(gap, seconds), 0.0
             pair[OWN_INVERSE_MASS] = inverse_mass * (1.0 + favor)
             pair[OTHER_INVERSE_MASS] = agents[k, INVERSE_MASS] * (1.0 - favor)
             back = 0.5 * same * (1.0 + ahead) * following_gap(agents, i, k)

@@ -12,7 +12,9 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state.layout import MOST_WALLS
 from terrain_physics._kernels.crowd.agents import (
+    ALLOWED_APPROACH,
     BASE_DISPLACEMENT,
+    COUPLING,
     EFFECTIVE_MASS,
     EXTRAPOLATED_IMPULSE,
     GAP,
@@ -23,8 +25,6 @@ from terrain_physics._kernels.crowd.agents import (
     OWN_DISPLACEMENT,
     OWN_INVERSE_MASS,
     PREFERRED,
-    SEPARATION,
-    STIFFNESS,
     TRAVEL,
     WALL_GAP,
     WALL_IMPULSE,
@@ -65,7 +65,7 @@ def _displacement_together(agents: Floats, i: int, k: int, pair: Floats) -> floa
 
 
 @kernel
-def _find_stiffness(
+def _find_coupling(
     agents: Floats,
     counts: Int64s,
     others: Int64s,
@@ -86,9 +86,9 @@ def _find_stiffness(
             pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE], pair[EFFECTIVE_MASS] = 0.0, 0.0, 0.0
             if _may_collide(agents, i, others[i, j], pair):
                 pair[EFFECTIVE_MASS] = 1.0
-                if pair[SEPARATION] > 0.0:
+                if pair[ALLOWED_APPROACH] > 0.0:
                     together = _displacement_together(agents, i, others[i, j], pair)
-                    pair[SEPARATION] = max(pair[SEPARATION] - together, 0.0)
+                    pair[ALLOWED_APPROACH] = max(pair[ALLOWED_APPROACH] - together, 0.0)
                 x, z = float(pair[NORMAL]), float(pair[NORMAL + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
         alone = xx + zz == 0.0  # then the walk itself handles walls
@@ -99,7 +99,7 @@ def _find_stiffness(
             xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
             agents[i, WALL_IMPULSE + 2 * w], agents[i, WALL_IMPULSE + 2 * w + 1] = 0.0, 0.0
         half = 0.5 * (xx - zz)
-        agents[i, STIFFNESS] = 0.5 * (xx + zz) + math.sqrt(half * half + xz * xz)
+        agents[i, COUPLING] = 0.5 * (xx + zz) + math.sqrt(half * half + xz * xz)
         displacements[i, 0], displacements[i, 1] = agents[i, PREFERRED], agents[i, PREFERRED + 1]
         next_displacements[i, 0], next_displacements[i, 1] = (
             agents[i, PREFERRED],
@@ -116,16 +116,16 @@ def _find_effective_masses(agents: Floats, counts: Int64s, others: Int64s, pairs
         for j in range(counts[i]):
             pair = pairs[i, j]
             if pair[EFFECTIVE_MASS] != 0.0:
-                own = pair[OWN_INVERSE_MASS] * agents[i, STIFFNESS]
+                own = pair[OWN_INVERSE_MASS] * agents[i, COUPLING]
                 pair[EFFECTIVE_MASS] = 1.0 / (
-                    own + pair[OTHER_INVERSE_MASS] * agents[others[i, j], STIFFNESS]
+                    own + pair[OTHER_INVERSE_MASS] * agents[others[i, j], COUPLING]
                 )
 
 
 @kernel(inline=True)
-def _extrapolated(impulse: float, before: float, ahead: float) -> float:
+def _extrapolated(impulse: float, before: float, momentum: float) -> float:
     """Return an impulse extrapolated from two rounds."""
-    return max(impulse + ahead * (impulse - before), 0.0)
+    return max(impulse + momentum * (impulse - before), 0.0)
 
 
 @kernel
@@ -136,15 +136,15 @@ def _solve_round(
     pairs: Floats,
     displacements: Floats,
     next_displacements: Floats,
-    ahead: float,
+    momentum: float,
 ) -> float:
     """Solve one round: write the next displacements of agents with contacts; return the longest.
 
-    Impulses are extrapolated by ``ahead`` times their last change.
+    Impulses are extrapolated by ``momentum`` times their last change.
     """
     longest = 0.0
     for i in range(len(agents)):
-        if agents[i, STIFFNESS] == 0.0:
+        if agents[i, COUPLING] == 0.0:
             continue
         x, z = float(displacements[i, 0]), float(displacements[i, 1])
         to_x, to_z = float(agents[i, PREFERRED]), float(agents[i, PREFERRED + 1])
@@ -154,10 +154,11 @@ def _solve_round(
                 continue
             k, nx, nz = others[i, j], float(pair[NORMAL]), float(pair[NORMAL + 1])
             slack = float(
-                pair[SEPARATION] + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
+                pair[ALLOWED_APPROACH]
+                + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
             )
             impulse = max(float(pair[EXTRAPOLATED_IMPULSE] - slack * pair[EFFECTIVE_MASS]), 0.0)
-            extrapolated = _extrapolated(impulse, float(pair[IMPULSE]), ahead)
+            extrapolated = _extrapolated(impulse, float(pair[IMPULSE]), momentum)
             pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE] = impulse, extrapolated
             to_x, to_z = (
                 to_x - pair[OWN_INVERSE_MASS] * extrapolated * nx,
@@ -175,8 +176,8 @@ def _solve_round(
                 z - agents[i, BASE_DISPLACEMENT + 1]
             ) * nz
             slack = float(agents[i, WALL_GAP + w] + along)
-            impulse = max(float(agents[i, at + 1] - slack / agents[i, STIFFNESS]), 0.0)
-            extrapolated = _extrapolated(impulse, float(agents[i, at]), ahead)
+            impulse = max(float(agents[i, at + 1] - slack / agents[i, COUPLING]), 0.0)
+            extrapolated = _extrapolated(impulse, float(agents[i, at]), momentum)
             agents[i, at], agents[i, at + 1] = impulse, extrapolated
             to_x, to_z = to_x + extrapolated * nx, to_z + extrapolated * nz
         next_displacements[i, 0], next_displacements[i, 1] = to_x, to_z
@@ -207,13 +208,13 @@ def solve_contact_impulses(
     Arrays are as of `list_pairs`, after `find_preferred_velocities`; ``next_displacements`` (n, 2)
     is working memory. The number of rounds is fixed: a crowd far away changes no bit here.
     """
-    longest = _find_stiffness(agents, counts, others, pairs, displacements, next_displacements)
+    longest = _find_coupling(agents, counts, others, pairs, displacements, next_displacements)
     _find_effective_masses(agents, counts, others, pairs)
     known = (agents, counts, others, pairs)
     for i in range(0, _ROUNDS, 2):
         _solve_round(*known, displacements, next_displacements, i / (i + 3.0))
-        ahead = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
-        longest = max(longest, _solve_round(*known, next_displacements, displacements, ahead))
+        momentum = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
+        longest = max(longest, _solve_round(*known, next_displacements, displacements, momentum))
     for i in range(len(agents)):
         agents[i, TRAVEL] = max(
             length_2d(agents[i], OWN_DISPLACEMENT), length_2d(displacements[i], 0)

@@ -1,4 +1,4 @@
-"""Capsule moving along a line against a triangle: the time of impact, as a distance.
+"""Capsule against a triangle: travel to the first touch, the time of impact at unit speed.
 
 A capsule touches a triangle when its middle is within the radius of the prism that the triangle
 sweeps along the capsule's axis. Rounded by the radius, the prism is bounded by planes over its

@@ -1,4 +1,4 @@
-"""Oriented box moving along a line against a triangle: the time of impact, as a distance.
+"""Oriented box against a triangle: travel to the first touch, the time of impact at unit speed.
 
 Separating axes with linear motion (Ericson, Real-Time Collision Detection, 5.5.7; Eberly, Dynamic
 Collision Detection using Oriented Bounding Boxes): along each of the 13 axes the shapes overlap

@@ -1,4 +1,4 @@
-"""Sphere moving along a line against a triangle: the time of impact, as a distance.
+"""Sphere against a triangle: travel to the first touch, the time of impact at unit speed.
 
 A sphere touches a triangle when its center is in the rounded triangle: all points within the
 radius. The rounded triangle is bounded by two planes a radius off, cylinders around the edges and

@@ -13,9 +13,9 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
-    debt_of,
-    largest_debt,
+    largest_part_shift,
     mover_of,
+    part_shift_of,
 )
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
 from terrain_physics._kernels.ground.table import (
@@ -84,7 +84,7 @@ def _grown(rows: Floats) -> Floats:
 
 @kernel(inline=True, no_refcount=True)
 def _gather_cell(
-    grid: Grid, number: int, row: int, column: int, base: Vec3, lower: Vec3, upper: Vec3,
+    grid: Grid, number: int, row: int, column: int, origin: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int,
 ) -> int:  # fmt: skip
     """Write the triangles of a cell whose box meets the box; return how many there are now."""
@@ -102,8 +102,8 @@ def _gather_cell(
     ):
         return count
     east, south = grid.x0 + (column + 1) * grid.cell_x, grid.z0 + (row + 1) * grid.cell_z
-    at_a, at_b = subtract((west, a, south), base), subtract((east, b, south), base)
-    at_c, at_d = subtract((east, c, north), base), subtract((west, d, north), base)
+    at_a, at_b = subtract((west, a, south), origin), subtract((east, b, south), origin)
+    at_c, at_d = subtract((east, c, north), origin), subtract((west, d, north), origin)
     flipped = is_flipped(grid, row, column)
     for half in range(2):
         along_x, along_z = half_slopes(grid, flipped, half, a, b, c, d)
@@ -134,7 +134,7 @@ def _narrowed(
 
 @kernel(inline=True)
 def _gather_map(
-    ground: GroundTable, which: int, base: Vec3, lower: Vec3, upper: Vec3,
+    ground: GroundTable, which: int, origin: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int, left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
     grid, blocks = map_of(ground, which)
@@ -167,7 +167,7 @@ def _gather_map(
                     continue
             if count + 2 > candidates.shape[0]:
                 candidates = _grown(candidates)
-            count = _gather_cell(grid, number, row, column, base, lower, upper, candidates, count)
+            count = _gather_cell(grid, number, row, column, origin, lower, upper, candidates, count)
             column += 1
     return candidates, count, left
 
@@ -186,15 +186,15 @@ def fetch_ahead(ground: GroundTable, place: Vec3) -> None:
 
 @kernel
 def _gather_faces(
-    part: MeshPart, base: Vec3, faces: Int64s, found: int, candidates: Floats, count: int
+    part: MeshPart, origin: Vec3, faces: Int64s, found: int, candidates: Floats, count: int
 ) -> tuple[Floats, int]:
     """Write the triangles of a mesh that `faces_near` found, sorted by face."""
     sort_range(faces, 0, found)
     for k in range(found):
         slot = int(faces[k] & SLOT)
-        a = subtract(corner(part.corners, slot, 0), base)
-        b = subtract(corner(part.corners, slot, 1), base)
-        c = subtract(corner(part.corners, slot, 2), base)
+        a = subtract(corner(part.corners, slot, 0), origin)
+        b = subtract(corner(part.corners, slot, 1), origin)
+        c = subtract(corner(part.corners, slot, 2), origin)
         has_area, normal = triangle_normal(a, b, c)
         if not has_area:
             continue  # its neighbours have its edges
@@ -223,32 +223,32 @@ def _is_there(ground: GroundTable, number: int, row: int) -> bool:
 
 @kernel
 def _gather_meshes(
-    ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
     parts, moving, margin, row = parts_of(ground), has_movers(ground), 0.0, 0
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     if moving:
-        margin = largest_debt(ground.debts)
+        margin = largest_part_shift(ground.part_shifts)
     wide = (margin, margin, margin)
     low, high = subtract(lower, wide), add(upper, wide)
     for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
-        part, first, debt = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
+        part, first, shift = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
         if moving:
             number = part.first_id >> ID_BITS
             row = mover_of(movers_of(ground), number)
             if row > 0:
-                debt = debt_of(ground.debts, number)
-            if not _is_there(ground, number, row) or debt[0] == np.inf:
+                shift = part_shift_of(ground.part_shifts, number)
+            if not _is_there(ground, number, row) or shift[0] == np.inf:
                 continue
-        own_base = subtract(base, debt)  # to the body the part lies so far off
-        own_lower, own_upper = subtract(lower, debt), subtract(upper, debt)
+        own_origin = subtract(origin, shift)  # to the body the part lies so far off
+        own_lower, own_upper = subtract(lower, shift), subtract(upper, shift)
         found = faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
         if found > len(faces):
             faces = np.empty(found, np.int64)
             faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
-        candidates, count = _gather_faces(part, own_base, borrow(faces), found, candidates, count)
+        candidates, count = _gather_faces(part, own_origin, borrow(faces), found, candidates, count)
         left -= found
         if row > 0:
             for i in range(first, count):
@@ -262,9 +262,9 @@ def _gather_meshes(
 
 @kernel(noinline=True)
 def gather_candidates(
-    ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
+    ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
 ) -> tuple[Floats, int, float]:
-    """Return the triangles near the box lower..upper, relative to ``base``, and how many.
+    """Return the triangles near the box lower..upper, relative to ``origin``, and how many.
 
     Then how many cells of maps and triangles of meshes it found; it ends soon after ``most`` of
     them, without the rest.
@@ -282,11 +282,11 @@ def gather_candidates(
             continue
         skyward = (upper[0], np.inf, upper[2])
         candidates, count, left = _gather_map(
-            ground, which, base, lower, skyward, candidates, count, left
+            ground, which, origin, lower, skyward, candidates, count, left
         )
     if row_count(parts_of(ground).rows) > 1:
         candidates, count, left = _gather_meshes(
-            ground, base, lower, upper, candidates, count, left
+            ground, origin, lower, upper, candidates, count, left
         )
     if count > FEW:
         while candidates.shape[0] < rows_needed(count):

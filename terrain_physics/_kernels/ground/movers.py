@@ -28,12 +28,12 @@ FRAME, VELOCITY, SPIN, SURFACE, ONE_WAY = 3, 15, 18, 21, 24
 LOWER, UPPER = 27, 30
 PUT, REMEMBERED = 33, 34
 
-# Depenetration debts: a mover squeezes a body against something still. To the body it lies back by
-# its debt, so that it is no deeper in it. Columns: the mover's number, -1 behind the last one; its
-# debt, in meters; infinity along X: it is absent.
-DEBTOR, DEBT = 0, 1
-DEBT_SIZE = 4
-MOST_DEBTS = 8
+# How far a part lies from its place, to a body: minus its depenetration debt, where it squeezes the
+# body against something still; for the moving base, what is left of its displacement. Columns: the
+# part's number, -1 behind the last one; its shift, in meters; infinity along X: it is absent.
+SHIFTED_PART, SHIFT = 0, 1
+SHIFT_SIZE = 4
+MOST_SHIFTED = 8
 
 # Then the moves, the latest first: the ground's count of moves with this one, the frame before it.
 STAMP, BEFORE = 0, 1
@@ -162,61 +162,61 @@ def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
 
 
 @kernel
-def no_debts() -> Floats:
-    """Return an empty list of debts to a body, with room for all."""
-    debts = np.empty((MOST_DEBTS, DEBT_SIZE), dtype=np.float64)
-    debts[0, DEBTOR] = -1.0
-    return debts
+def no_part_shifts() -> Floats:
+    """Return an empty list of shifts, with room for all."""
+    part_shifts = np.empty((MOST_SHIFTED, SHIFT_SIZE), dtype=np.float64)
+    part_shifts[0, SHIFTED_PART] = -1.0
+    return part_shifts
 
 
 @kernel
-def count_debts(debts: Floats) -> int:
-    """Return how many debts are listed."""
+def count_part_shifts(part_shifts: Floats) -> int:
+    """Return how many parts are shifted."""
     count = 0
-    while count < MOST_DEBTS and debts[count, DEBTOR] >= 0.0:
+    while count < MOST_SHIFTED and part_shifts[count, SHIFTED_PART] >= 0.0:
         count += 1
     return count
 
 
 @kernel(inline=True, no_refcount=True)
-def end_debts(debts: Floats, count: int) -> None:
-    """End the list of debts behind so many."""
-    if count < MOST_DEBTS:
-        debts[count, DEBTOR] = -1.0
+def end_part_shifts(part_shifts: Floats, count: int) -> None:
+    """End the list of shifts behind so many."""
+    if count < MOST_SHIFTED:
+        part_shifts[count, SHIFTED_PART] = -1.0
 
 
 @kernel
-def put_debt(debts: Floats, k: int, number: float, debt: Vec3) -> None:
-    """Write the debt of a mover to a body as the k-th and last."""
-    debts[k, DEBTOR] = number
+def put_part_shift(part_shifts: Floats, k: int, number: float, shift: Vec3) -> None:
+    """Write the shift of a part as the k-th and last."""
+    part_shifts[k, SHIFTED_PART] = number
     for axis in range(3):
-        debts[k, DEBT + axis] = debt[axis]
-    end_debts(debts, k + 1)
+        part_shifts[k, SHIFT + axis] = shift[axis]
+    end_part_shifts(part_shifts, k + 1)
 
 
 @kernel(inline=True)
-def debt_at(debts: Floats, k: int) -> Vec3:
-    """Return the k-th debt."""
-    return _vector(debts, k, DEBT)
+def part_shift_at(part_shifts: Floats, k: int) -> Vec3:
+    """Return the k-th shift."""
+    return _vector(part_shifts, k, SHIFT)
 
 
 @kernel
-def debt_of(debts: Floats, number: float) -> Vec3:
-    """Return the debt of a part to a body."""
+def part_shift_of(part_shifts: Floats, number: float) -> Vec3:
+    """Return the shift of a part, zero if it has none."""
     k = 0
-    while k < MOST_DEBTS and debts[k, DEBTOR] >= 0.0:
-        if debts[k, DEBTOR] == number:
-            return debt_at(debts, k)
+    while k < MOST_SHIFTED and part_shifts[k, SHIFTED_PART] >= 0.0:
+        if part_shifts[k, SHIFTED_PART] == number:
+            return part_shift_at(part_shifts, k)
         k += 1
     return (0.0, 0.0, 0.0)
 
 
 @kernel(inline=True)
-def largest_debt(debts: Floats) -> float:
-    """Return the largest component of all debts, without those of absent movers."""
+def largest_part_shift(part_shifts: Floats) -> float:
+    """Return the largest component of all shifts, without those of absent parts."""
     k, most = 0, 0.0
-    while k < MOST_DEBTS and debts[k, DEBTOR] >= 0.0:
-        x, y, z = debt_at(debts, k)
+    while k < MOST_SHIFTED and part_shifts[k, SHIFTED_PART] >= 0.0:
+        x, y, z = part_shift_at(part_shifts, k)
         if abs(x) < np.inf:
             most = max(most, abs(x), abs(y), abs(z))
         k += 1

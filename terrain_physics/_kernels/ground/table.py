@@ -41,13 +41,15 @@ class GroundTable(NamedTuple):
     base_part: int  # the number of the moving base, which counts as never moved; -1: none
     step_start: Vec3  # the center of the body as its step began, in the world
     seen: float  # how many moves of parts the body has seen
-    debts: Floats  # (MOST_DEBTS, DEBT_SIZE): see `movers.py`
+    part_shifts: Floats  # (MOST_SHIFTED, SHIFT_SIZE): see `movers.py`
 
 
 @kernel(inline=True)
-def ground_at(table: Int64s, mask: int, debts: Floats) -> GroundTable:
+def ground_at(table: Int64s, mask: int, part_shifts: Floats) -> GroundTable:
     """Return the ground of a table, filtered by a mask; the table must outlive it."""
-    return GroundTable(borrow(table), mask, ALL_PARTS, -1, (0.0, 0.0, 0.0), np.inf, borrow(debts))
+    return GroundTable(
+        borrow(table), mask, ALL_PARTS, -1, (0.0, 0.0, 0.0), np.inf, borrow(part_shifts)
+    )
 
 
 @kernel(inline=True)
@@ -91,7 +93,7 @@ def only_of(ground: GroundTable, only: int) -> GroundTable:
         ground.base_part,
         ground.step_start,
         ground.seen,
-        ground.debts,
+        ground.part_shifts,
     )
 
 
@@ -105,7 +107,7 @@ def with_step_start(ground: GroundTable, step_start: Vec3, seen: float) -> Groun
         ground.base_part,
         step_start,
         seen,
-        ground.debts,
+        ground.part_shifts,
     )
 
 
@@ -119,7 +121,7 @@ def with_base_part(ground: GroundTable, base_part: int) -> GroundTable:
         base_part,
         ground.step_start,
         ground.seen,
-        ground.debts,
+        ground.part_shifts,
     )
 
 

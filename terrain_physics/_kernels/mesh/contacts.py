@@ -1,4 +1,4 @@
-"""Contacts of shapes with the triangles of meshes, by the kernel of each pair; faces near boxes.
+"""Narrow phase of meshes: contacts of shapes by the kernel of each pair; faces near boxes.
 
 Trees only leave out triangles whose boxes are not near the box around a shape, by a margin
 wider than all rounding. The contacts are those that a test of all triangles would give.

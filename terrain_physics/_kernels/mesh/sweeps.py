@@ -36,7 +36,7 @@ _ZERO = np.float32(0.0)
 
 
 @kernel(inline=True)
-def _extent(v: Vec3) -> float:
+def _sum_of_components(v: Vec3) -> float:
     return abs(v[0]) + abs(v[1]) + abs(v[2])
 
 
@@ -44,7 +44,7 @@ def _extent(v: Vec3) -> float:
 def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
     """Tell whether a vertex lies beyond another in the direction of a push."""
     line = subtract(row3(vertices, vertex), row3(vertices, start))
-    return dot(line, push) > LEVEL_SHARE * _extent(line)
+    return dot(line, push) > LEVEL_SHARE * _sum_of_components(line)
 
 
 @kernel
@@ -59,7 +59,9 @@ def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: 
     welded, across, ring = neighbors.welded, neighbors.across, neighbors.ring
     along = (dot(a, push), dot(b, push), dot(c, push))
     slack = LEVEL_SHARE * (
-        _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
+        _sum_of_components(subtract(b, a))
+        + _sum_of_components(subtract(c, b))
+        + _sum_of_components(subtract(a, c))
     )
     limit = max(along[0], along[1], along[2]) - slack
     at_top, first, away = 0, 0, 0

@@ -8,7 +8,7 @@ To add a shape, such as a cone:
 
 1. Here: a row of `SHAPE_KINDS` at the end (saved states hold kinds), the names of its kind and
    width, its width in `row_width`, a reader (`read_cone`), a constructor of its body, and a branch
-   in `bounds_at` and `body_at`.
+   in `bounds_at`, `body_at`, `grown_body` and `turned_body`.
 2. Its pair kernels, `geometry/cone_triangle.py` and `geometry/sweep_cone.py`. A branch for them in
    `touches` and `contact` of `contact.py`, and in `travel` and `point_of_touch` of `sweep.py`.
 3. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, and `row_of` with its
@@ -108,7 +108,7 @@ def read_capsule(capsules: Floats, index: int) -> tuple[Vec3, Vec3, float]:
 
 
 @kernel(inline=True)
-def box_half_extents(half: Vec3, m: Mat3) -> Vec3:
+def half_extents_of_bounds(half: Vec3, m: Mat3) -> Vec3:
     """Return the half extents of the box around a turned box along the world's axes."""
     return (
         abs(m[0]) * half[0] + abs(m[1]) * half[1] + abs(m[2]) * half[2],
@@ -125,7 +125,7 @@ def bounds_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Vec3]:
         return (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
     if kind == BOX:
         (x, y, z), half, rotation = read_box(rows, index)
-        wide, tall, deep = box_half_extents(half, rotation)
+        wide, tall, deep = half_extents_of_bounds(half, rotation)
         return (x - wide, y - tall, z - deep), (x + wide, y + tall, z + deep)
     (x, y, z), (u, v, w), radius = read_capsule(rows, index)
     return (
@@ -144,7 +144,7 @@ def sphere_body(radius: float) -> Body:
 @kernel(inline=True)
 def box_body(half: Vec3, rotation: Mat3) -> Body:
     """Return a box."""
-    half_extents, least = box_half_extents(half, rotation), min(half[0], half[1], half[2])
+    half_extents, least = half_extents_of_bounds(half, rotation), min(half[0], half[1], half[2])
     return Body(BOX, 0.0, half, rotation, (0.0, 0.0, 0.0), half_extents, least)
 
 

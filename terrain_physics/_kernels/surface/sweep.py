@@ -1,4 +1,4 @@
-"""One moving shape against one triangle: the time of impact, as a distance, and where it touches.
+"""One moving shape against one triangle: its travel to the first touch, and where that is.
 
 Shapes are bodies, see `shapes.py`.
 """

@@ -34,7 +34,7 @@ def put_constraint_planes(
     even the random state.
     """
     memory = make_memory()
-    ground = ground_at(table, int(rules[MASK]), memory.debts)
+    ground = ground_at(table, int(rules[MASK]), memory.part_shifts)
     center = (
         float(state[POSITION]) + float(rules[OFFSET]),
         float(state[POSITION + 1]) + float(rules[OFFSET + 1]),

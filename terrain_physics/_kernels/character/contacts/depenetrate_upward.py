@@ -1,4 +1,7 @@
-"""Depenetration straight up: the rise of a body that comes to lie on one triangle."""
+"""Depenetration upward: the rise of a body until it lies on one triangle.
+
+Steps and standing ask the same, and a body may have to sink.
+"""
 
 import math
 
@@ -134,9 +137,7 @@ def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
 
 
 @kernel(noinline=True, no_refcount=True)
-def depenetrate_upward(
-    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats
-) -> float:
+def rise_onto(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
     """Return how far up a body must go to lie on top of a candidate; may be < 0.
 
     -inf if the triangle is neither above nor below the body.

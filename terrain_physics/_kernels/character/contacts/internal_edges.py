@@ -17,7 +17,7 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)
-def _extent(v: Vec3) -> float:
+def _sum_of_components(v: Vec3) -> float:
     return abs(v[0]) + abs(v[1]) + abs(v[2])
 
 
@@ -25,7 +25,7 @@ def _extent(v: Vec3) -> float:
 def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
     """Return which corner of a candidate is at a place, or -1."""
     for i in range(3):
-        if _extent(subtract(three(candidates, k, A + 3 * i), place)) <= slack:
+        if _sum_of_components(subtract(three(candidates, k, A + 3 * i), place)) <= slack:
             return i
     return -1
 
@@ -34,7 +34,7 @@ def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
 def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
     """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
     line = subtract(three(candidates, k, A + 3 * i), place)
-    return dot(line, push) > LEVEL_SHARE * _extent(line)
+    return dot(line, push) > LEVEL_SHARE * _sum_of_components(line)
 
 
 @kernel(no_refcount=True)
@@ -139,7 +139,11 @@ def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, fl
     a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
     along = (dot(a, push), dot(b, push), dot(c, push))
     top = max(along[0], along[1], along[2])
-    edges = _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
+    edges = (
+        _sum_of_components(subtract(b, a))
+        + _sum_of_components(subtract(c, b))
+        + _sum_of_components(subtract(a, c))
+    )
     slack = LEVEL_SHARE * edges
     at_top, first, last = 0, -1, -1
     for i in range(3):

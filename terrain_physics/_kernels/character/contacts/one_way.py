@@ -46,7 +46,7 @@ def _holds(ground: GroundTable, body: Body, row: int, normal: Vec3, corner: Vec3
 
 @kernel(noinline=True)
 def leave_out_passed(
-    ground: GroundTable, body: Body, base: Vec3, candidates: Floats, count: int
+    ground: GroundTable, body: Body, origin: Vec3, candidates: Floats, count: int
 ) -> int:
     """Leave out of the candidates those of one-way parts that let a body by; return how many stay.
 
@@ -56,7 +56,7 @@ def leave_out_passed(
     for k in range(count):
         if candidates[k, OF_MOVER] != 0.0:
             row = mover_of(movers_of(ground), float(candidates[k, PART]))
-            corner = add(base, three(candidates, k, A))
+            corner = add(origin, three(candidates, k, A))
             normal = three(candidates, k, NORMAL)
             if is_one_way(movers_of(ground), row) and not _holds(ground, body, row, normal, corner):
                 continue

@@ -1,4 +1,7 @@
-"""The least move that leaves several half-spaces at once: it does not depend on their order."""
+"""Contact solver, all at once: the least move that leaves several half-spaces.
+
+It does not depend on their order.
+"""
 
 import numpy as np
 

@@ -2,7 +2,7 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
+from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
@@ -38,15 +38,13 @@ _MOST_LOOKS = 4
 
 
 @kernel
-def _rise_of_feet(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
+def _rise_of_wider_feet(scene: Scene, offset: Vec3, count: int, walkable: float) -> float:
     """Return how far up the walkable contacts among those listed push a body."""
     best = 0.0
     for i in range(count):
-        if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= cosine:
+        if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= walkable:
             which = int(scene.contacts[i, CANDIDATE])
-            best = max(
-                best, depenetrate_upward(scene.candidates, which, offset, scene.body, scene.faces)
-            )
+            best = max(best, rise_onto(scene.candidates, which, offset, scene.body, scene.faces))
     return best
 
 
@@ -64,7 +62,7 @@ def resize_body(
     in nothing else deeper than the body is now.
     """
     memory, draws = make_memory(), borrow(random_state)
-    ground = ground_at(table, int(rules[MASK]), memory.debts)
+    ground = ground_at(table, int(rules[MASK]), memory.part_shifts)
     position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
     offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))
@@ -84,11 +82,11 @@ def resize_body(
     scene = scene_around(
         borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
     )
-    cosine = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
+    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
     up = 0.0
     for _ in range(_MOST_LOOKS):
         count, _, _ = list_contacts(scene, (0.0, up, 0.0))
-        more = _rise_of_feet(scene, (0.0, up, 0.0), count, cosine)
+        more = _rise_of_wider_feet(scene, (0.0, up, 0.0), count, walkable)
         if more == 0.0 or up + more > room:
             break
         up += more

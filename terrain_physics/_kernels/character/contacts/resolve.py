@@ -10,7 +10,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact, overlap_alone
-from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
+from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Manifold,
     as_wall,
@@ -227,7 +227,7 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         if buried or overlap_alone(candidates, k, offset, scene.body, scene.faces) > 0.0:
-            up = depenetrate_upward(candidates, k, offset, scene.body, scene.faces)
+            up = rise_onto(candidates, k, offset, scene.body, scene.faces)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
@@ -302,16 +302,16 @@ def resolve(
 
 
 @kernel(noinline=True, no_refcount=True)
-def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, walkable: float) -> float:
     """Return how far up the walkable contacts among those listed push the body.
 
     One that would push it up by more than ``most`` is the top of a wall, and left out.
     """
     best = 0.0
     for i in range(count):
-        if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
+        if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= walkable:
             which = int(scene.contacts[i, CANDIDATE])
-            up = depenetrate_upward(scene.candidates, which, offset, scene.body, scene.faces)
+            up = rise_onto(scene.candidates, which, offset, scene.body, scene.faces)
             if up <= most:
                 best = max(best, up)
     return best

@@ -18,7 +18,7 @@ from terrain_physics._kernels.character.state.work import (
     spend,
 )
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
-from terrain_physics._kernels.ground.movers import no_debts
+from terrain_physics._kernels.ground.movers import no_part_shifts
 from terrain_physics._kernels.ground.nearby import FEW, put_runs
 from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
@@ -72,7 +72,7 @@ class Memory(NamedTuple):
     order: Int64s
     faces: Floats
     planes: Floats
-    debts: Floats  # (MOST_DEBTS, DEBT_SIZE), see `ground.movers`
+    part_shifts: Floats  # (MOST_SHIFTED, SHIFT_SIZE), see `ground.movers`
 
 
 @kernel
@@ -87,7 +87,7 @@ def make_memory() -> Memory:
         np.empty(_ROOM, dtype=np.int64),
         new_faces(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
-        no_debts(),
+        no_part_shifts(),
     )
 
 
@@ -100,7 +100,7 @@ def borrow_memory(memory: Memory) -> Memory:
         borrow(memory.order),
         borrow(memory.faces),
         borrow(memory.planes),
-        borrow(memory.debts),
+        borrow(memory.part_shifts),
     )
 
 
@@ -141,16 +141,16 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
 
 
 @kernel(inline=True)
-def gathered(scene: Scene, ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
+def gathered(scene: Scene, ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3) -> Scene:
     """Return the broad phase: a scene of triangles near a box; empty if that is too much work."""
     faces = scene.faces
     candidates, count, came_upon = gather_candidates(
-        ground, base, lower, upper, scene.candidates, may_gather(faces)
+        ground, origin, lower, upper, scene.candidates, may_gather(faces)
     )
     spend(faces, LOOK + GATHERED * came_upon)
     if has_movers(ground):
         all_of_them = count
-        count = leave_out_passed(ground, scene.body, base, candidates, all_of_them)
+        count = leave_out_passed(ground, scene.body, origin, candidates, all_of_them)
         if FEW < count < all_of_them:
             put_runs(candidates, count)
     return _filled(scene, candidates, 0 if is_spent(faces) else count)
@@ -211,9 +211,9 @@ def scene_around(
 
 @kernel(inline=True)
 def look(
-    scene: Scene, ground: GroundTable, base: Vec3, far: float, drop: float, step: float
+    scene: Scene, ground: GroundTable, origin: Vec3, far: float, drop: float, step: float
 ) -> Scene:
-    """Return a scene of the same body at ``base``, which may move by ``far`` in any direction.
+    """Return a scene of the same body at ``origin``, which may move by ``far`` in any direction.
 
     Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is how high: the
     scene reaches that much higher and twice as wide. It works in the memory of the scene before,
@@ -223,5 +223,5 @@ def look(
     wide = (body.half_extents[0] + far, body.half_extents[1] + far, body.half_extents[2] + far)
     if step > 0.0:  # a step is looked for beyond the body
         wide = (2.0 * wide[0], wide[1] + step, 2.0 * wide[2])
-    lower = subtract(base, (wide[0], wide[1] + drop, wide[2]))
-    return gathered(scene, ground, base, lower, add(base, wide))
+    lower = subtract(origin, (wide[0], wide[1] + drop, wide[2]))
+    return gathered(scene, ground, origin, lower, add(origin, wide))

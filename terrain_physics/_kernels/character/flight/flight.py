@@ -35,7 +35,7 @@ from terrain_physics._kernels.character.reports.hits import (
 from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
-from terrain_physics._kernels.character.state.substeps import Pace, extent
+from terrain_physics._kernels.character.state.substeps import Pace, largest_component
 from terrain_physics._kernels.character.walk.crease import settle_in_crease
 from terrain_physics._kernels.character.walk.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three
@@ -61,7 +61,7 @@ class Aim(NamedTuple):
 class Flight(NamedTuple):
     """A step through the air, before it is known whether the body lands."""
 
-    base: Vec3  # the origin of the scene, in meters in the world
+    origin: Vec3  # the origin of the scene, in meters in the world
     velocity: Vec3  # at the end of the move, in m/s
     out: Resolved  # of the ground, at the end of the move
     blocked: bool  # whether the side of a map stopped the move
@@ -137,13 +137,13 @@ def fly(movement: MovementRules, motion: Motion, scene: Scene, aim: Aim) -> Flig
     The scene is left with the planes met, and with the contacts where the body is.
     """
     out = resolve(scene, aim.offset, aim.manifold, movement.max_rounds, _near(movement))
-    return Flight(motion.base, aim.last, out, aim.blocked, aim.side, False)
+    return Flight(motion.origin, aim.last, out, aim.blocked, aim.side, False)
 
 
 @kernel(inline=True)
 def strays(flight: Flight, pace: Pace) -> bool:
     """Tell whether pushes led a body beyond the ground looked at."""
-    return extent(flight.out.offset) > pace.far
+    return largest_component(flight.out.offset) > pace.far
 
 
 @kernel(noinline=True)
@@ -155,18 +155,18 @@ def follow(
     Returns the scene there, which holds planes and contacts as after `fly`, and the flight seen
     from its base.
     """
-    base, out, looks = flight.base, flight.out, 0
-    while extent(out.offset) > pace.far and looks < MOST_LOOKS:
+    origin, out, looks = flight.origin, flight.out, 0
+    while largest_component(out.offset) > pace.far and looks < MOST_LOOKS:
         looks += 1
-        base = add(base, out.offset)
+        origin = add(origin, out.offset)
         wide = pace.far + scene.body.least * looks
-        scene = look(scene, ground, base, wide, movement.drop, 0.0)
+        scene = look(scene, ground, origin, wide, movement.drop, 0.0)
         here = (0.0, 0.0, 0.0)
         manifold = list_contacts(scene, here)
         more = resolve(scene, here, manifold, movement.max_rounds, _near(movement))
         rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
         out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
-    return scene, Flight(base, flight.velocity, out, flight.blocked, flight.side, True)
+    return scene, Flight(origin, flight.velocity, out, flight.blocked, flight.side, True)
 
 
 @kernel
@@ -267,7 +267,7 @@ def land(
         stuck, out = _back_if_stuck(scene, motion.offset, out)
     hits, coming = tally.hits, (motion.velocity[0], velocity[1], motion.velocity[2])
     if out.planes > 0:
-        hits = note_flight(log, movement, motion, flight.base, coming, out, scene)
+        hits = note_flight(log, movement, motion, flight.origin, coming, out, scene)
     grounded, normal = _find_ground(movement, scene, out)
     landed_on = candidate_of(scene, out.planes, normal)
     if stuck:
@@ -289,7 +289,7 @@ def land(
         landing = max(landing, falling)
         if not motion.footing.grounded and landed_on >= 0:
             hits = note_landing(
-                log, hits, movement, flight.base, out.offset, coming, scene, landed_on, normal
+                log, hits, movement, flight.origin, out.offset, coming, scene, landed_on, normal
             )
     elif not movement.by_sum and velocity[1] > max(-falling, 0.0):
         level = (velocity[0], max(-falling, 0.0), velocity[2])
@@ -298,4 +298,4 @@ def land(
     footing = Footing(grounded, walking, normal, False, 0.0)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
     tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)
-    return Motion(flight.base, offset, velocity, footing, tally)
+    return Motion(flight.origin, offset, velocity, footing, tally)

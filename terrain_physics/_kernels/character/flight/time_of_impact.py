@@ -130,7 +130,7 @@ def _land(
 ) -> tuple[bool, Motion, Pace]:
     """Set a body on the ground that it meets at a place, to walk for the time that is left.
 
-    First returns False, as the flight goes on, if the body cannot stand there or only brushes an
+    The first value is False, and the flight goes on, if it cannot stand there or only brushes an
     edge.
     """
     down = walk(
@@ -160,7 +160,7 @@ def _land(
         tally.hits,
     )
     footing = Footing(True, True, normal, False, 0.0)
-    return True, Motion(motion.base, down.offset, velocity, footing, tally), rest
+    return True, Motion(motion.origin, down.offset, velocity, footing, tally), rest
 
 
 @kernel
@@ -170,7 +170,7 @@ def _bump(
     """Stop a body at the ceiling that it meets at a place, to the end of the step.
 
     It has the speed of a fall that began there, so that its time in the air is the same for steps
-    of any length. First returns False, as the flight goes on, if the body has come into something
+    of any length. The first value is False, and the flight goes on, if it has come into something
     else before.
     """
     manifold, tally = list_contacts(scene, place), motion.tally
@@ -188,7 +188,7 @@ def _bump(
         tally.hits,
     )
     footing = Footing(False, False, motion.footing.normal, False, 0.0)
-    return True, Motion(motion.base, place, velocity, footing, tally)
+    return True, Motion(motion.origin, place, velocity, footing, tally)
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -224,7 +224,15 @@ def stop_at_impact(
             lands, landed, rest = _land(movement, motion, pace, scene, place, velocity, left)
             if lands:
                 hits = note_landing(
-                    log, motion.tally.hits, movement, motion.base, place, velocity, scene, k, normal
+                    log,
+                    motion.tally.hits,
+                    movement,
+                    motion.origin,
+                    place,
+                    velocity,
+                    scene,
+                    k,
+                    normal,
                 )
                 return True, with_hits(landed, hits), rest
         elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:

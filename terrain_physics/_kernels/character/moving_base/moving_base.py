@@ -138,11 +138,11 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 
     It is above 0 where a rising part slows down or turns round faster than gravity would.
     """
-    carried = float(state[BASE_VELOCITY + 1])
-    if int(rules[LEAVE]) == KEEPS_NONE or carried <= 0.0:
+    base_rise = float(state[BASE_VELOCITY + 1])
+    if int(rules[LEAVE]) == KEEPS_NONE or base_rise <= 0.0:
         return 0.0
     held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
-    more = float(state[EXCESS]) + (carried - now[1]) - held
+    more = float(state[EXCESS]) + (base_rise - now[1]) - held
     return more if more > MOVING_BASE_ROUNDING * held else 0.0
 
 
@@ -171,7 +171,7 @@ def _stands_there(
 
 @kernel(no_refcount=True)
 def no_moving_base(state: Floats) -> MovingBase:
-    """Return an update in the frame of the world."""
+    """Return the moving base of an update in the frame of the world: none."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
     return MovingBase(0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[GROUNDED] != 0.0)
@@ -199,8 +199,9 @@ def find_moving_base(
     """Return the moving base of an update.
 
     It is the part that the body stands on, unless that is gone, was teleported (moved without a
-    time), or throws the body off. The body then keeps as much of the part's velocity as its rules
-    let it.
+    time), or throws the body off: the body then keeps as much of the part's velocity as its rules
+    let it. A body that is not where the part left it has no moving base, and keeps nothing. Writes
+    velocity and GROUNDED to the state.
     """
     moving_base = no_moving_base(state)
     if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
@@ -210,9 +211,9 @@ def find_moving_base(
         float(state[MOVES_SEEN]),
         mover_filtered(ground, float(state[BASE_PART])),
     )
-    carried = three_at(state, BASE_VELOCITY)
+    base_velocity = three_at(state, BASE_VELOCITY)
     if row == 0 or movers[row, PUT] > seen:
-        _add_velocity(state, _kept(rules, carried))
+        _add_velocity(state, _kept(rules, base_velocity))
         return moving_base
     before, now = frame_seen(movers, row, seen), frame_now(movers, row)
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
@@ -226,7 +227,7 @@ def find_moving_base(
     velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
     excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
     if state[SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
-        up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
+        up = (base_velocity[0], base_velocity[1] + float(state[EXCESS]), base_velocity[2])
         _add_velocity(state, _kept(rules, up))
         state[GROUNDED] = 0.0
         return moving_base

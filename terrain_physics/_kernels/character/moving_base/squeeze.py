@@ -46,16 +46,16 @@ from terrain_physics._kernels.character.state.teleport import step_height
 from terrain_physics._kernels.character.state.work import STEP, is_spent, spend
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
-    MOST_DEBTS,
+    MOST_SHIFTED,
     NUMBER,
-    count_debts,
-    end_debts,
+    count_part_shifts,
+    end_part_shifts,
     frame_now,
     frame_seen,
     has_moved,
     is_conveyor,
     may_meet,
-    put_debt,
+    put_part_shift,
 )
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
@@ -202,7 +202,7 @@ def _largest_squeeze(state: Floats) -> float:
 def _list_near_parts(
     state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats
 ) -> int:
-    """Write the parts near a body that moves to ``end``, a broad phase; return how many."""
+    """Broad phase: write the parts near a body that moves to ``end``; return how many."""
     movers, count = movers_of(ground), 0
     margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
     wide = add(body.half_extents, (margin, margin, margin))
@@ -210,7 +210,7 @@ def _list_near_parts(
     upper = add((max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2])), wide)
     for row in range(1, len(movers)):
         if (
-            count < MOST_DEBTS
+            count < MOST_SHIFTED
             and movers[row, IS_MOBILE] != 0.0
             and may_meet(movers, row, lower, upper)
             and mover_filtered(ground, float(movers[row, NUMBER])) > 0
@@ -232,11 +232,11 @@ def _longest_displacement(
     for k in range(count):
         row, had = int(near[k, _ROW]), three_at(near[k], _OLD_DEBT)
         before, now = frame_seen(movers, row, ground.seen), frame_now(movers, row)
-        displacement = length(subtract(to_local(now, end), to_local(before, add(center, had))))
+        distance = length(subtract(to_local(now, end), to_local(before, add(center, had))))
         turn = 0.0
         for i in range(9):
             turn += (now.rotation[i] - before.rotation[i]) * (now.rotation[i] - before.rotation[i])
-        most = max(most, displacement + math.sqrt(turn) * length(body.half_extents))
+        most = max(most, distance + math.sqrt(turn) * length(body.half_extents))
     return most
 
 
@@ -270,10 +270,12 @@ def _pushed_by(
 
 
 @kernel
-def _time_of_impact(
+def _first_overlap(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, row: int, delta_time: float
 ) -> float:
-    """Return the time of impact of a part and a body in the air, as a share; infinity if none.
+    """Return the share of an update after which a part and a body in the air first overlap.
+
+    It is found to one step; infinity if they do not.
 
     Both move: the part as it has, the body as it will.
     """
@@ -306,7 +308,7 @@ def _first_hit(
     does not hit are absent in this update: they are already where they will be at its end, so the
     body would run into them.
     """
-    movers, debts = movers_of(ground), ground.debts
+    movers, part_shifts = movers_of(ground), ground.part_shifts
     first, earliest, absent, left = 0, np.inf, 0, 0
     for k in range(count):
         row, share = int(near[k, _ROW]), np.inf
@@ -314,15 +316,15 @@ def _first_hit(
         if not had_debt and not has_moved(movers, row, ground.seen):
             continue
         if not had_debt:
-            share = _time_of_impact(state, rules, scene, ground, row, delta_time)
+            share = _first_overlap(state, rules, scene, ground, row, delta_time)
         if share < earliest:
             first, earliest = row, share
         if had_debt or share < np.inf:
             for column in range(_NEAR_SIZE):
                 near[left, column] = near[k, column]
             left += 1
-        elif absent < MOST_DEBTS:
-            put_debt(debts, absent, movers[row, NUMBER], (np.inf, 0.0, 0.0))
+        elif absent < MOST_SHIFTED:
+            put_part_shift(part_shifts, absent, movers[row, NUMBER], (np.inf, 0.0, 0.0))
             absent += 1
     kept = 0
     for k in range(left):
@@ -348,13 +350,13 @@ def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) 
     for k in range(MOST_SQUEEZING):
         state[SQUEEZED_BY + k] = -1.0
         put_three_at(state, SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
-    rows = count_debts(ground.debts)
+    rows = count_part_shifts(ground.part_shifts)
     for k in range(count):
         debt = three_at(near[k], _DEBT)
-        if length(debt) <= CONTACT_MARGIN or rows == MOST_DEBTS:
+        if length(debt) <= CONTACT_MARGIN or rows == MOST_SHIFTED:
             continue
         number = float(movers_of(ground)[int(near[k, _ROW]), NUMBER])
-        put_debt(ground.debts, rows, number, scale(debt, -1.0))
+        put_part_shift(ground.part_shifts, rows, number, scale(debt, -1.0))
         rows += 1
         least = 0
         for i in range(1, MOST_SQUEEZING):
@@ -386,7 +388,7 @@ def carry_and_squeeze(
         As it was, or that of a body in the air which a part hits.
     """
     in_air, body, offset = state[GROUNDED] == 0.0, scene.body, three_at(rules, OFFSET)
-    center, near = add(three_at(state, POSITION), offset), np.empty((MOST_DEBTS, _NEAR_SIZE))
+    center, near = add(three_at(state, POSITION), offset), np.empty((MOST_SHIFTED, _NEAR_SIZE))
     start, end = center, center
     if moving_base.row > 0:
         end = center_of(carried_to(moving_base, 1.0), body)
@@ -421,7 +423,7 @@ def carry_and_squeeze(
                 center = _moved_until_blocked(scene, ground, center, add(spot, aside))
         if base_part >= 0:  # as the others push the body, its base is where it is after this share
             behind = subtract(spot, end)
-            put_debt(ground.debts, 0, base_part, behind)
+            put_part_shift(ground.part_shifts, 0, base_part, behind)
         for i in range(count):
             if int(near[i, _ROW]) != moving_base.row:
                 center = _pushed_by(
@@ -430,7 +432,7 @@ def carry_and_squeeze(
         if is_spent(scene.faces):
             break
     if base_part >= 0:
-        end_debts(ground.debts, 0)
+        end_part_shifts(ground.part_shifts, 0)
     for i in range(count):
         if int(near[i, _ROW]) == moving_base.row:  # its moving base pushes it in the end
             center = _pushed_by(scene, ground, near, i, 1.0, center, most_rise, walkable)

@@ -1,7 +1,7 @@
 """Half-plane constraints of a body in a crowd, as in ORCA: the region that it may move in.
 
 Two bodies share the gap that was between them before the update, so that they cannot collide,
-whatever else happens to them. Each body keeps to its side of an upright plane in that gap. Its
+whatever else happens to them. Each body keeps within a half-plane whose line lies in that gap. Its
 half-planes bound a convex region that it starts in.
 """
 
@@ -22,8 +22,8 @@ IS_PUSHED = 4  # 1: contact impulses change its displacement
 PUSHED_DISPLACEMENT = 5  # the displacement with them
 UNPUSHED_DISPLACEMENT = 7  # without them, within the half-planes
 KEPT = 9  # its own velocity after the push, in m/s
-IS_HELD = 11  # 1: others may push it, so that walls near it matter to them
-IS_TRIED = 12  # 1: a step ended behind a half-plane
+IS_PUSHABLE = 11  # 1: others may push it, so that walls near it matter to them
+IS_TRIED = 12  # 1: a step ended outside a half-plane
 TOP_BELOW = 13  # height of the top of the character below, where a fall ends; -inf: none is below
 CHARACTER_BELOW = 14  # the index of that character in its group
 HOLDS = 15  # 1: it stands on that character; 0: it slides off
@@ -32,9 +32,9 @@ HALF_PLANES = 16
 # Half-planes of a body at most: the nearest.
 MOST_HALF_PLANES = 32
 
-# Columns of a half-plane: a unit normal, how far along it the body may go, and the obstacle behind
-# it: the index of a character in its group, or A_WALL.
-LIMIT, BEHIND = 2, 3
+# Columns of a half-plane: a unit normal, how far along it the body may go, and the obstacle beyond
+# its line: the index of a character in its group, or A_WALL.
+LIMIT, BEYOND = 2, 3
 HALF_PLANE_SIZE = 4
 
 A_WALL = -1.0
@@ -49,7 +49,7 @@ def clear_half_planes(row: Floats) -> None:
 
 
 @kernel
-def put_half_plane(row: Floats, x: float, z: float, limit: float, behind: float) -> None:
+def put_half_plane(row: Floats, x: float, z: float, limit: float, beyond: float) -> None:
     """Insert a half-plane into a row, sorted by limit; a full row drops the farthest one."""
     count = int(row[COUNT])
     place = count
@@ -68,7 +68,7 @@ def put_half_plane(row: Floats, x: float, z: float, limit: float, behind: float)
         row[ROOM] = min(row[ROOM], limit)
         return
     at = HALF_PLANES + place * HALF_PLANE_SIZE
-    row[at], row[at + 1], row[at + LIMIT], row[at + BEHIND] = x, z, limit, behind
+    row[at], row[at + 1], row[at + LIMIT], row[at + BEYOND] = x, z, limit, beyond
     row[COUNT] = min(count + 1, MOST_HALF_PLANES)
 
 
@@ -113,8 +113,8 @@ def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
 
 
 @kernel
-def is_behind_half_plane(row: Floats, x: float, z: float) -> bool:
-    """Tell whether a place, relative to where the body started, is behind one of its half-planes.
+def is_outside_half_planes(row: Floats, x: float, z: float) -> bool:
+    """Tell whether a place, relative to where the body started, is outside its half-planes.
 
     Those of walls do not count, as the walk itself collides with walls.
     """
@@ -124,7 +124,7 @@ def is_behind_half_plane(row: Floats, x: float, z: float) -> bool:
     for k in range(int(row[COUNT])):
         at = HALF_PLANES + k * HALF_PLANE_SIZE
         along = row[at] * x + row[at + 1] * z
-        if row[at + BEHIND] != A_WALL and along > row[at + LIMIT] + HALF_PLANE_SLACK:
+        if row[at + BEYOND] != A_WALL and along > row[at + LIMIT] + HALF_PLANE_SLACK:
             return True
     return False
 

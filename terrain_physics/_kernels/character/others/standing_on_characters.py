@@ -53,7 +53,7 @@ def step_onto_character(
     as far as it would snap to the ground.
     """
     velocity = motion.velocity
-    rise = float(crowd[TOP_BELOW]) - foot_of(add(motion.base, motion.offset), body)[1]
+    rise = float(crowd[TOP_BELOW]) - foot_of(add(motion.origin, motion.offset), body)[1]
     (_, fall, _), _ = through_air(velocity, movement.gravity, pace.seconds)
     is_pulled = velocity[1] <= 0.0 and (movement.gravity > 0.0 or movement.by_sum)
     follows = was_on_character and is_pulled and rise >= -movement.snap
@@ -61,7 +61,7 @@ def step_onto_character(
         return False, movement, motion
     velocity = (velocity[0], rise / pace.seconds, velocity[2])
     footing = Footing(False, False, _UP, False, 0.0)
-    motion = Motion(motion.base, motion.offset, velocity, footing, motion.tally)
+    motion = Motion(motion.origin, motion.offset, velocity, footing, motion.tally)
     return True, with_forces(movement, 0.0, movement.friction), motion
 
 
@@ -76,7 +76,7 @@ def stand_on_character(
     body is then grounded, and friction slows it. A hit is noted, unless it ``was_on_character``
     already.
     """
-    foot = foot_of(add(ahead.base, ahead.offset), body)
+    foot = foot_of(add(ahead.origin, ahead.offset), body)
     if ahead.footing.grounded or foot[1] > crowd[TOP_BELOW] + ON_CHARACTER_SLACK:
         return False, ahead
     falling, tally = max(-before.velocity[1], 0.0), ahead.tally
@@ -93,7 +93,7 @@ def stand_on_character(
         tally.contacts, tally.depth, tally.rounds, tally.lifted, landing, tally.air_time, hits
     )
     footing = Footing(holds, holds and movement.walks, _UP, False, 0.0)
-    return True, Motion(ahead.base, ahead.offset, velocity, footing, tally)
+    return True, Motion(ahead.origin, ahead.offset, velocity, footing, tally)
 
 
 @kernel

@@ -20,9 +20,9 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True, no_refcount=True)
-def _is_steep(contacts: Floats, i: int, cosine: float) -> bool:
+def _is_steep(contacts: Floats, i: int, walkable: float) -> bool:
     """Tell whether a contact blocks a walk along the ground."""
-    return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD_COSINE)
+    return bool(contacts[i, PUSH + 1] < walkable and contacts[i, PUSH + 1] >= -OVERHEAD_COSINE)
 
 
 @kernel
@@ -33,12 +33,12 @@ def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
 
 @kernel
 def put_walls(
-    row: Floats, scene: Scene, offset: Vec3, cosine: float, near: float, x: float, z: float
+    row: Floats, scene: Scene, offset: Vec3, walkable: float, near: float, x: float, z: float
 ) -> None:
     """Add half-planes of walls near a body, whose displacement so far is (x, z)."""
     contacts = scene.contacts
     for i in range(_list_near(scene, offset, near)):
-        if _is_steep(contacts, i, cosine):
+        if _is_steep(contacts, i, walkable):
             _, (nx, _, nz) = flat(three(contacts, i, PUSH))
             gap = max(near - contacts[i, DEPTH], 0.0)
             put_half_plane(row, -nx, -nz, gap - (nx * x + nz * z), A_WALL)
@@ -68,7 +68,7 @@ def forget_walls(state: Floats) -> None:
 
 
 @kernel(noinline=True, no_refcount=True)
-def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: Vec3) -> None:
+def note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3) -> None:
     """Write the walls that block a body which an update deflected so far ``aside``.
 
     They are those near it that deflected it, or that it remembered: others may have kept it from
@@ -82,7 +82,7 @@ def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: 
         return
     contacts, walls = scene.contacts, int(np.int64(0))
     for i in range(_list_near(scene, offset, KNOWN_WALL_DISTANCE)):
-        if _is_steep(contacts, i, cosine):
+        if _is_steep(contacts, i, walkable):
             _, wall = flat(three(contacts, i, PUSH))
             known = max(dot(wall, a), dot(wall, b)) > SAME_WALL_COSINE
             if known or dot(wall, aside) > LEAST_DEFLECTION:

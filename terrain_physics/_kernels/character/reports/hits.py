@@ -98,7 +98,7 @@ class HitLog(NamedTuple):
 class _HitPlace(NamedTuple):
     """Place of a body as it hits something."""
 
-    base: Vec3  # the origin of the scene, in meters in the world
+    origin: Vec3  # the origin of the scene, in meters in the world
     offset: Vec3  # from there to the body's center, in meters
     contacts: int  # that the scene lists
     foot: float  # the height from which a step up is measured, in meters from the base
@@ -208,10 +208,10 @@ def _put_reason(
     upright = abs(float(scene.candidates[k, NORMAL + 1]))
     leans_back = normal[1] > 0.0 and _UPRIGHT < upright < movement.walkable
     rows[row + REASON] = STEEP if leans_back else WALL
-    base = place.base[1]
-    rows[row + RISER] = base + riser
-    rows[row + FOOT] = base + place.foot
-    rows[row + HEAD] = base + place.offset[1] + scene.body.half_extents[1]
+    origin = place.origin[1]
+    rows[row + RISER] = origin + riser
+    rows[row + FOOT] = origin + place.foot
+    rows[row + HEAD] = origin + place.offset[1] + scene.body.half_extents[1]
 
 
 @kernel
@@ -232,7 +232,7 @@ def _put_place(
         k = _over_side(scene, place, met.normal)
     log.rows[row + HIT_PART] = scene.candidates[k, PART] if k >= 0 else -1.0
     log.rows[row + HIT_TRIANGLE] = scene.candidates[k, TRIANGLE] if k >= 0 else -1.0
-    put_three_at(log.rows, row + HIT_POINT, add(place.base, point))
+    put_three_at(log.rows, row + HIT_POINT, add(place.origin, point))
     put_three_at(log.rows, row + HIT_NORMAL, met.normal)
 
 
@@ -321,7 +321,7 @@ def _note_corner(
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
     contacts = list_contacts(scene, beyond).contacts
-    place = _HitPlace(place.base, place.offset, contacts, place.foot)
+    place = _HitPlace(place.origin, place.offset, contacts, place.foot)
     found = False
     for of_ground in range(2):  # walkable ground only where nothing else blocks
         for i in range(contacts):
@@ -357,8 +357,8 @@ def note_walk(
     moved = subtract(walked.offset, motion.offset)
     foot = motion.offset[1] - scene.body.half_extents[1]
     if footing.stepping:
-        foot = footing.step_foot - motion.base[1]
-    place = _HitPlace(motion.base, walked.offset, walked.contacts, foot)
+        foot = footing.step_foot - motion.origin[1]
+    place = _HitPlace(motion.origin, walked.offset, walked.contacts, foot)
     for i in range(walked.planes):
         wall = plane_normal(scene.planes, i)
         taken = -dot(wall, velocity)
@@ -378,9 +378,9 @@ def note_walk(
 
 
 @kernel(inline=True)
-def _in_the_air(scene: Scene, base: Vec3, offset: Vec3, contacts: int) -> _HitPlace:
+def _in_the_air(scene: Scene, origin: Vec3, offset: Vec3, contacts: int) -> _HitPlace:
     """Return the place of a body that flies."""
-    return _HitPlace(base, offset, contacts, offset[1] - scene.body.half_extents[1])
+    return _HitPlace(origin, offset, contacts, offset[1] - scene.body.half_extents[1])
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -393,7 +393,7 @@ def _note_in_flight(
     Takes the motion from before the step. Downward velocity is left out of the speed taken: ground
     that a body falls on or slides down does not block it.
     """
-    moved = subtract(add(place.base, place.offset), add(motion.base, motion.offset))
+    moved = subtract(add(place.origin, place.offset), add(motion.origin, motion.offset))
     start, own = subtract(place.offset, moved), three_at(log.rows, OWN)
     approach = (0.0, 0.0, 0.0)
     if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_IMPACT:
@@ -407,15 +407,15 @@ def _note_in_flight(
 
 @kernel(noinline=True, no_refcount=True)
 def note_flight(
-    log: HitLog, movement: MovementRules, motion: Motion, base: Vec3, velocity: Vec3, out: Resolved,
-    scene: Scene,
+    log: HitLog, movement: MovementRules, motion: Motion, origin: Vec3, velocity: Vec3,
+    out: Resolved, scene: Scene,
 ) -> int:  # fmt: skip
     """Note the surfaces that took speed from a flying body; return how many hits there are then.
 
     Takes the motion from before the step, the velocity at its end if it hit nothing, and the
-    scene with the planes of the flight at ``base``.
+    scene with the planes of the flight at ``origin``.
     """
-    place, count = _in_the_air(scene, base, out.offset, out.contacts), motion.tally.hits
+    place, count = _in_the_air(scene, origin, out.offset, out.contacts), motion.tally.hits
     for i in range(out.planes):
         normal, k = plane_normal(scene.planes, i), int(scene.planes[i, PLANE_CANDIDATE])
         on_foot = normal[1] >= movement.walkable and motion.footing.grounded
@@ -430,17 +430,17 @@ def note_bump(
     scene: Scene, k: int, normal: Vec3,
 ) -> int:  # fmt: skip
     """Note a candidate that a flying body hits at an offset and a velocity."""
-    place, count = _in_the_air(scene, motion.base, offset, 0), motion.tally.hits
+    place, count = _in_the_air(scene, motion.origin, offset, 0), motion.tally.hits
     return _note_in_flight(log, count, movement, motion, scene, place, velocity, k, normal)
 
 
 @kernel(noinline=True, no_refcount=True)
 def note_landing(
-    log: HitLog, count: int, movement: MovementRules, base: Vec3, offset: Vec3, velocity: Vec3,
+    log: HitLog, count: int, movement: MovementRules, origin: Vec3, offset: Vec3, velocity: Vec3,
     scene: Scene, k: int, normal: Vec3,
 ) -> int:  # fmt: skip
     """Note that a body lands on a candidate, with all of its approach speed."""
-    place = _in_the_air(scene, base, offset, 0)
+    place = _in_the_air(scene, origin, offset, 0)
     return _note(log, count, movement, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
 
 
@@ -498,8 +498,8 @@ def _is_step(
         return False
     _, ahead = flat(three_at(rows, row + HIT_NORMAL))
     x, _, z = add_scaled(three_at(rows, row + HIT_POINT), ahead, -behind)
-    base, top = (x, lowest, z), rows[row + HEAD]
-    scene = gathered(scene, ground, base, base, (x, top, z))
+    origin, top = (x, lowest, z), rows[row + HEAD]
+    scene = gathered(scene, ground, origin, origin, (x, top, z))
     found = scene.candidates
     tread, which, _ = surface_at(found, scene.size, 0.0, 0.0, top - lowest, False)
     return bool(

@@ -20,7 +20,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.character.state.work import PLANE, spend
 from terrain_physics._kernels.ground.candidates import OF_MOVER, PART, TRIANGLE, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
-from terrain_physics._kernels.tolerances import SAME_GROUND_COSINE
+from terrain_physics._kernels.tolerances import SAME_GROUND_SLACK
 from terrain_physics._kernels.types import Floats
 
 
@@ -63,11 +63,11 @@ def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     for i in range(count):
         own = dot(three(scene.contacts, i, PUSH), normal)
         is_still = scene.candidates[int(scene.contacts[i, CANDIDATE]), OF_MOVER] == 0.0
-        is_better = own > along if is_still else own > along + SAME_GROUND_COSINE
+        is_better = own > along if is_still else own > along + SAME_GROUND_SLACK
         if (
             best < 0
             or is_better
-            or (own >= along - SAME_GROUND_COSINE and is_still and not stands_still)
+            or (own >= along - SAME_GROUND_SLACK and is_still and not stands_still)
         ):
             best, along, stands_still = i, own, is_still
     return best

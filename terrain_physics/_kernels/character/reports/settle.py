@@ -82,12 +82,12 @@ def settle(
         velocity = scale(velocity, 1.0 / movement.speed)  # as the game knows it
     put_three_at(state, VELOCITY, velocity)
 
-    position, center = three_at(state, POSITION), add(motion.base, motion.offset)
-    if motion.base == add(position, movement.center):
+    position, center = three_at(state, POSITION), add(motion.origin, motion.offset)
+    if motion.origin == add(position, movement.body_offset):
         # A body that did not move keeps its bits.
         position = add(position, motion.offset)
     else:
-        position = subtract(center, movement.center)
+        position = subtract(center, movement.body_offset)
     put_three_at(state, POSITION, position)
 
     kind, normal = (WALKABLE if grounded else AIRBORNE), footing.normal

@@ -1,4 +1,7 @@
-"""Contact signature: one number for all contacts of a body, compared when it wakes."""
+"""Contact signature: one number for all contacts of a body.
+
+It is noted as the body falls asleep, and compared when it wakes.
+"""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts

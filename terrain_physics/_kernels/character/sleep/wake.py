@@ -1,4 +1,4 @@
-"""Waking of characters near a change of the ground."""
+"""Waking from sleep: characters near a change of the ground."""
 
 import numpy as np
 

@@ -9,7 +9,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 class MovementRules(NamedTuple):
     """The rules that a body moves by. They hold for a whole update."""
 
-    center: Vec3  # of the body, in meters from the character's position
+    body_offset: Vec3  # of the body, in meters from the character's position
     max_rounds: int  # of pushing out
     gravity: float  # that bends its flight, in m/s^2; 0 by the sum rule, under which none does
     friction: float  # that slows it on the ground, in m/s^2; 0 where the game drives it
@@ -49,7 +49,7 @@ class Tally(NamedTuple):
 class Motion(NamedTuple):
     """Place, velocity and footing of a body: all that a step takes up and leaves."""
 
-    base: Vec3  # the origin of the scene, in meters in the world
+    origin: Vec3  # the origin of the scene, in meters in the world
     offset: Vec3  # from there to the body's center, in meters
     velocity: Vec3  # in m/s
     footing: Footing
@@ -60,7 +60,7 @@ class Motion(NamedTuple):
 def with_forces(movement: MovementRules, gravity: float, friction: float) -> MovementRules:
     """Return the rules with another gravity and another friction."""
     return MovementRules(
-        movement.center,
+        movement.body_offset,
         movement.max_rounds,
         gravity,
         friction,
@@ -89,7 +89,7 @@ def with_hits(motion: Motion, hits: int) -> Motion:
         tally.air_time,
         hits,
     )
-    return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
+    return Motion(motion.origin, motion.offset, motion.velocity, motion.footing, tally)
 
 
 # Ends of a walk.

@@ -35,7 +35,7 @@ class Pace(NamedTuple):
 
 
 @kernel(inline=True)
-def extent(v: Vec3) -> float:
+def largest_component(v: Vec3) -> float:
     """Return the largest absolute component of a vector."""
     return max(abs(v[0]), abs(v[1]), abs(v[2]))
 
@@ -47,14 +47,14 @@ def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
     In the air it is fastest at the start or at the end.
     """
     _, last = through_air(velocity, gravity, seconds)
-    displacement = max(length(velocity), length(last)) * seconds
+    distance = max(length(velocity), length(last)) * seconds
     step = STEP_SHARE * least
-    steps = max(math.ceil(min(displacement / step, _MOST_STEPS)), 1)
+    steps = max(math.ceil(min(distance / step, _MOST_STEPS)), 1)
     each = seconds / steps
-    if displacement > step * _MOST_STEPS:  # the rest of the time is never reached
-        each *= step * _MOST_STEPS / displacement
+    if distance > step * _MOST_STEPS:  # the rest of the time is never reached
+        each *= step * _MOST_STEPS / distance
     # More than the displacement: pushes and slopes may lead aside.
-    farthest = 2.0 * max(min(displacement / steps, step), 0.1 * least)
+    farthest = 2.0 * max(min(distance / steps, step), 0.1 * least)
     far = max(0.75 * min(STEPS_TOGETHER, steps), 1.0) * farthest
     return Pace(steps, each, farthest, far, 0, 0)
 
@@ -72,7 +72,9 @@ def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: 
 @kernel(inline=True)
 def must_look(pace: Pace, offset: Vec3) -> bool:
     """Tell whether the next step may lead beyond the ground looked at."""
-    return bool(pace.since_look == STEPS_TOGETHER or extent(offset) > pace.far - pace.farthest)
+    return bool(
+        pace.since_look == STEPS_TOGETHER or largest_component(offset) > pace.far - pace.farthest
+    )
 
 
 @kernel(inline=True)
@@ -91,5 +93,5 @@ def look_next(pace: Pace) -> Pace:
 @kernel
 def recentered(motion: Motion) -> Motion:
     """Return the same motion from the base at which the next step looks at the ground."""
-    base = add(motion.base, motion.offset)
-    return Motion(base, (0.0, 0.0, 0.0), motion.velocity, motion.footing, motion.tally)
+    origin = add(motion.origin, motion.offset)
+    return Motion(origin, (0.0, 0.0, 0.0), motion.velocity, motion.footing, motion.tally)

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import extent_along
-from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
+from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import (
     add_plane,
@@ -50,19 +50,19 @@ _LEAST_SHARE = 0.25
 
 @kernel
 def _leads_to_a_step(
-    scene: Scene, offset: Vec3, displacement: Vec3, highest: float, cosine: float
+    scene: Scene, offset: Vec3, direction: Vec3, highest: float, walkable: float
 ) -> bool:
-    """Tell whether ``displacement`` leads over a riser to walkable ground, up to ``highest``.
+    """Tell whether ``direction`` leads over a riser to walkable ground, up to ``highest``.
 
     Looks from under the body to ahead of its foremost point. A riser is steep ground, or ground
     that rises more between two looks than walkable ground can.
     """
-    size, ahead = flat(displacement)
+    size, ahead = flat(direction)
     if size == 0.0:
         return False
     half_extents = scene.body.half_extents
     stride = (abs(ahead[0]) * half_extents[0] + abs(ahead[2]) * half_extents[2]) * (2.0 / _PROBES)
-    steepest = rise_of_slope(stride, cosine)
+    steepest = rise_of_slope(stride, walkable)
     foot = offset[1] - half_extents[1] + WALL_CLEARANCE
     before, beyond_riser = np.inf, False
     for k in range(_PROBES + 1):
@@ -75,7 +75,7 @@ def _leads_to_a_step(
             False,
         )
         spend(scene.faces, looked_at)
-        is_walkable = which >= 0 and abs(scene.candidates[which, NORMAL + 1]) >= cosine
+        is_walkable = which >= 0 and abs(scene.candidates[which, NORMAL + 1]) >= walkable
         if not is_walkable or surface - before > steepest:
             beyond_riser = True
         if is_walkable and beyond_riser and surface > foot:
@@ -92,7 +92,7 @@ def _is_clear(scene: Scene, offset: Vec3) -> bool:
 
 
 @kernel
-def _raise_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
+def _raise_onto(scene: Scene, offset: Vec3, highest: float, walkable: float) -> float:
     """Return how far up a body comes to lie on ground, with its foot no higher than ``highest``.
 
     Steep faces that go on higher are walls, and a face that is wholly higher is the top of one: a
@@ -109,9 +109,9 @@ def _raise_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> fl
         spend(scene.faces, 1.0)
         a, b, c = candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1]
         upright = abs(candidates[k, NORMAL + 1])
-        is_wall = max(a, b, c) > highest and upright < cosine
+        is_wall = max(a, b, c) > highest and upright < walkable
         if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
-            best = depenetrate_upward(candidates, k, offset, scene.body, scene.faces)
+            best = rise_onto(candidates, k, offset, scene.body, scene.faces)
             if up < best <= most:
                 up = best
         k = next_near(candidates, scene.size, k + 1, lower, upper)
@@ -119,11 +119,11 @@ def _raise_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> fl
 
 
 @kernel(noinline=True, no_refcount=True)
-def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
+def _beside_walls(scene: Scene, place: Vec3, walkable: float) -> Vec3:
     """Return a place after walls beside a step have pushed the body aside."""
     for _ in range(_WALL_ROUNDS):
         count, _, _ = list_contacts(scene, place)
-        walls, _ = make_walls(scene.contacts, count, cosine)
+        walls, _ = make_walls(scene.contacts, count, walkable)
         if walls == 0:
             break
         place, _ = push_out(scene, place, walls, int(np.int64(0)), True)
@@ -142,30 +142,30 @@ def _held(scene: Scene, offset: Vec3) -> float:
 
 @kernel(noinline=True, no_refcount=True)
 def _has_foothold(
-    scene: Scene, start: Vec3, displacement: Vec3, blocked: float, highest: float, cosine: float
+    scene: Scene, start: Vec3, direction: Vec3, blocked: float, highest: float, walkable: float
 ) -> bool:
-    """Tell whether a body that goes up a riser along ``displacement`` comes to stand behind it.
+    """Tell whether a body that goes up a riser along ``direction`` comes to stand behind it.
 
     It goes up the riser and on over its edge, by its own extent at most, until walkable ground
     holds it. A wall or a ceiling in its way stops it before. On the ground before the riser it was
     stopped in less than ``blocked`` meters.
     """
-    size, ahead = flat(displacement)
+    size, ahead = flat(direction)
     if size == 0.0:
         return False
     stride = extent_along(scene.body, ahead) / _FOOTHOLDS
-    steepest = rise_of_slope(stride, cosine) + WALL_CLEARANCE
+    steepest = rise_of_slope(stride, walkable) + WALL_CLEARANCE
     place, over_riser = start, False
     for k in range(_FOOTHOLDS + 1):
         before = place
         straight = add_scaled((place[0], start[1], place[2]), ahead, stride)
-        straight = add(straight, (0.0, _raise_onto(scene, straight, highest, cosine), 0.0))
-        place = _beside_walls(scene, straight, cosine)
+        straight = add(straight, (0.0, _raise_onto(scene, straight, highest, walkable), 0.0))
+        place = _beside_walls(scene, straight, walkable)
         if dot(subtract(place, before), ahead) < _LEAST_SHARE * stride:
             return False
         if not _is_clear(scene, place):
             return False
-        stands = _held(scene, place) >= cosine
+        stands = _held(scene, place) >= walkable
         if (
             not stands
             or place[1] - before[1] > steepest
@@ -182,21 +182,21 @@ def _has_foothold(
 def _leads_up(
     scene: Scene,
     start: Vec3,
-    displacement: Vec3,
+    direction: Vec3,
     stopped: Vec3,
     highest: float,
-    cosine: float,
+    walkable: float,
     stepping: bool,
 ) -> bool:
     """Tell whether a displacement leads up a step, right to its top unless the body is stepping.
 
     ``stopped`` is the displacement that walls have stopped.
     """
-    if not _leads_to_a_step(scene, start, displacement, highest, cosine):
+    if not _leads_to_a_step(scene, start, direction, highest, walkable):
         return False
-    _, ahead = flat(displacement)
+    _, ahead = flat(direction)
     blocked = dot(stopped, ahead)
-    return stepping or _has_foothold(scene, start, displacement, blocked, highest, cosine)
+    return stepping or _has_foothold(scene, start, direction, blocked, highest, walkable)
 
 
 @kernel
@@ -206,26 +206,26 @@ def _finds_a_step(
     displacement: Vec3,
     into: Vec3,
     highest: float,
-    cosine: float,
+    walkable: float,
     stepping: bool,
 ) -> bool:
     """Tell whether a displacement that ends in walls leads up a step, however aslant.
 
     Looks along what the walls took of it, along itself, and straight into each of the walls.
     """
-    if _leads_up(scene, start, into, displacement, highest, cosine, stepping) or _leads_up(
-        scene, start, displacement, displacement, highest, cosine, stepping
+    if _leads_up(scene, start, into, displacement, highest, walkable, stepping) or _leads_up(
+        scene, start, displacement, displacement, highest, walkable, stepping
     ):
         return True
     count, _, _ = list_contacts(scene, add(start, displacement))
-    walls, _ = make_walls(scene.contacts, count, cosine)
+    walls, _ = make_walls(scene.contacts, count, walkable)
     planes = int(np.int64(0))
     for i in range(walls):
         planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
     for i in range(planes):
         straight = scale(plane_normal(scene.planes, i), -1.0)
         if dot(straight, displacement) > 0.0 and _leads_up(
-            scene, start, straight, displacement, highest, cosine, stepping
+            scene, start, straight, displacement, highest, walkable, stepping
         ):
             return True
     return False
@@ -239,7 +239,7 @@ def step_up(
     into: Vec3,
     farthest: float,
     highest: float,
-    cosine: float,
+    walkable: float,
     stepping: bool,
 ) -> tuple[bool, Vec3]:
     """Return (whether a displacement that ends in a wall leads up a step, where the body is then).
@@ -249,18 +249,20 @@ def step_up(
     step was found before.
     """
     ahead = add(start, displacement)
-    up = _raise_onto(scene, ahead, highest, cosine)
-    if up == 0.0 or not _finds_a_step(scene, start, displacement, into, highest, cosine, stepping):
+    up = _raise_onto(scene, ahead, highest, walkable)
+    if up == 0.0 or not _finds_a_step(
+        scene, start, displacement, into, highest, walkable, stepping
+    ):
         return False, start
     straight = add(ahead, (0.0, up, 0.0))
-    ahead = _beside_walls(scene, straight, cosine)
+    ahead = _beside_walls(scene, straight, walkable)
     aside, _ = flat(subtract(ahead, start))
     if aside > farthest or dot(subtract(ahead, start), displacement) < 0.0:
         return False, start
     # Pushed aside by walls, it need not be as high: what it only leans against holds nothing.
     lower = (ahead[0], start[1], ahead[2])
     _, off = flat(subtract(ahead, straight))
-    up = _raise_onto(scene, add_scaled(lower, off, SLOP), highest, cosine)
+    up = _raise_onto(scene, add_scaled(lower, off, SLOP), highest, walkable)
     if up == 0.0 and not stepping:
         return False, start
     ahead = add(lower, (0.0, up, 0.0))
@@ -317,9 +319,9 @@ def climb(
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
     own = borrow_memory(memory)
-    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes, own.debts)
+    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes, own.part_shifts)
     scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
-    scene = look(scene, ground, motion.base, pace.far, movement.drop, movement.step_height)
+    scene = look(scene, ground, motion.origin, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:
         # On its way up it may have passed the edge of one step, on which it can stand, to another.
@@ -334,8 +336,8 @@ def climb(
         round_off = 0.0
         if body.kind != BOX and upright >= movement.walkable:
             round_off = body.radius * (1.0 - upright)
-        foot = motion.base[1] + (stands[1] - body.half_extents[1]) + round_off
-    highest = foot - motion.base[1] + movement.step_height + CONTACT_MARGIN
+        foot = motion.origin[1] + (stands[1] - body.half_extents[1]) + round_off
+    highest = foot - motion.origin[1] + movement.step_height + CONTACT_MARGIN
     into = subtract(add(offset, displacement), (reached[0], offset[1], reached[2]))
     leads_up, place = step_up(
         scene, offset, displacement, into, pace.farthest, highest, movement.walkable, stepping

@@ -37,7 +37,7 @@ _LEAST_OUT, _LEAST_OFF = 0.25, 0.02
 
 
 @kernel
-def _best_crease(planes: Floats, count: int, displacement: Vec3, cosine: float) -> Vec3:
+def _best_crease(planes: Floats, count: int, displacement: Vec3, walkable: float) -> Vec3:
     """Return the walkable crease of two planes that leads farthest along a displacement.
 
     A unit vector, or zero if each such crease leads into another plane.
@@ -52,7 +52,7 @@ def _best_crease(planes: Floats, count: int, displacement: Vec3, cosine: float) 
             line = scale(line, (1.0 if dot(line, displacement) > 0.0 else -1.0) / size)
             level, ahead = flat(line)
             far = dot(ahead, displacement)
-            if level >= cosine and far > farthest and leads_into_none(planes, count, line, ALONG):
+            if level >= walkable and far > farthest and leads_into_none(planes, count, line, ALONG):
                 best, farthest = line, far
     return best
 
@@ -70,17 +70,17 @@ def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Manifold]:
 
 
 @kernel(noinline=True)
-def _holds(scene: Scene, offset: Vec3, manifold: Manifold, cosine: float) -> bool:
+def _holds(scene: Scene, offset: Vec3, manifold: Manifold, walkable: float) -> bool:
     """Tell whether a body overlaps nothing there, and its contacts together hold it."""
     if manifold.depth > SLOP or manifold.overlap > SLOP or is_buried(scene, offset):
         return False
-    held, _ = ground_by_planes(scene.planes, contact_planes(scene, manifold.contacts), cosine)
+    held, _ = ground_by_planes(scene.planes, contact_planes(scene, manifold.contacts), walkable)
     return held
 
 
 @kernel(noinline=True, no_refcount=True)
 def settle_in_crease(
-    scene: Scene, offset: Vec3, drop: float, cosine: float
+    scene: Scene, offset: Vec3, drop: float, walkable: float
 ) -> tuple[bool, Vec3, int]:
     """Let a body down by at most ``drop`` to where steep faces hold it together.
 
@@ -90,14 +90,14 @@ def settle_in_crease(
     place, manifold = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
     aside, _ = flat(subtract(place, offset))
     # Pushes one after another may leave it a hair too low.
-    if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, manifold, cosine):
+    if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, manifold, walkable):
         return True, place, manifold.contacts
     return False, offset, list_contacts(scene, offset).contacts
 
 
 @kernel
 def _along_crease(
-    scene: Scene, start: Vec3, line: Vec3, displacement: Vec3, snap: float, cosine: float
+    scene: Scene, start: Vec3, line: Vec3, displacement: Vec3, snap: float, walkable: float
 ) -> tuple[bool, Vec3, Manifold]:
     """Return (whether a displacement along a crease ends in it, where, the manifold there).
 
@@ -106,14 +106,14 @@ def _along_crease(
     """
     level, ahead = flat(line)
     size = dot(ahead, displacement)
-    rise = rise_of_slope(size, cosine)
+    rise = rise_of_slope(size, walkable)
     end = add(start, scale(line, size / level))
     place, manifold = _pushed_out(scene, end)
-    if not _holds(scene, place, manifold, cosine):
+    if not _holds(scene, place, manifold, walkable):
         place, manifold = _pushed_out(scene, add(end, (0.0, -min(rise, snap), 0.0)))
     aside, _ = flat(subtract(place, start))
     stays = (
-        _holds(scene, place, manifold, cosine)
+        _holds(scene, place, manifold, walkable)
         and aside <= _FARTHEST_ASIDE * size + WALL_CLEARANCE
         and place[1] <= start[1] + rise + WALL_CLEARANCE
     )
@@ -128,7 +128,7 @@ def _blocked(place: Vec3, manifold: Manifold) -> Walked:
 
 @kernel(noinline=True, no_refcount=True)
 def follow_crease(
-    scene: Scene, start: Vec3, displacement: Vec3, snap: float, walked: Walked, cosine: float
+    scene: Scene, start: Vec3, displacement: Vec3, snap: float, walked: Walked, walkable: float
 ) -> tuple[bool, Vec3, Walked]:
     """Move along the crease that a body is wedged in, if it is in one.
 
@@ -143,7 +143,7 @@ def follow_crease(
         How far down a bend of the crease may lead, in meters.
     walked : Walked
         Where the displacement led along walls.
-    cosine : float
+    walkable : float
         The least y of a walkable unit normal.
 
     Returns
@@ -155,14 +155,14 @@ def follow_crease(
     scene = at_once(scene)
     nowhere = (0.0, 0.0, 0.0)
     planes = contact_planes(scene, list_contacts(scene, start).contacts)
-    held, _ = ground_by_planes(scene.planes, planes, cosine)
+    held, _ = ground_by_planes(scene.planes, planes, walkable)
     steep = True
     for i in range(planes):
-        steep = steep and scene.planes[i, 1] < cosine
+        steep = steep and scene.planes[i, 1] < walkable
     if held and steep:
-        line = _best_crease(scene.planes, planes, displacement, cosine)
+        line = _best_crease(scene.planes, planes, displacement, walkable)
         if dot(line, displacement) > 0.0:
-            stays, place, manifold = _along_crease(scene, start, line, displacement, snap, cosine)
+            stays, place, manifold = _along_crease(scene, start, line, displacement, snap, walkable)
             if stays:
                 return True, line, _blocked(place, manifold)
     if held and (steep or walked.ended == OFF_GROUND):

@@ -91,7 +91,7 @@ def _leave_ground(
     footing = Footing(False, False, ahead.footing.normal, False, 0.0)
     if left > 0.0:
         pace = cut_anew(pace, velocity, movement.gravity, left, scene.body.least)
-    return Motion(motion.base, offset, velocity, footing, tally), pace
+    return Motion(motion.origin, offset, velocity, footing, tally), pace
 
 
 @kernel(inline=True)
@@ -139,7 +139,7 @@ def walk_step(
         looks at the ground before the next step; or it falls from where it has left the ground:
         neither grounded nor walking, with the time that is left cut anew.
     """
-    base, footing, tally = motion.base, motion.footing, motion.tally
+    origin, footing, tally = motion.origin, motion.footing, motion.tally
     displacement, slowed = _displacement(movement, motion, pace.seconds)
     velocity = slowed
     walked = walk(
@@ -165,7 +165,7 @@ def walk_step(
         if climbs:
             tally = _tally_of(tally, walked, rounds, tally.hits)
             footing = Footing(True, True, footing.normal, True, foot)
-            return Motion(base, offset, velocity, footing, tally), look_next(pace)
+            return Motion(origin, offset, velocity, footing, tally), look_next(pace)
     hits = tally.hits
     if walked.planes > 0:
         hits = note_walk(log, movement, motion, walked, scene)
@@ -183,7 +183,7 @@ def walk_step(
     touched = contact_planes(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
-    ahead = Motion(base, walked.offset, velocity, footing, tally)
+    ahead = Motion(origin, walked.offset, velocity, footing, tally)
     if left_ground and not on_planes:
         return _leave_ground(movement, motion, ahead, pace, scene)
     return ahead, pace

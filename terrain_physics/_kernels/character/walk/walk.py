@@ -12,7 +12,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact
-from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
+from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import Manifold, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
@@ -74,28 +74,28 @@ class _TriedPlace(NamedTuple):
 
 
 @kernel
-def _falls_away(normal: Vec3, face: Vec3, displacement: Vec3) -> bool:
+def _falls_away(normal: Vec3, face: Vec3, direction: Vec3) -> bool:
     """Tell whether a contact of that normal with a triangle falls away along a displacement.
 
     At an edge, any direction off it does. On a steep face, one more down it than along it does:
     else a body that walks downhill beside a steep bank would walk on into the bank.
     """
-    off = dot(normal, displacement)
+    off = dot(normal, direction)
     if abs(dot(normal, face)) < SAME_NORMAL_COSINE:
         return off > 0.0
-    size, _ = flat(displacement)
+    size, _ = flat(direction)
     steep, _ = flat(normal)
     return off * off > 0.5 * (size * size) * (steep * steep) and off > 0.0
 
 
 @kernel(noinline=True, no_refcount=True)
 def support(
-    scene: Scene, offset: Vec3, displacement: Vec3, lowest: float, cosine: float
+    scene: Scene, offset: Vec3, direction: Vec3, lowest: float, walkable: float
 ) -> tuple[float, float, bool]:
     """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
 
     The first is on walkable ground, the second, not less, on any; -inf if there is none. Then
-    whether the second falls away along ``displacement``.
+    whether the second falls away along ``direction``.
     """
     best, held, falls = -np.inf, -np.inf, False
     candidates, foot = scene.candidates, offset[1] - scene.body.half_extents[1]
@@ -107,7 +107,7 @@ def support(
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
         up = -np.inf
         if top - foot > least:  # some part of it is that high
-            up = depenetrate_upward(candidates, k, offset, scene.body, scene.faces)
+            up = rise_onto(candidates, k, offset, scene.body, scene.faces)
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
@@ -117,8 +117,8 @@ def support(
                 upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
             elif upright > 0.0 and up > held:
                 held = up
-                falls = _falls_away(normal, three(candidates, k, NORMAL), displacement)
-            if upright >= cosine:
+                falls = _falls_away(normal, three(candidates, k, NORMAL), direction)
+            if upright >= walkable:
                 best = up
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best, max(best, held), falls
@@ -126,7 +126,7 @@ def support(
 
 @kernel(inline=True, no_refcount=True)
 def _push_once(
-    scene: Scene, start: Vec3, place: _TriedPlace, highest: float, farthest: float, cosine: float
+    scene: Scene, start: Vec3, place: _TriedPlace, highest: float, farthest: float, walkable: float
 ) -> tuple[bool, _TriedPlace]:
     """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
 
@@ -135,11 +135,11 @@ def _push_once(
     nor ground up to ``highest``.
     """
     offset, manifold, on_ground = place.offset, place.manifold, place.on_ground
-    up = rise_of_feet(scene, offset, manifold.contacts, highest - offset[1], cosine)
+    up = rise_of_feet(scene, offset, manifold.contacts, highest - offset[1], walkable)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         manifold = list_contacts(scene, offset)
-    walls, overhead = make_walls(scene.contacts, manifold.contacts, cosine)
+    walls, overhead = make_walls(scene.contacts, manifold.contacts, walkable)
     if walls == 0 and overhead:
         return False, _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
     if walls == 0:
@@ -156,18 +156,18 @@ def _push_once(
 
 @kernel(inline=True, no_refcount=True)
 def _foothold(
-    scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, snap: float, cosine: float
+    scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, snap: float, walkable: float
 ) -> tuple[float, float, bool]:
     """Do as `support` for a place, without ground that the body only leans against.
 
     Walls have pushed it off such ground after it was set up there, as off a bar of a railing.
     """
     lowest = -snap - WALL_CLEARANCE
-    down, held_at, falls = support(scene, place.offset, displacement, lowest, cosine)
+    down, held_at, falls = support(scene, place.offset, displacement, lowest, walkable)
     if place.blocked and place.offset[1] > start[1] + WALL_CLEARANCE:
         _, off = flat(subtract(place.offset, add(start, displacement)))
         beside = add_scaled(place.offset, off, SLOP)
-        lower, held_there, falls_there = support(scene, beside, displacement, lowest, cosine)
+        lower, held_there, falls_there = support(scene, beside, displacement, lowest, walkable)
         if lower < down - WALL_CLEARANCE:
             return lower, held_there, falls_there
     return down, held_at, falls
@@ -214,7 +214,7 @@ def _try_displacement(
     displacement: Vec3,
     farthest: float,
     snap: float,
-    cosine: float,
+    walkable: float,
     max_rounds: int,
     planes: int,
 ) -> Walked:
@@ -224,7 +224,7 @@ def _try_displacement(
     """
     size, _ = flat(displacement)
     # Higher ground is no slope but a step, even if it is level on top.
-    highest = start[1] + (rise_of_slope(size, cosine) + WALL_CLEARANCE)
+    highest = start[1] + (rise_of_slope(size, walkable) + WALL_CLEARANCE)
     rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
     offset = add(start, displacement)
     place = _TriedPlace(offset, list_contacts(scene, offset), planes, False, planes > 0)
@@ -232,7 +232,7 @@ def _try_displacement(
     while rounds <= max_rounds:
         if place.manifold.depth > LEAST_RISE:
             rounds += 1
-            leads_on, place = _push_once(scene, start, place, highest, farthest, cosine)
+            leads_on, place = _push_once(scene, start, place, highest, farthest, walkable)
             if not leads_on:
                 break
         elif place.manifold.overlap > STUCK_DEPTH and not lifted:
@@ -247,13 +247,13 @@ def _try_displacement(
                 break
             return _arrived(place, rounds)
         else:
-            down, held_at, falls = _foothold(scene, start, displacement, place, snap, cosine)
+            down, held_at, falls = _foothold(scene, start, displacement, place, snap, walkable)
             manifold = place.manifold
             if held_at > down and falls and down == -np.inf:
                 # From the edge, ground may be near enough.
                 lower = _raised(scene, place, held_at, True)
                 further, _, _ = support(
-                    scene, lower.offset, displacement, -snap - WALL_CLEARANCE, cosine
+                    scene, lower.offset, displacement, -snap - WALL_CLEARANCE, walkable
                 )
                 if further > -np.inf:
                     has_edge, edge = True, lower
@@ -283,21 +283,21 @@ def _try_displacement(
 
 
 @kernel(no_refcount=True)
-def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, cosine: float) -> int:
+def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, walkable: float) -> int:
     """Write the walls that a body touches and is led into as planes; return how many."""
     contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
     for i in range(contacts):
         normal = three(scene.contacts, i, PUSH)
         _, wall = flat(normal)
-        if abs(normal[1]) < cosine and dot(wall, displacement) < 0.0:
+        if abs(normal[1]) < walkable and dot(wall, displacement) < 0.0:
             planes = note_plane(scene, planes, wall, int(scene.contacts[i, CANDIDATE]))
     return planes
 
 
 @kernel(no_refcount=True)
-def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, cosine: float, i: int) -> Vec3:
+def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, walkable: float, i: int) -> Vec3:
     """Keep one of the walls touched as the scene's only plane; return the displacement along it."""
-    _walls_touched(scene, start, displacement, cosine)
+    _walls_touched(scene, start, displacement, walkable)
     wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, PLANE_CANDIDATE])
     note_plane(scene, int(np.int64(0)), wall, candidate)
     return add_scaled(displacement, wall, -dot(wall, displacement))
@@ -310,7 +310,7 @@ def _along_walls(
     displacement: Vec3,
     farthest: float,
     snap: float,
-    cosine: float,
+    walkable: float,
     max_rounds: int,
     walked: Walked,
 ) -> Walked:
@@ -319,11 +319,11 @@ def _along_walls(
     A displacement deep into a wall comes out of the sides of the wall's pieces, such as blocks.
     Returns ``walked``, where the displacement itself led, if that is as far.
     """
-    walls = min(_walls_touched(scene, start, displacement, cosine), _MOST_TRIED)
+    walls = min(_walls_touched(scene, start, displacement, walkable), _MOST_TRIED)
     for i in range(walls):
-        along = _choose_wall(scene, start, displacement, cosine, i)
+        along = _choose_wall(scene, start, displacement, walkable, i)
         slid = _try_displacement(
-            scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1))
+            scene, start, along, farthest, snap, walkable, max_rounds, int(np.int64(1))
         )
         far = dot(subtract(slid.offset, start), displacement)
         least = dot(subtract(walked.offset, start), displacement) + PROGRESS_SHARE * dot(
@@ -332,7 +332,7 @@ def _along_walls(
         if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
             return slid
     return _try_displacement(
-        scene, start, displacement, farthest, snap, cosine, max_rounds, int(np.int64(0))
+        scene, start, displacement, farthest, snap, walkable, max_rounds, int(np.int64(0))
     )
 
 
@@ -343,7 +343,7 @@ def walk(
     displacement: Vec3,
     farthest: float,
     snap: float,
-    cosine: float,
+    walkable: float,
     max_rounds: int,
 ) -> Walked:
     """Move a body along the ground by a horizontal displacement, by at most ``farthest``.
@@ -355,10 +355,12 @@ def walk(
     # Walls one after another would push it along them, farther for a longer displacement.
     scene = at_once(scene)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
-    walked = _try_displacement(scene, start, displacement, farthest, snap, cosine, max_rounds, none)
+    walked = _try_displacement(
+        scene, start, displacement, farthest, snap, walkable, max_rounds, none
+    )
     if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
         walked = _along_walls(
-            scene, start, displacement, farthest, snap, cosine, max_rounds, walked
+            scene, start, displacement, farthest, snap, walkable, max_rounds, walked
         )
     if walked.ended != NOWHERE:
         return walked
@@ -372,7 +374,7 @@ def walk(
             scale(displacement, share + part),
             farthest,
             snap,
-            cosine,
+            walkable,
             max_rounds,
             none,
         )
@@ -389,7 +391,7 @@ def walk(
 
 @kernel(noinline=True, no_refcount=True)
 def stays_on_ground(
-    scene: Scene, offset: Vec3, displacement: Vec3, farthest: float, snap: float, cosine: float
+    scene: Scene, offset: Vec3, displacement: Vec3, farthest: float, snap: float, walkable: float
 ) -> bool:
     """Tell whether a body that landed is still on walkable ground after its next step.
 
@@ -397,5 +399,5 @@ def stays_on_ground(
     those of that step.
     """
     size, _ = flat(displacement)
-    snap = max(snap, rise_of_slope(size, cosine))
-    return bool(walk(scene, offset, displacement, farthest, snap, cosine, 1).ended != OFF_GROUND)
+    snap = max(snap, rise_of_slope(size, walkable))
+    return bool(walk(scene, offset, displacement, farthest, snap, walkable, 1).ended != OFF_GROUND)

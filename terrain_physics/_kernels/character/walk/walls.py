@@ -13,7 +13,7 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel(no_refcount=True)
-def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
+def make_walls(contacts: Floats, count: int, walkable: float) -> tuple[int, bool]:
     """Turn penetrating steep contacts into upright walls, and drop all others from the list.
 
     Returns (how many are left, whether one that was dropped is overhead, with no way out along the
@@ -21,7 +21,7 @@ def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     """
     kept, overhead = 0, False
     for i in range(count):
-        if contacts[i, DEPTH] <= SLOP or contacts[i, PUSH + 1] >= cosine:
+        if contacts[i, DEPTH] <= SLOP or contacts[i, PUSH + 1] >= walkable:
             continue
         if contacts[i, PUSH + 1] < -OVERHEAD_COSINE:
             overhead = True
