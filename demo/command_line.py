@@ -173,10 +173,10 @@ def _run_window(app: "App", options: Options) -> None:
 def _run_headless(app: "App", options: Options) -> None:
     from tqdm import tqdm
 
-    from .picture.pictures import Recording, save_picture
+    from .picture.pictures import AnimatedPicture, save_picture
 
     frames = options.frames or 1
-    recording = Recording(options.record) if options.record is not None else None
+    recording = AnimatedPicture(options.record) if options.record is not None else None
     bar = tqdm(
         total=frames,
         desc="recording",

@@ -38,7 +38,7 @@ def save_screenshot(pixels: Pixels) -> str:
     return f"saved {path}"
 
 
-class Recording:
+class AnimatedPicture:
     """An animated picture, 20 frames a second; written when it is closed."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

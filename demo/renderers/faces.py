@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..picture.frame import Frame, Mesh
 from . import look
-from .ground import Ground
+from .ground import LitGround
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -52,7 +52,7 @@ class FrameFaces:
             np.empty((0, 4), np.float32),
         )
 
-    def follow(self, frame: Frame, ground: Ground | None) -> Faces:
+    def follow(self, frame: Frame, ground: LitGround | None) -> Faces:
         """Return the faces of a frame."""
         land = None if ground is None else (id(ground), ground.version)
         of = (tuple(map(id, frame.meshes)), land, frame.sun, frame.wireframe)
@@ -62,7 +62,7 @@ class FrameFaces:
         return self.faces
 
 
-def _gathered(frame: Frame, ground: Ground | None) -> Faces:
+def _gathered(frame: Frame, ground: LitGround | None) -> Faces:
     vertices, faces, edges, albedo = [np.empty((0, 3))], [], [], []
     count = 0
     for mesh in frame.meshes:
@@ -91,7 +91,7 @@ def _edges(corners: Places) -> Places:
     return np.unique(np.sort(pairs), axis=0)
 
 
-def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: Ground | None) -> Singles:
+def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: LitGround | None) -> Singles:
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, np.newaxis]
     lambert = np.maximum(normals @ np.array(look.unit(frame.sun)), 0.0)
@@ -107,7 +107,7 @@ def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: Ground | None)
     return lit
 
 
-def _sides(ground: Ground) -> Floats:
+def _sides(ground: LitGround) -> Floats:
     """Return the walls between ground and no ground, (n, 4, 3): two corners above, two below."""
     solid = ground.solid.astype(bool)
     around = np.pad(solid, 1, mode="edge" if ground.extends else "constant")

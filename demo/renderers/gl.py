@@ -19,7 +19,7 @@ from .bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
 from .faces import Faces, FrameFaces
 from .gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
 from .gl_shapes import SHAPES
-from .ground import Ground
+from .ground import LitGround
 from .labels import draw_labels
 from .outlines import frame_lines
 from .patches import visible_patches
@@ -87,7 +87,7 @@ class GLRenderer:
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
         if frame.land is not None:  # all else is compiled by the driver
-            ground = Ground(frame.land, frame.sun, self._pool)
+            ground = LitGround(frame.land, frame.sun, self._pool)
             visible_patches(ground, frame.camera, self.size)
 
     def draw(self, frame: Frame) -> None:

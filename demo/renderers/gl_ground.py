@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..picture.frame import Frame
 from . import look
-from .ground import Ground, Part
+from .ground import LitGround, Part
 from .patches import SIDE, visible_patches
 
 HEIGHTS, CELLS, LIT, DETAIL, CLOUDS, CAST, PANEL = range(7)
@@ -29,7 +29,7 @@ class GLGround:
     ) -> None:
         self._context, self._program, self._pool = context, program, pool
         self._anisotropy = anisotropy
-        self.look: Ground | None = None
+        self.look: LitGround | None = None
         self._textures: list[moderngl.Texture] = []
         self._places = context.buffer(reserve=12 * 1024, dynamic=True)
         self._patches = context.vertex_array(
@@ -42,12 +42,12 @@ class GLGround:
         self._clouds = context.texture((size, size), 1, look.clouds().tobytes(), dtype="f4")
         self._clouds.filter = (moderngl.LINEAR, moderngl.LINEAR)
 
-    def follow(self, frame: Frame) -> Ground | None:
+    def follow(self, frame: Frame) -> LitGround | None:
         """Take over the frame's land, and its edits."""
         if frame.land is None:
             self.look = None
         elif self.look is None or self.look.land is not frame.land:
-            self.look = Ground(frame.land, frame.sun, self._pool)
+            self.look = LitGround(frame.land, frame.sun, self._pool)
             self._upload(self.look)
         else:
             for part in self.look.follow(frame.sun):
@@ -82,7 +82,7 @@ class GLGround:
         quads = (SIDE - 1) * (SIDE - 1)
         self._patches.render(moderngl.TRIANGLES, vertices=6 * quads, instances=len(patches))
 
-    def _upload(self, ground: Ground) -> None:
+    def _upload(self, ground: LitGround) -> None:
         for texture in self._textures:
             texture.release()
         rows, columns = ground.heights.shape
@@ -100,7 +100,7 @@ class GLGround:
         lit.anisotropy = self._anisotropy
         self._textures = [heights, cells, lit]
 
-    def _refresh(self, ground: Ground, part: Part) -> None:
+    def _refresh(self, ground: LitGround, part: Part) -> None:
         """Bring the samples that changed to the card again."""
         heights, cells, lit = self._textures
         (r0, r1), (c0, c1) = part
@@ -111,7 +111,7 @@ class GLGround:
         lit.build_mipmaps()
 
 
-def _cell_bytes(ground: Ground) -> bytes:
+def _cell_bytes(ground: LitGround) -> bytes:
     return (ground.solid | ground.flipped << 1).tobytes()
 
 

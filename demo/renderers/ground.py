@@ -40,7 +40,7 @@ class Part(NamedTuple):
     columns: Span
 
 
-class Ground:
+class LitGround:
     """The look of one height map under one sun."""
 
     def __init__(self, land: HeightMap, sun: tuple[float, float, float], pool: Executor) -> None:

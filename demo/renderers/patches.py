@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..picture.camera import NEAR, basis, focal_length
 from ..picture.frame import Camera
 from .compiled import compiled, inlined
-from .ground import PATCH, Ground
+from .ground import PATCH, LitGround
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -23,7 +23,7 @@ SIDE = PATCH + 3
 MOST_PATCHES = 8192
 
 
-def visible_patches(ground: Ground, camera: Camera, size: tuple[int, int]) -> Places:
+def visible_patches(ground: LitGround, camera: Camera, size: tuple[int, int]) -> Places:
     """Return row, column and step of patches in samples, and `skirts`, (n, 4); near ones first."""
     low, high, gaps, errors = (
         np.concatenate([level[k].ravel() for level in ground.bounds]) for k in range(4)

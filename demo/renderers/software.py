@@ -18,7 +18,7 @@ from . import look
 from .bodies import draw_bodies, pack_bodies, place_bodies
 from .edges import REACH, smooth_edges
 from .faces import Faces, FrameFaces
-from .ground import Ground
+from .ground import LitGround
 from .labels import draw_labels
 from .outlines import frame_lines
 from .overlays import draw_lines, draw_tints
@@ -52,7 +52,7 @@ class SoftwareRenderer:
         self.visible = visible
         self.threads = threads or _processors()
         self._pool = ThreadPoolExecutor(self.threads)
-        self._ground: Ground | None = None
+        self._ground: LitGround | None = None
         self._frame_faces = FrameFaces()
         self._grain, self._grain_levels = _grain()
         self.resize(size)
@@ -111,17 +111,19 @@ class SoftwareRenderer:
         """Give everything back."""
         self._pool.shutdown()
 
-    def _follow(self, frame: Frame) -> Ground | None:
+    def _follow(self, frame: Frame) -> LitGround | None:
         """Return the look of the frame's land, up to date."""
         if frame.land is None:
             self._ground = None
         elif self._ground is None or self._ground.land is not frame.land:
-            self._ground = Ground(frame.land, frame.sun, self._pool)
+            self._ground = LitGround(frame.land, frame.sun, self._pool)
         else:
             self._ground.follow(frame.sun)
         return self._ground
 
-    def _draw_solids(self, frame: Frame, ground: Ground | None, meshes: Faces, view: _View) -> None:
+    def _draw_solids(
+        self, frame: Frame, ground: LitGround | None, meshes: Faces, view: _View
+    ) -> None:
         """Draw ground, faces, bodies and sky, band by band while it is in the nearer caches."""
         bodies = pack_bodies(frame)
         if frame.wireframe:
@@ -168,7 +170,7 @@ class SoftwareRenderer:
         self._share(band, range(0, self.size[1], BAND))
         self._share(seam, range(BAND, self.size[1], BAND))
 
-    def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
+    def _see_ground(self, frame: Frame, ground: LitGround | None, view: _View) -> tuple[Any, ...]:
         """Return the ground's patches in sight, where they lie across, and their vertices."""
         if ground is None:
             return np.empty((0, 4), dtype=np.int64), np.empty((0, 2)), np.empty((0, 4))
@@ -265,7 +267,7 @@ def pairs_of(values: NDArray[Any]) -> NDArray[np.uint64]:
     return np.ndarray((values.size - 1,), dtype=np.uint64, buffer=values.data, strides=(4,))
 
 
-def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
+def _arrays_of(ground: LitGround | None) -> tuple[Any, ...]:
     """Return what the loops read of the ground, or of none."""
     if ground is not None:
         return (

@@ -49,7 +49,7 @@ class View(NamedTuple):
     fill: Callable[[Frame, Scene], None]
 
 
-class Contact(NamedTuple):
+class ShownContact(NamedTuple):
     """Where a body touches a triangle, and how the triangle pushes it."""
 
     point: Floats
@@ -70,7 +70,7 @@ def candidates_of(scene: Scene, body: Body) -> Floats:
     return scene.ground.triangles_in(AABB(lower.tolist(), upper.tolist())).vertices
 
 
-def contacts_of(scene: Scene, body: Body) -> list[Contact]:
+def contacts_of(scene: Scene, body: Body) -> list[ShownContact]:
     """Return the triangles a body touches, each by itself."""
     triangles = candidates_of(scene, body)
     if not len(triangles):
@@ -94,7 +94,7 @@ def contacts_of(scene: Scene, body: Body) -> list[Contact]:
         if length > 0.0:
             normal = push / length
             point = middle - normal * _reach(shape, normal)
-            found.append(Contact(point, normal, max(0.0, length - slack)))
+            found.append(ShownContact(point, normal, max(0.0, length - slack)))
     return found
 
 

@@ -237,7 +237,7 @@ def test_the_sun_moves_shadows(renderer, land):
 def test_shadows_of_hills_lie_behind_them():
     from concurrent.futures import ThreadPoolExecutor
 
-    from demo.renderers.ground import Ground
+    from demo.renderers.ground import LitGround
     from terrain_physics import HeightMap
 
     heights = np.zeros((41, 41))
@@ -248,7 +248,7 @@ def test_shadows_of_hills_lie_behind_them():
             ((0.0, 1.0, -1.0), (23, 20), (17, 20)),
             ((-0.4, 0.4, 0.4), (17, 23), (23, 17)),
         ):
-            ground = Ground(HeightMap(heights), sun, pool)
+            ground = LitGround(HeightMap(heights), sun, pool)
             assert ground.shadows[dark] > 0.5
             assert ground.shadows[clear] < 0.0
 

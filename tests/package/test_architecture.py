@@ -2,10 +2,12 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import terrain_physics
 from tests.helpers import rooms
 
 ROOT = Path(__file__).parents[2]
@@ -84,10 +86,25 @@ def test_a_larger_folder_is_one_and_has_no_circle(name: str) -> None:
     assert any(here > most for here, most in zip(size, MOST, strict=True)), size
 
 
-def test_no_two_classes_have_one_name() -> None:
-    homes: dict[str, list[str]] = {}
-    for file in DOCUMENT.parent.rglob("*.py"):
+def classes(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the classes of a folder, without an underscore in front, and their files."""
+    for file in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name.lstrip("_"), []).append(file.name)
+                yield node.name.lstrip("_"), file.relative_to(ROOT).as_posix()
+
+
+def test_no_two_classes_have_one_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, file in classes(DOCUMENT.parent):
+        homes.setdefault(name, []).append(file)
     assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
+def test_the_demo_has_no_class_of_a_public_name() -> None:
+    taken = {
+        name: file
+        for name, file in classes(ROOT / "demo")
+        if name in terrain_physics.__all__ and not file.startswith("demo/examples/")
+    }
+    assert not taken
