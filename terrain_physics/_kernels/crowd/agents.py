@@ -98,7 +98,6 @@ IMPULSE = 8  # contact impulse, accumulated
 EXTRAPOLATED_IMPULSE = 9  # the same, extrapolated by Nesterov's acceleration
 PAIR_SIZE = 10
 
-
 # Largest speed at which overlapping agents are parted.
 DEPENETRATION_SPEED = 3.0  # m/s, of both together
 
@@ -107,7 +106,6 @@ _FOLLOWING_GAP = 0.2
 
 # The unit of mass in impulses, and the range that masses are clamped to, in kg.
 _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
-
 
 # ROLL_DEPTH of every agent, as a share of its radius.
 _ROLL_SHARE = 0.3

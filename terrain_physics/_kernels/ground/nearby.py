@@ -24,7 +24,6 @@ FEW = 256
 _RUN = 16  # a power of two
 _LONG_RUN = _RUN * _RUN
 
-
 # The header: whether corners are sorted in, and how large their cells are, in meters.
 _SORTED_IN, _CELL = 0, 1
 

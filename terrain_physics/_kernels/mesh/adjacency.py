@@ -10,7 +10,6 @@ from terrain_physics._public import public
 BORDER = -1
 CROWDED = -2
 
-
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 

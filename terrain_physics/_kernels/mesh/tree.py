@@ -26,7 +26,6 @@ LANES = 16
 # Room of a stack of nodes: the other fifteen of each level. Eight levels hold 2^32 triangles.
 STACK = 8 * LANES
 
-
 # Places in the frame: middle x y z, factor; lower and upper x y z of the box around all.
 LOWER, UPPER = 4, 7
 FRAME_SIZE = 10

@@ -17,7 +17,6 @@ _MISSED = -1
 _CHILDREN = 9
 _ROOM = 32  # for waiting nodes, at first; more than there are trees
 
-
 # A smaller part of a unit direction counts as this much: its inverse stays finite.
 _PARALLEL = 1e-300
 

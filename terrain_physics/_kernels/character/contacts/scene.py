@@ -29,22 +29,16 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 # Column of a plane behind its normal: its candidate, or one of the two values below.
 PLANE_CANDIDATE = 3
 
-
 PLANE_SIZE = 4
 
-
 NO_CANDIDATE, SIDE_OF_MAP = -1, -2
-
 
 # Columns of a contact.
 CANDIDATE, DEPTH, PUSH = 0, 1, 2
 
-
 CONTACT_SIZE = 5
 
-
 SHUFFLED, SIMULTANEOUS = 0, 1
-
 
 # Candidates there is room for at first.
 _ROOM = 128

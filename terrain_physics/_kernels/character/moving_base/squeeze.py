@@ -89,7 +89,6 @@ from terrain_physics._kernels.types import Floats
 _ROW, _OLD_DEBT, _DEBT = 0, 1, 4
 _NEAR_SIZE = 7
 
-
 # Pushes of a body out of a part, each blocked by what stands still, before the rest becomes a debt.
 _MOST_PUSHES = 5
 

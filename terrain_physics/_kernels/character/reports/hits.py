@@ -78,7 +78,6 @@ HITS_SIZE = WORK + 1
 # Reasons why a surface blocks a body; LET_PASS if it does not.
 LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)
 
-
 # Faces with a normal whose y is less, without its sign, are upright.
 _UPRIGHT = 0.1
 

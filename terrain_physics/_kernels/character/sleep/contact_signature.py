@@ -31,7 +31,6 @@ from terrain_physics._kernels.types import Floats, UInt64s
 # An oblique direction, along which different normals have different components.
 _ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
 
-
 # Added to the signature where the center of the body is below the surface of a map.
 _BURIED = 0.7071
 

@@ -6,9 +6,7 @@ on ground that is gone.
 """
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.scene import (
-    Memory,
-)
+from terrain_physics._kernels.character.contacts.scene import Memory
 from terrain_physics._kernels.character.sleep.contact_signature import contact_signature
 from terrain_physics._kernels.character.state.layout import (
     BASE_VELOCITY,

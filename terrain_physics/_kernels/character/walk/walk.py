@@ -58,7 +58,6 @@ from terrain_physics._kernels.tolerances import (
 FARTHEST_ASIDE = 1.5
 FARTHEST_DOWN = 1.0 + 1e-6
 
-
 # Most walls touched that a body tries to go along.
 _MOST_TRIED = 4
 
