@@ -51,7 +51,9 @@ _X86_64 = (
 )
 
 _FOUND = ("cc", "gcc", "clang")
-_ON_LINUX = ("-shared", "-fPIC", "-s", "-Wl,--gc-sections", "-lm")
+# Nothing is thrown through the wrappers in C, so they need no tables for unwinding.
+_SMALL = ("-fno-asynchronous-unwind-tables", "-s", "-Wl,--gc-sections")
+_ON_LINUX = ("-shared", "-fPIC", *_SMALL, "-lm")
 # Python's functions are those of whichever program loads the module.
 _ON_MACOS = ("-shared", "-undefined", "dynamic_lookup", "-Wl,-dead_strip", "-mmacosx-version-min=11.0")
 
