@@ -56,6 +56,10 @@ PARALLEL_PLANES_SINE = 1e-6
 # character.contacts, character.moving_base.
 SLOPE_SLACK = 1e-9
 
+# A velocity that leads into a plane by no more is along it, and normals that differ by no more are
+# one. Unit: share. Read by: character.contacts, character.walk.
+ALONG_SHARE = 1e-9
+
 # Faces hold only if their normals have a larger component along the one-way direction: more than
 # rounding. Unit: cosine. Read by: character.contacts.
 ONE_WAY_COSINE = 1e-6

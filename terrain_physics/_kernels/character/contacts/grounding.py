@@ -13,11 +13,8 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
-from terrain_physics._kernels.tolerances import SLOPE_SLACK
+from terrain_physics._kernels.tolerances import ALONG_SHARE, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats
-
-# Share of a speed that may lead into a plane and still counts as along it.
-ALONG = 1e-9
 
 # Different planes remembered in one step. Any more are left to the next step.
 MOST_PLANES = 32
@@ -39,7 +36,7 @@ def plane_normal(planes: Floats, i: int) -> Vec3:
 def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
     """Remember a plane by its normal, once; return how many planes there are."""
     for i in range(count):
-        if length(subtract(normal, plane_normal(planes, i))) < ALONG:
+        if length(subtract(normal, plane_normal(planes, i))) < ALONG_SHARE:
             return count
     if count == MOST_PLANES:
         return count
@@ -65,7 +62,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     the nearest that leads into no plane. It does not depend on the order of the planes.
     """
     speed = length(velocity)
-    slack = ALONG * speed
+    slack = ALONG_SHARE * speed
     if leads_into_none(planes, count, velocity, slack):
         return velocity
     best, distance = (0.0, 0.0, 0.0), speed
@@ -79,7 +76,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
         for j in range(i):
             line = cross(n, plane_normal(planes, j))
             size2 = dot(line, line)
-            if size2 > ALONG * ALONG:
+            if size2 > ALONG_SHARE * ALONG_SHARE:
                 slid = scale(line, dot(line, velocity) / size2)
                 off = length(subtract(velocity, slid))
                 if off < distance and leads_into_none(planes, count, slid, slack):

@@ -11,7 +11,6 @@ from terrain_physics._kernels.character.contacts.find_contacts import (
     list_contacts,
 )
 from terrain_physics._kernels.character.contacts.grounding import (
-    ALONG,
     ground_by_planes,
     leads_into_none,
     plane_normal,
@@ -22,7 +21,7 @@ from terrain_physics._kernels.character.contacts.scene import Scene, at_once
 from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.motion import BLOCKED, OFF_GROUND, Walked
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, length, scale, subtract
-from terrain_physics._kernels.tolerances import SLOP, WALL_CLEARANCE
+from terrain_physics._kernels.tolerances import ALONG_SHARE, SLOP, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats
 
 # Rounds of pushing out where a crease bends.
@@ -47,12 +46,16 @@ def _best_crease(planes: Floats, count: int, displacement: Vec3, walkable: float
         for j in range(i):
             line = cross(plane_normal(planes, i), plane_normal(planes, j))
             size = length(line)
-            if not size > ALONG:
+            if not size > ALONG_SHARE:
                 continue
             line = scale(line, (1.0 if dot(line, displacement) > 0.0 else -1.0) / size)
             level, ahead = flat(line)
             far = dot(ahead, displacement)
-            if level >= walkable and far > farthest and leads_into_none(planes, count, line, ALONG):
+            if (
+                level >= walkable
+                and far > farthest
+                and leads_into_none(planes, count, line, ALONG_SHARE)
+            ):
                 best, farthest = line, far
     return best
 
