@@ -2,16 +2,17 @@
 
 import gc
 import signal
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from terrain_physics import warm_up
 from terrain_physics._kernels import _jit
 from terrain_physics._support import threads
-from tests.helpers import machine_code
+from tests.helpers import lanes, machine_code, prices
 
 # What is far too little to be shared out in a game is shared out in tests.
 threads._SHORTEST_TASK = 1_000
@@ -21,14 +22,44 @@ threads._SHORTEST_TASK = 1_000
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The first call of a kernel compiles it: no example has a deadline.
-settings.register_profile("explore", deadline=None)
-# The same examples in every run, so that a change is told from chance.
-settings.register_profile("steady", deadline=None, derandomize=True)
+# The first call of a kernel compiles it: no example has a deadline. `max_examples` is the factor of
+# `tests.helpers.examples`. The same examples in every run, so that a change is told from chance.
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=34)
+settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
+settings.register_profile("explore", deadline=None, max_examples=100)
 settings.load_profile("steady")
 
+TIERS = ("full", "long")
+"""Markers of tests that repeat a promise for more input; `full` also tries all examples."""
 
+_prices = prices.Prices()
 _gaps_of_workers: set[str] = set()
+_left_out: Counter[str] = Counter()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the prices of the default tier be recorded."""
+    parser.addoption("--record-prices", action="store_true", help="write tests/prices.json anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try all examples in the larger tiers; make the lanes of the workers."""
+    if _selects(config, *TIERS) and not config.getoption("hypothesis_profile", None):
+        settings.load_profile("full")
+    if getattr(config.option, "numprocesses", None):
+        lanes.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what the lanes needed."""
+    if getattr(config.option, "numprocesses", None):
+        lanes.end()
+
+
+def _selects(config: pytest.Config, *markers: str) -> bool:
+    """Tell whether the tests that are asked for are those of a marker."""
+    words = config.getoption("markexpr").replace("(", " ").replace(")", " ").split()
+    return any(word in markers and words[max(k - 1, 0)] != "not" for k, word in enumerate(words))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -44,6 +75,23 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let those that go alone go last; properties have more examples in the tier `full`."""
+    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+    if _selects(config, "full"):
+        for item in items:
+            if is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker("full")
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count what is left to other tiers."""
+    _left_out.update(
+        tier for item in items for tier in TIERS if item.get_closest_marker(tier) is not None
+    )
+
+
 def pytest_collection_finish() -> None:
     """Leave the modules and the thousands of tests out when Python looks for garbage.
 
@@ -53,24 +101,56 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test in its lane, and add up what it costs."""
+    is_alone = item.get_closest_marker("alone") is not None
+    with lanes.lane(alone=is_alone), _prices.paid_by(item.nodeid):
+        return (yield)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take over from a worker that has ended."""
-    _gaps_of_workers.update(getattr(node, "workeroutput", {}).get("gaps", ()))
+    output = getattr(node, "workeroutput", {})
+    _gaps_of_workers.update(output.get("gaps", ()))
+    _prices.add(output.get("prices", {}))
+    _left_out.update(output.get("left_out", {}) if not _left_out else {})  # each has left out all
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail if Python called a kernel with types that a wheel has no machine code for."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["gaps"] = machine_code.gaps()
-    elif _gaps() and session.exitstatus == pytest.ExitCode.OK:
+        session.config.workeroutput |= {
+            "gaps": machine_code.gaps(),
+            "prices": dict(_prices.spent),
+            "left_out": dict(_left_out),
+        }
+        return
+    if _gaps() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if session.config.getoption("record_prices"):
+        prices.record(_prices.spent)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which those are."""
+    """Say which those are, what tests cost, and what is left to other tiers."""
+    config = terminalreporter.config
     for call in _gaps():
         terminalreporter.line(f"FAILED: no machine code for {call}; see CONTRIBUTING, Kernels")
+    for line in _prices.report(is_whole=_is_default(config)):
+        terminalreporter.line(line)
+    if _is_default(config):
+        terminalreporter.line(
+            f"left out: {_left_out['full']} tests, and two thirds of the examples of properties "
+            f"(pytest -m full); {_left_out['long']} tests that take minutes (pytest -m long)"
+        )
+
+
+def _is_default(config: pytest.Config) -> bool:
+    """Tell whether this run was the default tier, whole."""
+    is_whole = config.args == config.getini("testpaths") and not config.getoption("keyword")
+    return is_whole and not _selects(config, *TIERS, "kernels")
 
 
 def _gaps() -> list[str]:

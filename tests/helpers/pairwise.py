@@ -1,0 +1,45 @@
+"""All combinations of parameters, of which the default tier tries as many as hold every pair."""
+
+import itertools
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+Combination = tuple[Any, ...]
+_Pair = tuple[int, Hashable, int, Hashable]
+
+
+def pairwise(*parameters: Iterable[Any]) -> list[Any]:
+    """Return all combinations; those beyond a choice that holds every pair of values are `full`.
+
+    For ``pytest.mark.parametrize`` with the names of at least two parameters. A fault that shows
+    with two values together, whatever the others are, shows by default; one that needs three may
+    show in the tier `full` only. Values are told apart by their places, so any may be given.
+    """
+    values = [list(parameter) for parameter in parameters]
+    chosen = _chosen([len(some) for some in values])
+    return [
+        pytest.param(
+            *(some[k] for some, k in zip(values, places, strict=True)),
+            marks=() if places in chosen else pytest.mark.full,
+        )
+        for places in itertools.product(*(range(len(some)) for some in values))
+    ]
+
+
+def _chosen(lengths: Sequence[int]) -> set[Combination]:
+    """Return few combinations of places with every pair among them: the greedy choice."""
+    left = list(itertools.product(*map(range, lengths)))
+    open_pairs = {pair for places in left for pair in _pairs(places)}
+    chosen = set()
+    while open_pairs:
+        best = max(left, key=lambda places: sum(pair in open_pairs for pair in _pairs(places)))
+        chosen.add(best)
+        open_pairs.difference_update(_pairs(best))
+    return chosen
+
+
+def _pairs(places: Combination) -> Iterable[_Pair]:
+    for (i, a), (j, b) in itertools.combinations(enumerate(places), 2):
+        yield i, a, j, b
