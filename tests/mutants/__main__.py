@@ -1,0 +1,81 @@
+"""``python -m tests.mutants``: puts each fault into a copy and tells which tests catch it.
+
+By default the tests run that a fault names: one of them has to fail. With ``--whole`` the default
+tier runs for each fault. ``--fault NAME`` tries only those whose names begin so.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.mutants.faults import FAULTS, Fault
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("terrain_physics", "demo", "tests", "assets", "pyproject.toml", "README.md")
+SECONDS = 3600  # only against a hang: a fault may make a loop endless
+
+
+def main() -> None:
+    """Try the faults one after another; the status tells whether one was missed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--whole", action="store_true", help="run all of the default tier")
+    parser.add_argument("--fault", default="", metavar="NAME", help="only those that begin so")
+    chosen = parser.parse_args()
+    faults = [fault for fault in FAULTS if fault.name.startswith(chosen.fault)]
+    with tempfile.TemporaryDirectory(prefix="terrain-physics-mutants-") as name:
+        place = Path(name)
+        _copy(place)
+        named = sorted({test for fault in faults for test in fault.caught_by})
+        if failed := _failures(place, named):
+            sys.exit(f"these fail without any fault: {', '.join(failed)}")
+        missed = [fault.name for fault in faults if not _is_caught(fault, place, chosen.whole)]
+    if missed:
+        sys.exit(f"not caught: {', '.join(missed)}")
+
+
+def _copy(place: Path) -> None:
+    left_out = shutil.ignore_patterns("__pycache__", "_native_*.so", "_native_*.pyd")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, place / name, ignore=left_out)
+        else:
+            shutil.copy(ROOT / name, place / name)
+
+
+def _is_caught(fault: Fault, place: Path, whole: bool) -> bool:
+    """Run tests on a copy that has the fault; print which of them fail."""
+    file = place.joinpath("terrain_physics", *fault.module.split(".")).with_suffix(".py")
+    source = file.read_text(encoding="utf-8")
+    file.write_text(source.replace(fault.old, fault.new), encoding="utf-8", newline="\n")
+    try:
+        failed = _failures(place, () if whole else fault.caught_by)
+    finally:
+        file.write_text(source, encoding="utf-8", newline="\n")
+    sys.stdout.write(f"{fault.name:40} {len(failed)} fail: {', '.join(failed[:3])}\n")
+    sys.stdout.flush()
+    return bool(failed)
+
+
+def _failures(place: Path, tests: Sequence[str]) -> list[str]:
+    """Return the tests that fail among some, or in the default tier if none are named."""
+    workers = () if tests else ("-n", "auto")
+    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=no", *workers, *tests]
+    # Machine code is kept by what a kernel is made of: that of one fault is none for another.
+    env = dict(os.environ) | {"TERRAIN_PHYSICS_CACHE_DIR": str(place / "cache")}
+    done = subprocess.run(
+        command, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    if done.returncode not in {0, 1}:
+        sys.exit(f"pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    starts = ("FAILED ", "ERROR ")
+    told = [line for line in done.stdout.splitlines() if line.startswith(starts)]
+    return [line.split(" ", 1)[1].split(" - ")[0] for line in told]
+
+
+if __name__ == "__main__":
+    main()
