@@ -1,0 +1,79 @@
+"""Prices of test functions are added up; what costs more than it may has a reason."""
+
+import ast
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import prices
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_each_costly_function_is_there_and_has_a_reason() -> None:
+    for function, known in prices.recorded()["costly"].items():
+        file, _, name = function.partition("::")
+        found = {
+            node.name
+            for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        }
+        assert name.split("::")[0] in found, function
+        assert known["seconds"] > prices.ALLOWED
+        assert known["why"], f"{function} costs {known['seconds']} s: why?"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the seconds that this process and its children have spent so far."""
+    spent = [0.0, 0.0]
+
+    def times() -> Any:
+        return os.times_result((spent[0], 0.0, spent[1], 0.0, 0.0))
+
+    monkeypatch.setattr(os, "times", times)
+    return spent
+
+
+def test_parameters_and_children_of_a_function_are_one_sum(clock: list[float]) -> None:
+    paid = prices.Prices()
+    for name, of_child in (("t.py::f[a]", 0.25), ("t.py::f[b-[c]]", 0.0), ("t.py::g", 0.0)):
+        with paid.paid_by(name):
+            clock[0] += 1.0
+            clock[1] += of_child
+    with suppress(ZeroDivisionError), paid.paid_by("t.py::g"):
+        clock[0] += 0.5
+        raise ZeroDivisionError
+    paid.add({"t.py::f": 4.0})
+    assert paid.spent == {"t.py::f": 6.25, "t.py::g": 1.5}
+
+
+def test_the_report_lists_what_has_no_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(prices, "FILE", tmp_path / "prices.json")
+    (tmp_path / "prices.json").write_text(
+        '{"sum": 9.0, "costly": {"f": {"seconds": 2.0, "why": "large"},'
+        ' "g": {"seconds": 1.0, "why": "large"}}}'
+    )
+    paid = prices.Prices()
+    paid.add({"f": 2.5, "g": 1.75, "h": 0.75, "i": 0.5})
+    assert list(paid.report(is_whole=False)) == [
+        "  1.75 s (1.0 recorded)  g",
+        "  0.75 s (not recorded)  h",
+    ]
+    assert list(paid.report(is_whole=True))[2:] == [
+        "   5.5 s of CPU time in tests; 9.0 s when last recorded"
+    ]
+    prices.record(paid.spent)
+    assert prices.recorded() == {
+        "sum": 5.5,
+        "costly": {
+            "f": {"seconds": 2.5, "why": "large"},
+            "g": {"seconds": 1.8, "why": "large"},
+            "h": {"seconds": 0.8, "why": ""},
+        },
+    }
