@@ -76,13 +76,19 @@ def test_first_update_comes_within_a_second(scripts: Path, tmp_path: Path) -> No
     assert first_update < max(1.0, 6 * numpy_alone)  # where NumPy takes 0.16 s, that is a second
 
 
-def test_bits_of_each_level_are_those_recorded(tester: Path, tests: Path) -> None:
+def test_bits_of_the_best_level_are_those_recorded(tester: Path, tests: Path) -> None:
+    run_tests(tester, tests, "kernels/test_recorded_bits.py", level=levels_here(tester, tests)[-1])
+
+
+@pytest.mark.full
+def test_bits_of_the_other_levels_are_those_recorded(tester: Path, tests: Path) -> None:
     levels = levels_here(tester, tests)
     assert "v2" in levels
-    for level in levels:
+    for level in levels[:-1]:
         run_tests(tester, tests, "kernels/test_recorded_bits.py", level=level)
 
 
+@pytest.mark.full
 def test_bits_of_other_pythons_are_those_recorded(wheel: Path, tests: Path, tmp_path: Path) -> None:
     for number, python in enumerate(other_pythons()):
         place = tmp_path / str(number)
@@ -91,6 +97,7 @@ def test_bits_of_other_pythons_are_those_recorded(wheel: Path, tests: Path, tmp_
         run_tests(programs, tests, "kernels/test_recorded_bits.py")
 
 
+@pytest.mark.full
 def test_the_suite_passes_from_the_wheel(tester: Path, wheel: Path) -> None:
     path = os.pathsep.join([str(tester), os.environ["PATH"]])
     run([ROOT / ".ci" / "wheel", wheel], cwd=ROOT, env={"PATH": path})

@@ -119,6 +119,7 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.startswith(".venv")]
 
 
+@pytest.mark.full
 def test_the_tests_of_the_source_archive_are_found_and_run(built: Path, tmp_path: Path) -> None:
     (file,) = built.glob("*.tar.gz")
     run(["tar", "-xzf", file], cwd=tmp_path)
