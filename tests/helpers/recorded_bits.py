@@ -8,7 +8,14 @@ import json
 import sys
 from pathlib import Path
 
-from tests.helpers import function_bits, ground_bits, row_bits, scene_bits, story_bits
+from tests.helpers import (
+    case_bits,
+    function_bits,
+    ground_bits,
+    row_bits,
+    scene_bits,
+    story_bits,
+)
 from tests.helpers.digest import digest
 
 FILE = Path(__file__).parent.parent / "golden" / "bits.json"
@@ -18,6 +25,7 @@ GROUPS = (
     | scene_bits.GROUPS
     | row_bits.GROUPS
     | story_bits.GROUPS
+    | case_bits.GROUPS
 )
 
 

@@ -1,4 +1,4 @@
-"""What scenes are made of is what other libraries give, but for last bits, and the same anywhere."""
+"""What scenes are made of: as other libraries give it but for last bits, and the same anywhere."""
 
 import json
 import math
