@@ -10,6 +10,8 @@ import numpy as np
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.levels import RATES, draw_body, turned, turning
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin, times
 
 
 def _blocks(rng):
@@ -17,31 +19,31 @@ def _blocks(rng):
     wide = rng.uniform(0.05, 1.5)
     starts = np.arange(-3.0, 14.0, wide)
     spans = [((1.0, 0.0, z), (2.0, 2.5, z + wide)) for z in starts]
-    bars = rng.uniform(0.05, 1.0, int(rng.integers(0, 4)))
+    bars = rng.uniform(0.05, 1.0, rng.below(4))
     return spans + [((1.0, y, -4.0), (2.0, y + 0.05, 14.0)) for y in bars]
 
 
 def slide(seed):
     """Slide along a wall of blocks; return the speed, as a part of that along a bare wall."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     name, collider, stand, reach = draw_body(rng)
-    rate, speed = int(rng.choice(RATES)), float(rng.uniform(1.0, 6.0))
+    rate, speed = rng.one_of(RATES), rng.uniform(1.0, 6.0)
     slant = math.radians(rng.uniform(10.0, 80.0))
     # The corner of a turned box would lie between two blocks.
-    turn = 0.0 if name == "box" else float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 360.0))
+    turn = 0.0 if name == "box" else float(rng.below(2) * rng.uniform(0.0, 360.0))
     floor = ((-9.0, -1.0, -30.0), (9.0, 0.0, 30.0))
     ground, there = turned(lands.boxes(floor, *_blocks(rng)), turn), turning(turn)
-    start = there @ np.array([1.0 - reach - 0.05, stand, 0.0])
-    mover = character(ground, collider, start, resolver=str(rng.choice(RESOLVERS)))
-    way = there @ np.array([speed * math.cos(slant), 0.0, speed * math.sin(slant)])
+    start = times(there, (1.0 - reach - 0.05, stand, 0.0))
+    mover = character(ground, collider, start, resolver=rng.one_of(RESOLVERS))
+    way = times(there, (speed * cos(slant), 0.0, speed * sin(slant)))
     # It comes to the wall, then slides for a second.
-    approach = math.ceil(0.05 / (speed * math.cos(slant)) * rate) + 1
+    approach = math.ceil(0.05 / (speed * cos(slant)) * rate) + 1
     for frame in range(approach + rate):
         if frame == approach:
             first = (np.array(mover.position64) @ there)[2]
         mover.velocity.x, mover.velocity.z = way[[0, 2]]
         mover.update(1 / rate)
-    return float((np.array(mover.position64) @ there)[2] - first) / (speed * math.sin(slant))
+    return float((np.array(mover.position64) @ there)[2] - first) / (speed * sin(slant))
 
 
 def beside_parapet(seed):
@@ -49,19 +51,19 @@ def beside_parapet(seed):
 
     In meters, of any frame.
     """
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     _, collider, stand, reach = draw_body(rng)
-    rate, speed = int(rng.choice(RATES)), float(rng.uniform(1.5, 4.0))
-    slant, high = float(rng.uniform(0.02, 0.6)), float(rng.uniform(0.6, 3.0))
+    rate, speed = rng.one_of(RATES), rng.uniform(1.5, 4.0)
+    slant, high = rng.uniform(0.02, 0.6), rng.uniform(0.6, 3.0)
     spans = [((-8.0, -1.0, -8.0), (8.0, 0.0, 8.0)), ((0.0, -0.5, -3.0), (0.3, high, 3.0))]
     spans += [((-2.0, -0.5, -3.0), (0.0, 0.17 * (k + 1), -0.28 * k)) for k in range(3)]
     mover = character(
         lands.boxes(*spans), collider, (-reach - 0.01, stand, 1.5),
-        resolver=str(rng.choice(RESOLVERS)),
+        resolver=rng.one_of(RESOLVERS),
     )  # fmt: skip
     heights = []
-    for _ in range(math.ceil(2.6 / (speed * math.cos(slant)) * rate)):
-        mover.velocity.x, mover.velocity.z = speed * math.sin(slant), -speed * math.cos(slant)
+    for _ in range(math.ceil(2.6 / (speed * cos(slant)) * rate)):
+        mover.velocity.x, mover.velocity.z = speed * sin(slant), -speed * cos(slant)
         mover.update(1 / rate)
         heights.append(mover.position64[1])
     return float(-np.diff(heights).min())

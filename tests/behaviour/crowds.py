@@ -1,28 +1,31 @@
 """The same walks alone, in groups, saved half way, in any order and by any number of threads."""
 
-import math
 import pickle
+from functools import cache
 
 import numpy as np
 
 from terrain_physics import CharacterGroup, CharacterMovement
 from tests.behaviour.drive import COLLIDERS, FRAME, RESOLVERS, SLOPE_LIMIT
 from tests.behaviour.rough import land_of
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin
 
 FRAMES, SAVE_AT = 600, 300
 KINDS = [(shape, resolver) for shape in COLLIDERS for resolver in RESOLVERS]
 
 
 def _start(land, key):
-    rng = np.random.default_rng(key)
+    rng = Draws(key)
     x, z = rng.uniform(150, 360, 2)
     return float(x), float(land.height_at(x, z)) + 2.0, float(z)
 
 
+@cache
 def _speeds(count, frame):
     """Return the horizontal speeds (count, 2) wanted in a frame, exact in float32."""
-    angle = 1.7 * np.arange(count) + math.sin(frame / 40)
-    return np.float32(3.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)).astype(np.float64)
+    angles = [1.7 * key + sin(frame / 40) for key in range(count)]
+    return np.float32([(3.5 * cos(a), 3.5 * sin(a)) for a in angles]).astype(np.float64)
 
 
 def _jumps(key, frame):
@@ -88,7 +91,7 @@ def differing(count, alone):
 
     restored = CharacterGroup(land, seed=99, threads=2)
     restored.restore(saved)
-    shuffled = np.random.default_rng(3).permutation(count).tolist()
+    shuffled = Draws(3).order(count).tolist()
     return {
         "restored at frame 300": missed(restored, SAVE_AT),
         "two threads": missed(_group(land, keys, 2)),

@@ -10,6 +10,7 @@ from terrain_physics import TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import STAND, character
 from tests.behaviour.rides import Stage, there_and_back
+from tests.helpers.portable import cos, sin, times
 from tests.oracles.motion import into, pose, turn
 
 REACH = {"sphere": 0.5, "capsule": 0.5, "box": 0.4}  # along x and z
@@ -104,7 +105,7 @@ def swing(body, pace, spin):
 
     def motion(t):
         angle = there_and_back(t, 0.5 * math.pi, spin)
-        return pose((0.0, 2.0, 0.0), turn((0, 1, 0), -angle)) @ pose((1.5, 0.0, 0.0))
+        return times(pose((0.0, 2.0, 0.0), turn((0, 1, 0), -angle)), pose((1.5, 0.0, 0.0)))
 
     stage = Stage([TriangleMesh.box((3.0, 4.0, DOOR))], [motion], pace, land=lands.boxes(FLOOR))
     mover, frames = _at_rest(stage, body, (1.6, STAND[body] + 0.01, 1.2)), []
@@ -136,14 +137,14 @@ def cabin(body, pace, way, walking):
 
     def motion(t):
         x, y, z = way
-        swung = math.sin(2.0 * t)
+        swung = sin(2.0 * t)
         return pose((x * swung, 30.0 + y * swung, z * swung))
 
     stage = Stage([lands.boxes(*CABIN)], [motion], pace)
     mover, frames = _at_rest(stage, body, (0.2, 30.01 + STAND[body], 0.1)), []
     for frame in stage.frames(4.0):
         angle = 0.9 * frame * stage.seconds
-        mover.velocity.x, mover.velocity.z = walking * math.cos(angle), walking * math.sin(angle)
+        mover.velocity.x, mover.velocity.z = walking * cos(angle), walking * sin(angle)
         if walking and frame % pace.updates == 1:
             mover.velocity.y = 4.0
         result = mover.update(stage.seconds)
@@ -187,10 +188,10 @@ def doorway(body, pace, heave):
     """The door of a cabin that goes up and down closes on a body in the doorway, and opens."""
 
     def lift(t):
-        return pose((0.0, 30.0 + heave * math.sin(t), 0.0))
+        return pose((0.0, 30.0 + heave * sin(t), 0.0))
 
     def door(t):
-        return lift(t) @ pose((1.75, 0.5 * HIGH, -3.0 + there_and_back(t, 3.0, 1.5)))
+        return times(lift(t), pose((1.75, 0.5 * HIGH, -3.0 + there_and_back(t, 3.0, 1.5))))
 
     parts = [lands.boxes(*DOORWAY), TriangleMesh.box((DOOR, HIGH, 1.5))]
     stage = Stage(parts, [lift, door], pace)

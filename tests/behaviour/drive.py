@@ -7,6 +7,7 @@ import numpy as np
 
 from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, SphereCollider
 from terrain_physics.character.colliders import Collider
+from tests.helpers.portable import cos, sin
 
 FRAME = 1 / 60
 SLOPE_LIMIT = math.radians(45)
@@ -40,7 +41,7 @@ def standing(ground, shape, x, z, *, above=1.5, **rules):
 
 def push(mover, angle, speed=4.0):
     """Set the horizontal speed; return it as the character holds it."""
-    mover.velocity.x, mover.velocity.z = speed * math.cos(angle), speed * math.sin(angle)
+    mover.velocity.x, mover.velocity.z = speed * cos(angle), speed * sin(angle)
     return np.array([mover.velocity.x, mover.velocity.z], dtype=np.float64)
 
 

@@ -14,6 +14,8 @@ from terrain_physics import HeightMap, TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, SLOPE_LIMIT, character
 from tests.behaviour.levels import BODIES, RATES, draw_body, turned
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, length_of, sin, tan
 
 GRAVITY = 9.81
 ALIKE = 1e-6  # meters, and m/s, by which a flight may differ from its closed form
@@ -29,22 +31,23 @@ class Plane(NamedTuple):
 
     def height(self, x, z):
         """Return how high the plane is at a place."""
-        return self.origin[1] + self.slopes @ (x - self.origin[0], z - self.origin[2])
+        x, z = x - self.origin[0], z - self.origin[2]
+        return self.origin[1] + self.slopes[0] * x + self.slopes[1] * z
 
     def rest(self, body):
         """Return how high the center of a body that touches the plane is over it."""
         _, stand, reach = BODIES[body]
         if body == "box":
             return float(stand + reach * np.abs(self.slopes).sum())
-        return stand + reach * (math.hypot(1.0, *self.slopes) - 1.0)
+        return stand + reach * (length_of((1.0, *self.slopes)) - 1.0)
 
 
 def draw_plane(rng, steepest=44.0):
     """Return a plane: a map that rises along x, or a mesh of odd triangles that rises any way."""
-    degrees = rng.choice([0.0, 1.0], p=[0.2, 0.8]) * rng.uniform(0.0, steepest)
-    slope = math.tan(math.radians(degrees))
-    far = rng.choice([0.0, 1e5], p=[0.8, 0.2])
-    if rng.random() < 0.4:
+    degrees = rng.chance(0.8) * rng.uniform(0.0, steepest)
+    slope = tan(math.radians(degrees))
+    far = 1e5 * rng.chance(0.2)
+    if rng.chance(0.4):
         columns = np.tile(np.arange(2 * HALF), (int(2 * HALF), 1))
         land = HeightMap(columns, height_scale=slope or 1.0, origin=(far, 0.0, -far))
         if slope == 0.0:
@@ -52,19 +55,19 @@ def draw_plane(rng, steepest=44.0):
         origin = np.array([far + HALF, slope * HALF, HALF - far])
         return Plane(land, origin, np.array([slope, 0.0]))
     way = rng.uniform(0.0, 2 * math.pi)
-    slopes = slope * np.array([math.cos(way), math.sin(way)])
-    flat = lands.triangulated(int(rng.integers(4)), size=16)
+    slopes = slope * np.array([cos(way), sin(way)])
+    flat = lands.triangulated(rng.below(4), size=16)
     vertices = (np.array(flat.vertices, dtype=float) - (8.0, 0.0, 8.0)) * (HALF / 8.0)
-    vertices[:, 1] = vertices[:, [0, 2]] @ slopes
+    vertices[:, 1] = vertices[:, 0] * slopes[0] + vertices[:, 2] * slopes[1]
     origin = np.array([far, 0.0, -far])
     return Plane(TriangleMesh(vertices + origin, flat.faces), origin, slopes)
 
 
 def _times(rng):
     """Yield the seconds of frames: of one rate, or of all rates mixed."""
-    rate = int(rng.choice(RATES)) if rng.random() < 0.7 else 0
+    rate = rng.one_of(RATES) if rng.chance(0.7) else 0
     while True:
-        yield 1.0 / (rate or int(rng.choice(RATES)))
+        yield 1.0 / (rate or rng.one_of(RATES))
 
 
 def _round(values):
@@ -74,7 +77,7 @@ def _round(values):
 
 def _level_velocity(rng, fastest=6.0):
     angle, speed = rng.uniform(0.0, 2 * math.pi), rng.uniform(0.0, fastest)
-    return _round([speed * math.cos(angle), speed * math.sin(angle)])
+    return _round([speed * cos(angle), speed * sin(angle)])
 
 
 def _velocity64(mover):
@@ -88,13 +91,13 @@ def _near(rng, plane):
 
 def placed(seed):
     """Return how far a body moves in the frame after it is placed on a slope, feet touching."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body, collider, *_ = draw_body(rng)
     plane, seconds = draw_plane(rng), next(_times(rng))
     x, z = _near(rng, plane)
     start = (x, plane.height(x, z) + plane.rest(body), z)
-    mover = character(plane.ground, collider, start, resolver=str(rng.choice(RESOLVERS)))
-    if rng.random() < 0.3:  # one that has stood elsewhere
+    mover = character(plane.ground, collider, start, resolver=rng.one_of(RESOLVERS))
+    if rng.chance(0.3):  # one that has stood elsewhere
         mover.update(seconds)
         x, z = _near(rng, plane)
         start = (x, plane.height(x, z) + plane.rest(body), z)
@@ -202,7 +205,7 @@ def _over(plane, body):
 
 def drop(seed):
     """Let a body fall on a slope, with any velocity."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body, collider, *_ = draw_body(rng)
     plane, times = draw_plane(rng), _times(rng)
     x, z = _near(rng, plane)
@@ -210,30 +213,30 @@ def drop(seed):
     level = _level_velocity(rng)
     velocity = np.array([level[0], _round(rng.uniform(-4.0, 3.0)), level[1]])
     mover = character(
-        plane.ground, collider, start, resolver=str(rng.choice(RESOLVERS)), ground_friction=0.0
+        plane.ground, collider, start, resolver=rng.one_of(RESOLVERS), ground_friction=0.0
     )
     mover.velocity = velocity
-    command = level if rng.random() < 0.5 else None
+    command = level if rng.chance(0.5) else None
     return _follow(mover, times, start, velocity, _over(plane, body), command)
 
 
 def jump(seed):
     """Jump from a slope, standing or walking any way on it."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body, collider, *_ = draw_body(rng)
     plane, times = draw_plane(rng), _times(rng)
     x, z = _near(rng, plane)
-    level = _level_velocity(rng) * rng.choice([0.0, 1.0], p=[0.2, 0.8])
+    level = _level_velocity(rng) * rng.chance(0.8)
     rate = 1 / 60
     lead = np.array([x - 3 * rate * level[0], 0.0, z - 3 * rate * level[1]])
     lead[1] = plane.height(lead[0], lead[2]) + plane.rest(body)
-    mover = character(plane.ground, collider, lead, resolver=str(rng.choice(RESOLVERS)))
+    mover = character(plane.ground, collider, lead, resolver=rng.one_of(RESOLVERS))
     mover.update(rate)  # else it would jump off downhill
     for _ in range(3):
         mover.velocity.x, mover.velocity.z = level
         mover.update(rate)
     start = np.array(mover.position64)
-    rise = max(float(plane.slopes @ level), 0.0)
+    rise = max(float((plane.slopes * level).sum()), 0.0)
     velocity = np.array([level[0], _round(rise + rng.uniform(0.5, 6.0)), level[1]])
     mover.velocity.y = velocity[1]
     return _follow(mover, times, start, velocity, _over(plane, body), level)
@@ -241,10 +244,10 @@ def jump(seed):
 
 def jump_beside_wall(seed):
     """Jump on level ground while pressing against a wall."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body, collider, stand, reach = draw_body(rng)
-    turn = float(rng.choice([0.0, rng.uniform(0.0, 360.0)])) if body != "box" else 0.0
-    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    turn = rng.one_of([0.0, rng.uniform(0.0, 360.0)]) if body != "box" else 0.0
+    c, s = cos(math.radians(turn)), sin(math.radians(turn))
     land = turned(
         lands.boxes(
             ((-20.0, -1.0, -20.0), (0.0, 0.0, 20.0)), ((0.0, -1.0, -20.0), (1.0, 9.0, 20.0))
@@ -257,7 +260,7 @@ def jump_beside_wall(seed):
         land,
         collider,
         np.array([-c * reach, stand, s * reach]),
-        resolver=str(rng.choice(RESOLVERS)),
+        resolver=rng.one_of(RESOLVERS),
     )
     for _ in range(3):
         mover.velocity.x, mover.velocity.z = command
@@ -271,7 +274,7 @@ def jump_beside_wall(seed):
 
 def jump_through_hole(seed):
     """Jump up through a hole in a ceiling, and come down through it."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     _, collider, stand, reach = draw_body(rng)
     rim, low = reach + rng.uniform(0.02, 0.3), 2.0 * stand + rng.uniform(0.1, 1.0)
     plates = [
@@ -279,7 +282,7 @@ def jump_through_hole(seed):
         ((-rim, low, -9.0), (rim, low + 0.3, -rim)), ((-rim, low, rim), (rim, low + 0.3, 9.0)),
     ]  # fmt: skip
     land = lands.boxes(((-9.0, -1.0, -9.0), (9.0, 0.0, 9.0)), *plates)
-    mover = character(land, collider, (0.0, stand, 0.0), resolver=str(rng.choice(RESOLVERS)))
+    mover = character(land, collider, (0.0, stand, 0.0), resolver=rng.one_of(RESOLVERS))
     mover.update(1 / 60)
     start, velocity = np.array(mover.position64), np.array([0.0, _round(rng.uniform(4, 9)), 0.0])
     mover.velocity.y = velocity[1]
@@ -330,11 +333,11 @@ def bump(seed):
 
     It may hang at the ceiling to the end of a step: half g t^2, and one frame, at most.
     """
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     _, collider, stand, _ = draw_body(rng)
     room = rng.uniform(0.1, 1.0)
     land = lands.room(ceiling=2.0 * stand + room)
-    mover = character(land, collider, (0.3, stand, 0.1), resolver=str(rng.choice(RESOLVERS)))
+    mover = character(land, collider, (0.3, stand, 0.1), resolver=rng.one_of(RESOLVERS))
     mover.update(1 / 60)
     speed = float(_round(math.sqrt(2 * GRAVITY * room) + rng.uniform(0.3, 4.0)))
     mover.velocity.y = speed
@@ -347,7 +350,7 @@ def bump(seed):
             height = max(room - 0.5 * GRAVITY * (t - hit) ** 2, 0.0)
         return np.array([0.3, stand + height, 0.1])
 
-    rate = int(rng.choice(RATES))
+    rate = rng.one_of(RATES)
     found = _compare(mover, itertools.repeat(1 / rate), path, 0.0, down)
     return Bump(found.off, 0.5 * GRAVITY / rate**2, found.wrong)
 
@@ -359,16 +362,16 @@ def bumps_well(found):
 
 def drop_on_rim(seed):
     """Let a round body fall beside or on the rim of a platform, where it can stand."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body = ("sphere", "capsule")[seed % 2]
     collider, stand, radius = BODIES[body]
-    beyond = float(rng.uniform(-0.2, radius * math.sin(SLOPE_LIMIT) - 1e-3))
+    beyond = float(rng.uniform(-0.2, radius * sin(SLOPE_LIMIT) - 1e-3))
     high, above = rng.uniform(1.0, 4.0), rng.uniform(0.05, 2.0)
     land = platform(high)
     round_off = radius - math.sqrt(radius * radius - max(beyond, 0.0) ** 2)
     rest = high + stand - round_off
     start = np.array([beyond, rest + above, 0.0])
-    mover = character(land, collider, start, resolver=str(rng.choice(RESOLVERS)))
+    mover = character(land, collider, start, resolver=rng.one_of(RESOLVERS))
 
     def path(t):
         return start - (0.0, min(0.5 * GRAVITY * t * t, above), 0.0)
@@ -389,25 +392,26 @@ def _draw_fall_off(rng):
         body = draw_body(rng)[0]
         level = _level_velocity(rng)
         reach = BODIES[body][2]
-        ahead, over = reach * math.sin(SLOPE_LIMIT), reach * math.cos(SLOPE_LIMIT)
+        ahead, over = reach * sin(SLOPE_LIMIT), reach * cos(SLOPE_LIMIT)
         times = np.linspace(0.0, 0.5, 500)
-        apart = np.hypot(ahead + level[0] * times, over - 0.5 * GRAVITY * times**2)
+        low, far = over - 0.5 * GRAVITY * times**2, ahead + level[0] * times
+        apart = np.sqrt(low * low + far * far)
         if level[0] >= 0.5 and (body == "box" or apart.min() >= reach * (1.0 - 1e-12)):
             return body, level
 
 
 def ledge(seed):
     """Walk off a platform, any way: against the fall from the rim where it leaves the ground."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body, level = _draw_fall_off(rng)
     collider, stand, reach = BODIES[body]
     high = rng.uniform(1.0, 4.0)
     # A round body goes down along the rim until its contact there is as steep as the limit.
     is_round = body != "box"
-    leaves_at = reach * math.sin(SLOPE_LIMIT) if is_round else reach
-    lost = reach * (1.0 - math.cos(SLOPE_LIMIT)) if is_round else 0.0
+    leaves_at = reach * sin(SLOPE_LIMIT) if is_round else reach
+    lost = reach * (1.0 - cos(SLOPE_LIMIT)) if is_round else 0.0
     start = np.array([rng.uniform(-0.5, 0.0), high + stand, 0.0])
-    mover = character(platform(high), collider, start, resolver=str(rng.choice(RESOLVERS)))
+    mover = character(platform(high), collider, start, resolver=rng.one_of(RESOLVERS))
     mover.update(1 / 60)
     leaves = (leaves_at - start[0]) / level[0]
 
@@ -432,17 +436,17 @@ class Stop(NamedTuple):
 
 def stop(seed):
     """Let go of a walk, and see where it stops."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body, collider, *_ = draw_body(rng)
     plane, times = draw_plane(rng), _times(rng)
-    friction = float(rng.uniform(4.0, 40.0))
+    friction = rng.uniform(4.0, 40.0)
     x, z = _near(rng, plane)
     start = (x, plane.height(x, z) + plane.rest(body), z)
     mover = character(
-        plane.ground, collider, start, resolver=str(rng.choice(RESOLVERS)), ground_friction=friction
+        plane.ground, collider, start, resolver=rng.one_of(RESOLVERS), ground_friction=friction
     )
     angle, speed = rng.uniform(0.0, 2 * math.pi), rng.uniform(0.5, 6.0)
-    level = _round([speed * math.cos(angle), speed * math.sin(angle)])
+    level = _round([speed * cos(angle), speed * sin(angle)])
     mover.update(next(times))
     for _ in range(3):
         mover.velocity.x, mover.velocity.z = level

@@ -6,7 +6,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from pyglm import glm
 
 from terrain_physics import (
     BoxCollider,
@@ -17,6 +16,8 @@ from terrain_physics import (
     TriangleMesh,
 )
 from tests.helpers import penetration
+from tests.helpers.draws import Draws
+from tests.helpers.portable import length_of
 
 UPDATES = 12
 LONGEST = 20.0  # seconds for one update; a loop without end takes longer
@@ -40,14 +41,14 @@ class KnownGround(NamedTuple):
 
 
 def random_land(rng, kind, cell):
-    rows = columns = int(rng.integers(3, 24))
-    roughness = 10 ** rng.uniform(-2, 0.8)
-    heights = rng.uniform(0, roughness, (rows, columns)).astype(np.float32)
+    rows = columns = rng.whole(3, 24)
+    roughness = rng.scale(-2.0, 0.8)
+    heights = rng.uniform(0.0, roughness, rows, columns).astype(np.float32)
     top = float(heights.max())
     if kind in {"map", "holes"}:
         told = heights.copy()
         if kind == "holes":
-            told[rng.random(told.shape) < 0.15] = np.nan
+            told[rng.uniform(0.0, 1.0, *told.shape) < 0.15] = np.nan
         ground = HeightMap(told, cell_size=cell, height_scale=cell)
         return KnownGround(kind, ground, rows - 1, cell, top, heights)
     z, x = np.mgrid[:rows, :columns]
@@ -69,32 +70,32 @@ def random_land(rng, kind, cell):
                 [start + k, start + 4 + n, start + 4 + k],
             ]
     else:  # loose triangles, thin and thick, some without area
-        count = int(rng.integers(1, 60))
-        loose = rng.uniform(0, rows - 1, (count, 1, 3)) * (1, 0.3, 1)
-        loose = (loose + rng.normal(0, 10 ** rng.uniform(-1, 0.7), (count, 3, 3))) * cell
-        if rng.random() < 0.3:
+        count = rng.whole(1, 60)
+        loose = rng.uniform(0.0, rows - 1.0, count, 1, 3) * (1, 0.3, 1)
+        loose = (loose + rng.scale(-1.0, 0.7) * rng.normal(count, 3, 3)) * cell
+        if rng.chance(0.3):
             loose[0, 2] = loose[0, 1]
         start = len(vertices)
         vertices = np.concatenate([vertices, loose.reshape(-1, 3)])
-        keep = rng.random(len(faces)) < rng.random()
+        keep = rng.uniform(0.0, 1.0, len(faces)) < rng.uniform(0.0, 1.0)
         faces = [face for face, kept in zip(faces, keep, strict=True) if kept]
         faces += list(start + np.arange(3 * count).reshape(-1, 3))
     return KnownGround(kind, TriangleMesh(vertices, np.array(faces)), rows - 1, cell, top, heights)
 
 
 def random_collider(rng, size):
-    kind = rng.choice(["sphere", "capsule", "box"])
+    kind = rng.one_of(["sphere", "capsule", "box"])
     if kind == "sphere":
         return SphereCollider(size)
     if kind == "capsule":
-        return CapsuleCollider(size, size * (2 + 10 ** rng.uniform(-2, 1)))
-    return BoxCollider(size * 10 ** rng.uniform(-0.7, 0.7, 3))
+        return CapsuleCollider(size, size * (2.0 + rng.scale(-2.0, 1.0)))
+    return BoxCollider([size * rng.scale(-0.7, 0.7) for _ in range(3)])
 
 
 def reach_of(collider):
     """Return the radius of a ball around the body."""
     if isinstance(collider, BoxCollider):
-        return float(np.linalg.norm(collider.half_extents64))
+        return length_of(collider.half_extents64)
     return collider.radius if isinstance(collider, SphereCollider) else 0.5 * collider.height
 
 
@@ -121,35 +122,34 @@ def surface_below(land, place):
 
 def random_scene(seed):
     """Run one scene; fail at the first thing that is wrong; return its kind."""
-    rng = np.random.default_rng(seed)
-    kind = rng.choice(["map", "holes", "bowl", "loose"]).item()
-    size = 10 ** rng.uniform(math.log10(0.05), math.log10(50))
-    land = random_land(rng, kind, size * 10 ** rng.uniform(-0.5, 1.3))
+    rng = Draws(seed)
+    kind = rng.one_of(["map", "holes", "bowl", "loose"])
+    size = rng.scale(-1.3, 1.7)
+    land = random_land(rng, kind, size * rng.scale(-0.5, 1.3))
     collider = random_collider(rng, size)
     reach, wide = reach_of(collider), land.size * land.cell
     if kind == "bowl" and 2.5 * reach > wide:
         collider = SphereCollider(0.2 * wide)
         reach = 0.2 * wide
     low = np.array([reach, land.top * land.cell + reach, reach])
-    start = rng.uniform(low, np.maximum(wide - reach, low) * (1, 0, 1) + (0, 2 * low[1], 0))
-    turn = rng.normal(size=4)
+    start = rng.uniform(low, np.maximum(wide - reach, low) * (1, 0, 1) + (0, 2 * low[1], 0), 3)
     mover = CharacterMovement(
         land.ground, collider, position=start, seed=seed,
-        rotation=glm.quat(*(turn / np.linalg.norm(turn))) if rng.random() < 0.6 else None,
-        slope_limit=rng.uniform(0, 1.5), ground_rule=rng.choice(["contact", "sum"]).item(),
-        resolver=rng.choice(["shuffled", "simultaneous"]).item(),
-        slope_speed=rng.choice(["horizontal", "surface"]).item(),
-        step_offset=rng.choice([0.0, 0.3 * size]).item(),
-        snap_distance=rng.choice([0.0, 0.3 * size]).item(),
-        ground_friction=rng.choice([0.0, 20.0]).item(),
+        rotation=rng.turn() if rng.chance(0.6) else None,
+        slope_limit=rng.uniform(0.0, 1.5), ground_rule=rng.one_of(["contact", "sum"]),
+        resolver=rng.one_of(["shuffled", "simultaneous"]),
+        slope_speed=rng.one_of(["horizontal", "surface"]),
+        step_offset=rng.one_of([0.0, 0.3 * size]),
+        snap_distance=rng.one_of([0.0, 0.3 * size]),
+        ground_friction=rng.one_of([0.0, 20.0]),
         max_delta=1.0,
     )  # fmt: skip
-    mover.velocity = rng.normal(size=3) * 10 ** rng.uniform(-1, 2.7)
-    delta_time = 10 ** rng.uniform(-4, math.log10(0.5))
+    mover.velocity = rng.normal(3) * rng.scale(-1, 2.7)
+    delta_time = rng.scale(-4.0, -0.3)
     compile_kernels()
     for _ in range(UPDATES):
-        if rng.random() < 0.3:
-            mover.velocity = rng.normal(size=3) * 10 ** rng.uniform(-1, 2.7)
+        if rng.chance(0.3):
+            mover.velocity = rng.normal(3) * rng.scale(-1, 2.7)
         begun = time.process_time()
         result = mover.update(delta_time)
         assert time.process_time() - begun < LONGEST

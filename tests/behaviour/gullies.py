@@ -8,6 +8,8 @@ import numpy as np
 from terrain_physics import HeightMap, TriangleMesh
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.levels import BODIES, RATES, draw_body, turned
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin, tan
 
 LONG = 100.0  # meters, of a valley from its middle
 SECONDS = 3.0
@@ -29,20 +31,20 @@ class Gully(NamedTuple):
     resolver: str
 
 
-def gully_case(seed):
-    rng = np.random.default_rng(seed)
-    left = float(rng.uniform(46.0, 80.0))
+def gully_case(seed, draws=Draws):
+    rng = draws(seed)
+    left = rng.uniform(46.0, 80.0)
     return Gully(
         draw_body(rng)[0],
         left,
-        left if rng.random() < 0.3 else float(rng.uniform(46.0, 80.0)),
-        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 60.0)),
-        str(rng.choice(["map", "mesh"])),
-        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 360.0)),
-        float(rng.uniform(1.0, 6.0)),
-        float(rng.choice([0.0, 180.0]) + rng.choice([0.0, 1.0]) * rng.uniform(-90.0, 90.0)),
-        int(rng.choice(RATES)),
-        str(rng.choice(RESOLVERS)),
+        left if rng.chance(0.3) else rng.uniform(46.0, 80.0),
+        float(rng.below(2) * rng.uniform(0.0, 60.0)),
+        rng.one_of(["map", "mesh"]),
+        float(rng.below(2) * rng.uniform(0.0, 360.0)),
+        rng.uniform(1.0, 6.0),
+        float(rng.one_of([0.0, 180.0]) + rng.below(2) * rng.uniform(-90.0, 90.0)),
+        rng.one_of(RATES),
+        rng.one_of(RESOLVERS),
     )
 
 
@@ -52,7 +54,7 @@ def gully_land(case):
     Heights of a turned map are those of the valley at the corners of its cells, so that its line
     is rough.
     """
-    left, right, floor = (math.tan(math.radians(d)) for d in case[1:4])
+    left, right, floor = (tan(math.radians(d)) for d in case[1:4])
     if case.kind == "mesh":
         high = 30.0
         vertices = [
@@ -63,7 +65,7 @@ def gully_land(case):
         faces = [[0, 1, 3], [0, 3, 2], [2, 3, 5], [2, 5, 4]]
         return turned(TriangleMesh(vertices, faces), case.turn)
     z, x = np.mgrid[-100:101, -100:101].astype(np.float64)
-    c, s = math.cos(math.radians(case.turn)), math.sin(math.radians(case.turn))
+    c, s = cos(math.radians(case.turn)), sin(math.radians(case.turn))
     x, z = c * x - s * z, s * x + c * z
     return HeightMap(
         np.where(x < 0, -x * left, x * right) + z * floor, origin=(-100.0, 0.0, -100.0)
@@ -87,14 +89,14 @@ def press(case):
     second counts as one that is blocked.
     """
     collider, stand, _ = BODIES[case.body]
-    rise = math.tan(math.radians(max(case.left, case.right)))
+    rise = tan(math.radians(max(case.left, case.right)))
     start = (0.0, stand + 0.5 * rise + DROPPED, 0.0)
     mover = character(gully_land(case), collider, start, resolver=case.resolver)
     for _ in range(case.rate):
         mover.velocity.x = mover.velocity.z = 0.0
         mover.update(1 / case.rate)
     angle = math.radians(case.heading - case.turn)
-    way = np.array([math.cos(angle), 0.0, math.sin(angle)])
+    way = np.array([cos(angle), 0.0, sin(angle)])
     held, path = [], [mover.position64]
     for _ in range(round(SECONDS * case.rate)):
         mover.velocity.x, mover.velocity.z = case.speed * way[[0, 2]]

@@ -4,13 +4,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from pyglm import glm
 
 from terrain_physics import BoxCollider, Ground, HeightMap, TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import COLLIDERS, FRAME, character, push
 from tests.behaviour.measure import depth_in_map, depth_in_triangles
 from tests.helpers import penetration
+from tests.helpers.draws import Draws
+from tests.helpers.portable import length_of, tan
 
 PLATES = {
     "lying plate": BoxCollider((0.5, 0.01, 0.5)),
@@ -39,7 +40,7 @@ def worst(cases):
 
 
 def rough_map(rough, seed=0):
-    return HeightMap(np.random.default_rng(seed).uniform(0, rough, (41, 41)))
+    return HeightMap(Draws(seed).uniform(0.0, rough, 41, 41))
 
 
 def corners_of(mesh):
@@ -75,7 +76,7 @@ def _walk_about(mover, collider, frames, heading, *, heights=None, corners=None,
 
 def on_ground(collider, ground, resolver, *, turned=False, count=3, frames=240):
     """Drop bodies from 2 m and walk about at 4 m/s."""
-    rng = np.random.default_rng(1)
+    rng = Draws(1)
     heights = corners = None
     if isinstance(ground, TriangleMesh):
         corners = corners_of(ground)
@@ -84,7 +85,7 @@ def on_ground(collider, ground, resolver, *, turned=False, count=3, frames=240):
     found = []
     for seed in range(count):
         x, z = rng.uniform(15, 25, 2)
-        turn = glm.normalize(glm.quat(*rng.normal(size=4))) if turned else None
+        turn = rng.turn() if turned else None
         mover = character(
             ground, collider, (x, 3.5, z), resolver=resolver, rotation=turn, seed=seed
         )
@@ -104,7 +105,7 @@ def nooks():
     return {
         "bridge over a valley": (HeightMap(along), bridge, (20.0, 2.0, 20.0)),
         "bridge over a steep valley": (
-            HeightMap(along * math.tan(math.radians(60))), bridge, (20.0, 2.5, 20.0)
+            HeightMap(along * tan(math.radians(60))), bridge, (20.0, 2.5, 20.0)
         ),
         "sheet over a valley": (HeightMap(along), sheet, (20.0, 2.0, 20.0)),
         "low ceiling over rough ground": (rough_map(0.4), roof, (20.0, 1.35, 20.0)),
@@ -116,7 +117,7 @@ def wedged(nook, collider, resolver, *, count=4, frames=300):
     land, mesh, start = nook
     ground = Ground([land, mesh])
     heights, corners = land.heights * np.float64(land.height_scale), corners_of(mesh)
-    rng = np.random.default_rng(2)
+    rng = Draws(2)
     found = []
     for seed in range(count):
         place = start + rng.uniform(-0.3, 0.3, 3) * (1, 0, 1)
@@ -134,14 +135,14 @@ def wedged(nook, collider, resolver, *, count=4, frames=300):
 
 def sheet_wall(seed, size=20):
     """Return a wall without thickness in the plane x = 10, of random triangles about 2 m wide."""
-    rng = np.random.default_rng(seed)
-    y, z = np.mgrid[: size + 1, : size + 1] + rng.uniform(-0.3, 0.3, (2, size + 1, size + 1))
+    rng = Draws(seed)
+    y, z = np.mgrid[: size + 1, : size + 1] + rng.uniform(-0.3, 0.3, 2, size + 1, size + 1)
     vertices = np.stack([np.full(y.shape, 10.0), 2 * y - size, 2 * z - size], -1).reshape(-1, 3)
     corner = np.arange((size + 1) ** 2).reshape(size + 1, size + 1)
     a, b = corner[:-1, :-1].ravel(), corner[:-1, 1:].ravel()
     c, d = corner[1:, 1:].ravel(), corner[1:, :-1].ravel()
     faces = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
-    flipped = rng.random(len(faces)) < 0.5
+    flipped = rng.uniform(0.0, 1.0, len(faces)) < 0.5
     faces[flipped] = faces[flipped][:, ::-1]
     return TriangleMesh(vertices, faces)
 
@@ -149,13 +150,13 @@ def sheet_wall(seed, size=20):
 def thrown_at_sheet(collider, resolver, *, count=20, seed=0):
     """Throw at a wall without thickness, 1000 m/s at 30 Hz; return (passed through, depth)."""
     wall = sheet_wall(seed)
-    corners, rng = corners_of(wall), np.random.default_rng(seed)
+    corners, rng = corners_of(wall), Draws(seed)
     passed, deepest = 0, -math.inf
     for k in range(count):
         start = (rng.uniform(-5, 8), *rng.uniform(-3, 3, 2))
         mover = character(wall, collider, start, resolver=resolver, seed=k)
         way = np.array([1.0, *rng.uniform(-0.25, 0.25, 2)])
-        mover.velocity = 1000.0 * way / np.linalg.norm(way)
+        mover.velocity = 1000.0 / length_of(way) * way
         for _ in range(5):
             mover.update(1 / 30)
             x, y, z = mover.position64
@@ -169,7 +170,7 @@ def thrown_at_sheet(collider, resolver, *, count=20, seed=0):
 def flown_under_a_bridge(resolver, *, count=60):
     """Drive boxes up beside a steep bank to a bridge; return how many are left in either."""
     land, mesh, _ = nooks()["bridge over a steep valley"]
-    ground, rng, stuck = Ground([land, mesh]), np.random.default_rng(0), 0
+    ground, rng, stuck = Ground([land, mesh]), Draws(0), 0
     for seed in range(count):
         place = (rng.uniform(18.53, 18.6), rng.uniform(4.0, 4.09), 23.4)
         mover = character(

@@ -5,6 +5,8 @@ import math
 import numpy as np
 
 from terrain_physics import HeightMap, TriangleMesh
+from tests.helpers.draws import Draws
+from tests.helpers.portable import tan
 
 
 def tilted(along_x, along_z=0.0):
@@ -19,7 +21,7 @@ def foot_of_slope(degrees):
     """Return ground that is flat up to x = 20 and rises beyond; cells of 0.25 m."""
     rise = np.maximum(np.arange(400) - 80.0, 0.0)
     return HeightMap(
-        np.tile(rise, (400, 1)), cell_size=0.25, height_scale=0.25 * math.tan(math.radians(degrees))
+        np.tile(rise, (400, 1)), cell_size=0.25, height_scale=0.25 * tan(math.radians(degrees))
     )
 
 
@@ -70,36 +72,36 @@ def stairs_mesh(rise, tread, count=8):
     return boxes(*spans)
 
 
-def triangulated(seed, rough=0.0, size=40):
+def triangulated(seed, rough=0.0, size=40, draws=Draws):
     """Return a floor of random triangles: corners moved, diagonals and windings at random."""
-    rng = np.random.default_rng(seed)
+    rng = draws(seed)
     z, x = np.mgrid[: size + 1, : size + 1].astype(np.float64)
-    moved = rng.uniform(-0.3, 0.3, (2, size + 1, size + 1))
-    y = rng.uniform(0.0, rough, x.shape) if rough else np.zeros_like(x)
+    moved = rng.uniform(-0.3, 0.3, 2, size + 1, size + 1)
+    y = rng.uniform(0.0, rough, *x.shape) if rough else np.zeros_like(x)
     vertices = np.stack([x + moved[0], y, z + moved[1]], axis=-1).reshape(-1, 3)
     corner = np.arange((size + 1) ** 2).reshape(size + 1, size + 1)
     a, b = corner[:-1, :-1].ravel(), corner[:-1, 1:].ravel()
     c, d = corner[1:, 1:].ravel(), corner[1:, :-1].ravel()
-    other = rng.random(len(a)) < 0.5
+    other = rng.uniform(0.0, 1.0, len(a)) < 0.5
     first = np.where(other[:, None], np.stack([a, b, c], 1), np.stack([b, c, d], 1))
     second = np.where(other[:, None], np.stack([a, c, d], 1), np.stack([b, d, a], 1))
-    faces = rng.permutation(np.concatenate([first, second]))
-    flipped = rng.random(len(faces)) < 0.5
+    faces = np.concatenate([first, second])[rng.order(2 * len(a))]
+    flipped = rng.uniform(0.0, 1.0, len(faces)) < 0.5
     faces[flipped] = faces[flipped][:, ::-1]
     return TriangleMesh(vertices, faces)
 
 
-def scattered(seed, size=40):
+def scattered(seed, size=40, draws=Draws):
     """Return a floor of separate triangles that share no corners with those beside them.
 
     Each cell is cut into a fan of 3 to 8 triangles around a point in it.
     """
-    rng = np.random.default_rng(seed)
+    rng = draws(seed)
     corners = []
     for row in range(size):
         for column in range(size):
             middle = rng.uniform(0.3, 0.7, 2)
-            cuts = np.sort(np.concatenate([np.arange(4.0), rng.uniform(0, 4, rng.integers(0, 5))]))
+            cuts = np.sort(np.concatenate([np.arange(4.0), rng.uniform(0.0, 4.0, rng.below(5))]))
             rim = [_around(cut) for cut in cuts]
             for p, q in zip(rim, [*rim[1:], rim[0]], strict=True):
                 for u, v in (middle, p, q):
@@ -122,7 +124,7 @@ def folded(left, right, *, gutter=0.0):
 def pit(degrees):
     """Return a corner: three flanks that fall towards one point."""
     z, x = np.mgrid[:41, :41].astype(np.float64)
-    steep = math.tan(math.radians(degrees))
+    steep = tan(math.radians(degrees))
     return HeightMap(steep * np.maximum(np.maximum(20 - x, x - 20), 20 - z))
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from terrain_physics import BoxCollider, CapsuleCollider, HeightMap, SphereCollider, TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin, tan, times
 
 RATES = (20, 24, 30, 50, 60, 90, 120, 144, 240, 360)
 BODIES = {
@@ -24,12 +26,12 @@ SETTLED = 0.5  # seconds after which a body that presses against something must 
 
 def turned(mesh, degrees):
     """Return a mesh turned about +Y."""
-    return TriangleMesh(np.asarray(mesh.vertices) @ turning(degrees).T, mesh.faces)
+    return TriangleMesh(times(mesh.vertices, turning(degrees).T), mesh.faces)
 
 
 def turning(degrees):
     """Return the matrix of a turn about +Y."""
-    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    c, s = cos(math.radians(degrees)), sin(math.radians(degrees))
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
@@ -45,7 +47,7 @@ class Pressed(NamedTuple):
 def press(mover, velocity, rate, *, approach=0.0, seconds=1.0, turn=0.0):
     """Command the same velocity for a while; the scene was turned about +Y by ``turn``."""
     there = turning(turn)
-    x, _, z = there @ np.array(velocity)
+    x, _, z = times(there, velocity)
     calm = math.ceil((approach + SETTLED) * rate)
     frames = calm + max(math.ceil(seconds * rate), 8)
     start = mover.position64[1]
@@ -66,7 +68,7 @@ def press(mover, velocity, rate, *, approach=0.0, seconds=1.0, turn=0.0):
 
 
 def draw_body(rng):
-    name = str(rng.choice(list(BODIES)))
+    name = rng.one_of(list(BODIES))
     return name, *BODIES[name]
 
 
@@ -85,18 +87,18 @@ class LedgeCase(NamedTuple):
 
 
 def ledge_case(seed):
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     name, _, _, reach = draw_body(rng)
     return LedgeCase(
         name,
-        float(rng.uniform(0.03, 0.29)),
+        rng.uniform(0.03, 0.29),
         float(rng.uniform(0.005, min(0.1, 0.3 * reach))),
-        float(rng.uniform(1.0, 6.0)),
-        float(rng.choice([0.0, 1.0]) * rng.uniform(5.0, 80.0)),
-        int(rng.choice([r for r in RATES if 30 <= r <= 144])),
-        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 360.0)),
-        str(rng.choice(RESOLVERS)),
-        float(rng.uniform(0.02, 0.2)),
+        rng.uniform(1.0, 6.0),
+        float(rng.below(2) * rng.uniform(5.0, 80.0)),
+        rng.one_of([r for r in RATES if 30 <= r <= 144]),
+        float(rng.below(2) * rng.uniform(0.0, 360.0)),
+        rng.one_of(RESOLVERS),
+        rng.uniform(0.02, 0.2),
     )
 
 
@@ -115,9 +117,9 @@ def ledge(case):
     collider, stand, reach = BODIES[case.body]
     slant, turn = math.radians(case.slant), math.radians(case.turn)
     if case.body == "box":
-        reach *= abs(math.cos(turn)) + abs(math.sin(turn))
-    velocity = (case.speed * math.cos(slant), 0.0, case.speed * math.sin(slant))
-    start = turning(case.turn) @ np.array([-reach - case.gap, stand, -6.0 * math.sin(slant)])
+        reach *= abs(cos(turn)) + abs(sin(turn))
+    velocity = (case.speed * cos(slant), 0.0, case.speed * sin(slant))
+    start = times(turning(case.turn), (-reach - case.gap, stand, -6.0 * sin(slant)))
     mover = character(
         ledge_land(case.rise, case.tread, case.turn), collider, start, resolver=case.resolver
     )
@@ -138,7 +140,7 @@ def is_calm(found):
 
 def _ledge_before_cliff(rng, stand, reach):
     """A map with cells of 0.1 m: a ledge of 0.25 m, then 3 m of 88 degrees."""
-    treads = int(rng.integers(1, 3))
+    treads = rng.whole(1, 3)
     row = np.concatenate([np.zeros(60), np.full(treads, 0.25), np.full(20, 3.25)])
     land = HeightMap(np.tile(row, (160, 1)), cell_size=0.1)
     return land, (5.9 - reach - 0.05, stand, 8.0), (0.0, 0.0), 0.26
@@ -146,7 +148,7 @@ def _ledge_before_cliff(rng, stand, reach):
 
 def _side_of_ramp(rng, stand, reach):
     """The upright side of a ramp that rises along z, to be pressed against from the side."""
-    slope = math.tan(math.radians(rng.uniform(15.0, 40.0)))
+    slope = tan(math.radians(rng.uniform(15.0, 40.0)))
     height = rng.uniform(0.05, 0.6)
     round_off = reach * (math.hypot(1.0, slope) - 1.0)  # a round body stands over a slope
     low = -height / slope
@@ -169,7 +171,7 @@ def _side_of_ramp(rng, stand, reach):
 
 def _leaning_wall(rng, stand, reach):
     """A leaning wall of 75 degrees on a slope of 25 degrees that goes on behind it."""
-    slope, lean = math.tan(math.radians(25.0)), math.tan(math.radians(rng.uniform(70.0, 80.0)))
+    slope, lean = tan(math.radians(25.0)), tan(math.radians(rng.uniform(70.0, 80.0)))
     high = rng.uniform(0.6, 2.0)
     floor = _extruded([0.0, 12.0], [0.0, 12.0 * slope])
     wall = _extruded([6.0, 6.0 + high / lean], [6.0 * slope, 6.0 * slope + high])
@@ -199,13 +201,13 @@ def _bank_beside_floor(rng, stand, reach):
     """A bank of 47 degrees beside a floor of 30, both rising along x and z."""
     lean = math.radians(rng.uniform(46.0, 50.0))
     z, x = np.mgrid[:60, :60].astype(np.float64) * 0.5
-    floor = math.tan(math.radians(30.0)) * (z - 15.0)
-    bank = floor + math.tan(lean) * np.maximum(x - 15.0, 0.0)
+    floor = tan(math.radians(30.0)) * (z - 15.0)
+    bank = floor + tan(lean) * np.maximum(x - 15.0, 0.0)
     heights = np.where(x > 15.0, bank, floor)
     land = HeightMap(heights - heights.min(), cell_size=0.5)
     at = (14.5 - reach, 15.0)
     place = (at[0], float(land.height_at(*at)) + stand + reach, at[1])
-    return land, place, (0.0, math.tan(math.radians(30.0))), 0.03
+    return land, place, (0.0, tan(math.radians(30.0))), 0.03
 
 
 FALSE_STEPS = {
@@ -243,16 +245,16 @@ class FalseStep(NamedTuple):
 
 def false_step(kind, seed):
     """Press against what is no step for two seconds, at any speed and rate."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     _, collider, stand, reach = draw_body(rng)
-    rate, speed = int(rng.choice(RATES)), float(rng.uniform(1.0, 6.0))
+    rate, speed = rng.one_of(RATES), rng.uniform(1.0, 6.0)
     ground, start, slopes, allowed = FALSE_STEPS[kind](rng, stand, reach)
-    slant = math.radians(rng.choice([0.0, 1.0]) * rng.uniform(-25.0, 25.0))
+    slant = math.radians(rng.below(2) * rng.uniform(-25.0, 25.0))
     if kind == "bank beside a floor":
         slant = math.radians(rng.uniform(-80.0, 80.0))
     if kind == "side of a ramp":
         slant = 0.0  # along the ramp it would come to where its side is a step
-    mover = character(ground, collider, start, resolver=str(rng.choice(RESOLVERS)))
+    mover = character(ground, collider, start, resolver=rng.one_of(RESOLVERS))
     for _ in range(60):
         mover.velocity.x = mover.velocity.z = 0.0
         mover.update(1 / 60)
@@ -263,7 +265,7 @@ def false_step(kind, seed):
 
     heights, in_air = [height()], 0
     for _ in range(2 * rate):
-        mover.velocity.x, mover.velocity.z = speed * math.cos(slant), speed * math.sin(slant)
+        mover.velocity.x, mover.velocity.z = speed * cos(slant), speed * sin(slant)
         in_air += not mover.update(1 / rate).grounded
         heights.append(height())
     return FalseStep(bobs(heights), max(heights) - heights[0] - allowed, in_air)
@@ -302,15 +304,15 @@ class StairCase(NamedTuple):
 
 
 def stair_case(seed):
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     return StairCase(
         draw_body(rng)[0],
-        float(rng.choice([0.25, 0.3])),
-        float(rng.uniform(2.0, 6.0)),
-        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 44.0)),
+        rng.one_of([0.25, 0.3]),
+        rng.uniform(2.0, 6.0),
+        float(rng.below(2) * rng.uniform(0.0, 44.0)),
         RATES[seed % len(RATES)],
-        str(rng.choice(RESOLVERS)),
-        str(rng.choice(["mesh", "map"])),
+        rng.one_of(RESOLVERS),
+        rng.one_of(["mesh", "map"]),
     )
 
 
@@ -346,7 +348,7 @@ def walk_stairs(case, *, up):
     )
     for _ in range(3):
         mover.update(1 / case.rate)
-    way = np.array([math.cos(angle) * (1 if up else -1), 0.0, math.sin(angle)])
+    way = np.array([cos(angle) * (1 if up else -1), 0.0, sin(angle)])
     step = case.speed / case.rate
     least, most, in_air, frames = math.inf, 0.0, 0, 0
     first = last = np.array(mover.position64)
@@ -383,36 +385,36 @@ class Cornered(NamedTuple):
 
 def corner(seed):
     """Walk into a corner of two walls, at any angle that leads into both."""
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     name = ("sphere", "capsule")[seed % 2]
     collider, stand, radius = BODIES[name]
     half = math.radians(rng.uniform(30.0, 150.0)) / 2
-    rate, speed = int(rng.choice(RATES)), float(rng.uniform(1.0, 6.0))
+    rate, speed = rng.one_of(RATES), rng.uniform(1.0, 6.0)
     aside = rng.uniform(-0.7, 0.7) * (math.pi / 2 - half)
-    turn = float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 360.0))
-    c, s = 12.0 * math.cos(half), 12.0 * math.sin(half)
+    turn = float(rng.below(2) * rng.uniform(0.0, 360.0))
+    c, s = 12.0 * cos(half), 12.0 * sin(half)
     flat = [[-12.0, 12.0], [-12.0, -12.0], [6.0, -12.0], [6.0, 12.0]]
     vertices = [[x, 0.0, z] for x, z in flat]
     vertices += [[x, y, z] for y in (-1.0, 4.0) for x, z in ((-c, s), (0.0, 0.0), (-c, -s))]
     faces = [[0, 2, 1], [0, 3, 2], [4, 5, 8], [4, 8, 7], [5, 6, 9], [5, 9, 8]]
     ground = turned(TriangleMesh(vertices, faces), turn)
-    goal = np.array([-radius / math.sin(half), 0.0])
-    way = np.array([math.cos(aside), math.sin(aside)])
+    goal = np.array([-radius / sin(half), 0.0])
+    way = np.array([cos(aside), sin(aside)])
     start = goal - (rng.uniform(0.2, 1.0), 0.0)
     there = turning(turn)
     mover = character(
-        ground, collider, there @ np.array([start[0], stand, start[1]]),
-        resolver=str(rng.choice(RESOLVERS)),
+        ground, collider, times(there, (start[0], stand, start[1])),
+        resolver=rng.one_of(RESOLVERS),
     )  # fmt: skip
     mover.update(1 / rate)
-    velocity = there @ np.array([way[0], 0.0, way[1]]) * speed
+    velocity = times(there, (way[0], 0.0, way[1])) * speed
     deepest, blinks = 0.0, 0
-    slowest = speed * math.cos(half + abs(aside))  # along the walls
+    slowest = speed * cos(half + abs(aside))  # along the walls
     for _ in range(math.ceil((1.0 / slowest + 0.3) * rate)):
         mover.velocity.x, mover.velocity.z = velocity[0], velocity[2]
         blinks += not mover.update(1 / rate).grounded
         x, _, z = np.array(mover.position64) @ there
-        apart = -x * math.sin(half) - abs(z) * math.cos(half)
+        apart = -x * sin(half) - abs(z) * cos(half)
         deepest = max(deepest, radius - apart)
     return Cornered(math.hypot(x - goal[0], z - goal[1]), deepest, blinks)
 

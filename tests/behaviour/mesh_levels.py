@@ -15,6 +15,8 @@ from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.levels import BODIES, RATES, turning
 from tests.behaviour.measure import depth_in_triangles
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin, tan, times
 
 CELLS, CELL = 5, 5.0  # things along x and z, and meters from one to the next
 SIZE = CELLS * CELL
@@ -31,7 +33,7 @@ SLANTS = [math.radians(degrees) for degrees in range(-75, 76, 15)]
 
 def _stairs(rng):
     rise, tread = rng.uniform(0.12, 0.3), rng.uniform(0.25, 0.4)
-    count, wide = int(rng.integers(3, 8)), rng.uniform(0.8, 2.0)
+    count, wide = rng.whole(3, 8), rng.uniform(0.8, 2.0)
     return lands.boxes(
         *(((tread * k, 0.0, -wide), (3.2, rise * (k + 1), wide)) for k in range(count))
     )
@@ -53,7 +55,7 @@ def _arch(rng):
 
 
 def _wall(rng):
-    thick, long = 10 ** rng.uniform(-2.5, -0.7), rng.uniform(1.0, 2.4)
+    thick, long = rng.scale(-2.5, -0.7), rng.uniform(1.0, 2.4)
     return lands.boxes(((-thick / 2, 0.0, -long), (thick / 2, 3.0, long)))
 
 
@@ -61,7 +63,7 @@ def _parapet(rng):
     """A low wall, often with a ledge before it."""
     high, thick, long = rng.uniform(0.05, 1.1), rng.uniform(0.05, 0.4), rng.uniform(1.0, 2.4)
     spans = [((0.0, 0.0, -long), (thick, high, long))]
-    if rng.random() < 0.5:
+    if rng.chance(0.5):
         tread, rise = rng.uniform(0.01, 0.3), rng.uniform(0.03, 0.35)
         spans.append(((-tread, 0.0, -long), (0.0, rise, long)))
     return lands.boxes(*spans)
@@ -71,14 +73,14 @@ def _railing(rng):
     apart, thick = rng.uniform(0.15, 1.0), rng.uniform(0.02, 0.06)
     posts = np.arange(-2.0, 2.01, apart)
     spans = [((-thick, 0.0, z - thick), (thick, 1.0, z + thick)) for z in posts]
-    bars = rng.uniform(0.05, 1.0, int(rng.integers(1, 4)))
+    bars = rng.uniform(0.05, 1.0, rng.whole(1, 4))
     spans += [((-thick, y, -2.0), (thick, y + thick, 2.0)) for y in bars]
     return lands.boxes(*spans)
 
 
 def _ramp(rng):
     """A wedge that rises along x."""
-    slope, long, wide = math.tan(math.radians(rng.uniform(10, 55))), 2.4, rng.uniform(0.5, 1.5)
+    slope, long, wide = tan(math.radians(rng.uniform(10, 55))), 2.4, rng.uniform(0.5, 1.5)
     high = slope * long
     vertices = [[x, y, z] for x, y in ((0, 0), (long, 0), (long, high)) for z in (-wide, wide)]
     faces = [[0, 2, 4], [1, 5, 3], [0, 4, 5], [0, 5, 1], [2, 3, 5], [2, 5, 4], [0, 1, 3], [0, 3, 2]]
@@ -103,6 +105,11 @@ def _finer(corners, times):
     return corners
 
 
+def _turned(corners, degrees):
+    """Return triangles (n, 3, 3) turned about +Y."""
+    return times(corners.reshape(-1, 3), turning(degrees).T).reshape(-1, 3, 3)
+
+
 class Level(NamedTuple):
     """A level."""
 
@@ -111,20 +118,20 @@ class Level(NamedTuple):
 
 
 @cache
-def level(seed):
+def level(seed, draws=Draws):
     """Return a level, aligned or turned as a whole and in its parts."""
-    rng = np.random.default_rng(seed)
-    floor = (lands.triangulated, lands.scattered)[seed % 2](seed, size=int(SIZE))
+    rng = draws(seed)
+    floor = (lands.triangulated, lands.scattered)[seed % 2](seed, size=int(SIZE), draws=draws)
     parts = [_corners(floor)]
     for row in range(CELLS):
         for column in range(CELLS):
-            mesh = _THINGS[int(rng.integers(len(_THINGS)))](rng)
-            corners = _finer(_corners(mesh), int(rng.integers(0, 3)))
-            angle = rng.choice([0.0, 90.0, rng.uniform(0.0, 360.0)])
+            mesh = rng.one_of(_THINGS)(rng)
+            corners = _finer(_corners(mesh), rng.below(3))
+            angle = rng.one_of([0.0, 90.0, rng.uniform(0.0, 360.0)])
             middle = ((column + 0.5) * CELL, 0.0, (row + 0.5) * CELL)
-            parts.append(corners @ turning(angle).T + middle)
+            parts.append(_turned(corners, angle) + middle)
     corners = np.concatenate(parts) - (SIZE / 2, 0.0, SIZE / 2)
-    corners = corners @ turning(rng.choice([0.0, rng.uniform(0.0, 360.0)])).T
+    corners = _turned(corners, rng.one_of([0.0, rng.uniform(0.0, 360.0)]))
     ground = TriangleMesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
     return Level(ground, corners)
 
@@ -138,17 +145,19 @@ class LevelWalk(NamedTuple):
     resolver: str
     speed: float
     seed: int
+    draws: type[Draws]
 
 
-def walk_case(seed, levels=LEVELS):
-    rng = np.random.default_rng(seed)
+def walk_case(seed, levels=LEVELS, draws=Draws):
+    rng = draws(seed)
     return LevelWalk(
-        int(rng.integers(levels)),
-        str(rng.choice(list(BODIES))),
+        rng.below(levels),
+        rng.one_of(list(BODIES)),
         RATES[seed % len(RATES)],
-        str(rng.choice(RESOLVERS)),
-        float(rng.uniform(1.0, 6.0)),
+        rng.one_of(RESOLVERS),
+        rng.uniform(1.0, 6.0),
         seed,
+        draws,
     )
 
 
@@ -175,7 +184,7 @@ def _has_way_along(ground, name, place, angle):
     """Tell whether a body has room along any way that is not more than 75 degrees off."""
     shape = _shape(name, np.add(place, (0.0, RAISED, 0.0)))
     for slant in SLANTS:
-        way = glm.vec3(FREE * math.cos(angle + slant), 0.0, FREE * math.sin(angle + slant))
+        way = glm.vec3(FREE * cos(angle + slant), 0.0, FREE * sin(angle + slant))
         if ground.sweep(shape, way) is None:
             return True
     return False
@@ -210,8 +219,8 @@ def _bobs(places, stand):
 
 def walk(case):
     """Walk about in a level: straight on for a while, then in another direction."""
-    rng = np.random.default_rng(case.seed)
-    found = level(case.level)
+    rng = case.draws(case.seed)
+    found = level(case.level, case.draws)
     collider, stand, _ = BODIES[case.body]
     start = _start(rng, found.ground, case.body)
     mover = character(found.ground, collider, start, resolver=case.resolver)
@@ -225,8 +234,8 @@ def walk(case):
         if frame >= until:
             angle, turned = rng.uniform(0, 2 * math.pi), frame
             until = frame + round(rng.uniform(0.7, 2.0) * case.rate)
-        mover.velocity.x = case.speed * math.cos(angle)
-        mover.velocity.z = case.speed * math.sin(angle)
+        mover.velocity.x = case.speed * cos(angle)
+        mover.velocity.z = case.speed * sin(angle)
         mover.update(1 / case.rate)
         place = np.array(mover.position64)
         if math.hypot(place[0], place[2]) > 0.45 * SIZE:

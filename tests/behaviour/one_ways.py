@@ -9,6 +9,7 @@ from terrain_physics import TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import HALF_EXTENTS, RADIUS, STAND, character
 from tests.behaviour.rides import GRAVITY, Pace, Stage, foot_of, under_foot
+from tests.helpers.portable import cos, tan
 from tests.oracles.motion import out_of, pose, turn
 
 THIN, WIDE = 0.2, 6.0
@@ -28,8 +29,8 @@ def height_on_slope(body, slope):
     """Return how high a foot is over a slope along x, in degrees, that its body stands on."""
     rise = math.radians(abs(slope))
     if body == "box":
-        return HALF_EXTENTS[0] * math.tan(rise)
-    return RADIUS / math.cos(rise) - RADIUS
+        return HALF_EXTENTS[0] * tan(rise)
+    return RADIUS / cos(rise) - RADIUS
 
 
 def jump_up(body, pace, *, rising=None, slope=0.0, speed=9.0):

@@ -10,6 +10,8 @@ from terrain_physics import BoxCollider, CapsuleCollider, SphereCollider
 from tests.behaviour import lands
 from tests.behaviour.drive import FRAME, HALF_EXTENTS, STAND, character, push
 from tests.behaviour.rough import gaps, land_of
+from tests.helpers.draws import Draws
+from tests.helpers.portable import length_of, sin, tan
 
 LOW = {
     "sphere": SphereCollider(0.5),
@@ -32,7 +34,7 @@ def rest_in(ground, shape, position, resolver):
 
 def nooks():
     """Return grounds by name, and where to drop a body into them."""
-    steep = math.tan(math.radians(60))
+    steep = tan(math.radians(60))
     return {
         "valley, steep": (lands.folded(steep, steep), (20.3, 3.0, 20.3)),
         "valley, steep and walkable": (lands.folded(steep, 0.5), (19.8, 3.0, 20.3)),
@@ -54,7 +56,7 @@ class Rescue(NamedTuple):
 def rescue(shape, below, walking, count, resolver="shuffled"):
     """Start with the feet below rough land."""
     land, heights = land_of(1.0)
-    rng = np.random.default_rng(3)
+    rng = Draws(3)
     most, fastest, reported = 0, 0.0, True
     for _ in range(count):
         x, z = rng.uniform(150, 360, 2)
@@ -88,7 +90,7 @@ def thrown(shape, direction, speed=1000.0, resolver="shuffled"):
     )
     mover = character(room, shape, (0.3, 5.0, 0.7), resolver=resolver)
     direction = np.array(direction, dtype=float)
-    mover.velocity = direction * (speed / np.linalg.norm(direction))
+    mover.velocity = direction * (speed / length_of(direction))
     out = -math.inf
     size = _reach(shape)
     for _ in range(60):
@@ -125,7 +127,7 @@ def saved_runs_agree(shape, resolver, *, frames=600, save_at=300):
 
     def drive(mover, first, last):
         for frame in range(first, last):
-            push(mover, 2.1 * math.sin(frame / 40), 3.0)
+            push(mover, 2.1 * sin(frame / 40), 3.0)
             if frame % 97 == 0:
                 mover.velocity.y = 4.0
             mover.update(FRAME)

@@ -11,6 +11,7 @@ import numpy as np
 
 from terrain_physics import Ground, HeightMap, TriangleMesh
 from tests.behaviour.drive import STAND, character
+from tests.helpers.portable import cos, sin, times
 from tests.oracles.motion import into, out_of, pose, turn
 
 GRAVITY = 9.81
@@ -41,7 +42,7 @@ def still(t):
 
 
 def lift(t):
-    return pose((0.0, HIGH + 2.0 * math.sin(0.8 * t), 0.0))
+    return pose((0.0, HIGH + 2.0 * sin(0.8 * t), 0.0))
 
 
 def reversing(t):
@@ -49,7 +50,7 @@ def reversing(t):
 
 
 def sideways(t):
-    return pose((3.0 * math.sin(1.3 * t), HIGH, 0.0))
+    return pose((3.0 * sin(1.3 * t), HIGH, 0.0))
 
 
 def shuttle(t):
@@ -61,20 +62,21 @@ def turntable(t):
 
 
 def screw(t):
-    return pose((2.0 * math.sin(t), HIGH + math.sin(0.7 * t), 0.0), turn((0, 1, 0), -0.7 * t))
+    return pose((2.0 * sin(t), HIGH + sin(0.7 * t), 0.0), turn((0, 1, 0), -0.7 * t))
 
 
 def ship(t):
     roll, pitch = (
-        turn((0, 0, 1), 0.2 * math.sin(0.7 * t)),
-        turn((1, 0, 0), 0.15 * math.sin(1.1 * t)),
+        turn((0, 0, 1), 0.2 * sin(0.7 * t)),
+        turn((1, 0, 0), 0.15 * sin(1.1 * t)),
     )
-    place = (0.2 * t, HIGH + 0.8 * math.sin(0.9 * t), 0.4 * math.sin(0.5 * t))
-    return pose(place, roll @ pitch @ turn((0, 1, 0), 0.3 * math.sin(0.4 * t)))
+    place = (0.2 * t, HIGH + 0.8 * sin(0.9 * t), 0.4 * sin(0.5 * t))
+    yaw = turn((0, 1, 0), 0.3 * sin(0.4 * t))
+    return pose(place, times(times(roll, pitch), yaw))
 
 
 def lift_on_ship(t):
-    return ship(t) @ pose((1.0, 1.0 + math.sin(0.9 * t), 0.5))
+    return times(ship(t), pose((1.0, 1.0 + sin(0.9 * t), 0.5)))
 
 
 LEVEL: dict[str, Motion] = {
@@ -142,7 +144,7 @@ def platform_stage(motion, pace):
 
 def rider(stage, body, at=(1.0, 0.7), **rules):
     """Return a body that stands on part 1."""
-    foot = out_of(stage.poses[0], (at[0], 0.5 * THICK, at[1]))
+    foot = times(stage.poses[0], (at[0], 0.5 * THICK, at[1], 1.0))[:3]
     mover = character(stage.ground, body, above(foot, STAND[body] + 0.01), **rules)
     for _ in range(30):
         mover.update(1 / 60)
@@ -189,7 +191,7 @@ def walk(motion, body, pace, seconds=3.0):
     astray, in_air, before = 0.0, 0, stage.poses[0]
     for frame in stage.frames(seconds):
         angle = 3.0 * frame * stage.seconds
-        mover.velocity.x, mover.velocity.z = 2.0 * math.cos(angle), 2.0 * math.sin(angle)
+        mover.velocity.x, mover.velocity.z = 2.0 * cos(angle), 2.0 * sin(angle)
         walked = stage.seconds * np.array([mover.velocity.x, 0.0, mover.velocity.z])
         wanted = out_of(stage.poses[0], into(before, foot_of(mover, body))) + walked
         in_air += not mover.update(stage.seconds).grounded

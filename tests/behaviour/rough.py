@@ -8,6 +8,8 @@ import numpy as np
 from demo.scenery.scenes import load_land
 from tests.behaviour.drive import FRAME, HALF_EXTENTS, RADIUS, STAND, character, push
 from tests.behaviour.measure import ball_gaps, box_gaps
+from tests.helpers.draws import Draws
+from tests.helpers.portable import length_of
 
 
 def land_of(steepness):
@@ -44,7 +46,7 @@ class Drop(NamedTuple):
 def drop(shape, resolver, speed, count, *, steepness=1.0, level=True, every=1, seed=0):
     """Drop bodies from 50 m; ``level``: straight down, else in any direction downward."""
     land, heights = land_of(steepness)
-    rng = np.random.default_rng(seed + int(speed))
+    rng = Draws(seed + int(speed))
     movers = []
     for k in range(count):
         x, z = rng.uniform(150, 360, 2)
@@ -53,9 +55,9 @@ def drop(shape, resolver, speed, count, *, steepness=1.0, level=True, every=1, s
         )
         way = np.array([0.0, -1.0, 0.0])
         if not level:
-            way = rng.normal(size=3)
+            way = rng.normal(3)
             way[1] = -abs(way[1]) - 0.3
-        mover.velocity = way * speed / np.linalg.norm(way)
+        mover.velocity = way * (speed / length_of(way))
         movers.append(mover)
     deepest, stood = 0.0, np.zeros(count, dtype=int)
     allowed = [_is_walkable(heights, mover.position64) for mover in movers]
@@ -88,7 +90,7 @@ class Wander(NamedTuple):
 def wander(shape, resolver, steepness, count, seconds, *, every=1, seed=0):
     """Walk about at 3 m/s, in another direction every second."""
     land, heights = land_of(steepness)
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     movers = []
     for k in range(count):
         x, z = rng.uniform(150, 360, 2)

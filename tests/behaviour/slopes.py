@@ -7,21 +7,22 @@ import numpy as np
 
 from tests.behaviour import lands
 from tests.behaviour.drive import FRAME, HALF_EXTENTS, RADIUS, STAND, character, push, standing
+from tests.helpers.portable import cos, sin, tan
 
 GRAVITY = 9.81
 
 
 def slope(degrees):
     """Return a plane that rises along x; 45 degrees is exactly 1 in 1."""
-    return lands.tilted(1.0 if degrees == 45 else math.tan(math.radians(degrees)))
+    return lands.tilted(1.0 if degrees == 45 else tan(math.radians(degrees)))
 
 
 def stand_height(shape, degrees):
     """Return how high over the surface the center of a body is that touches the slope."""
     angle = math.radians(degrees)
     if shape == "box":
-        return HALF_EXTENTS[1] + HALF_EXTENTS[0] * math.tan(angle)
-    return RADIUS / math.cos(angle) + STAND[shape] - RADIUS
+        return HALF_EXTENTS[1] + HALF_EXTENTS[0] * tan(angle)
+    return RADIUS / cos(angle) + STAND[shape] - RADIUS
 
 
 def put_on(shape, degrees, **rules):
@@ -45,14 +46,14 @@ def idle(shape, degrees, resolver, *, seconds=2.0, friction=0.0):
     frames = round(seconds / FRAME)
     for _ in range(frames - 1):
         grounded += mover.update(FRAME).grounded
-    free = GRAVITY * math.sin(math.radians(degrees)) * seconds
+    free = GRAVITY * sin(math.radians(degrees)) * seconds
     speed = float(np.linalg.norm(mover.velocity))
     return Idle(float(np.linalg.norm(np.array(mover.position64) - start)), grounded, speed / free)
 
 
 def is_walkable_at(shape, degrees, cosine_off):
     """Tell whether a slope is walkable whose limit's cosine is greater by so much."""
-    limit = math.acos(math.cos(math.radians(degrees)) + cosine_off)
+    limit = math.acos(cos(math.radians(degrees)) + cosine_off)
     mover = put_on(shape, degrees, slope_limit=limit)
     return mover.update(FRAME).grounded
 
@@ -99,5 +100,5 @@ def held_against(shape, degrees, resolver, rate, level):
     for _ in range(rate):
         mover.velocity.x, mover.velocity.z = level
         mover.update(1.0 / rate)
-    free = fall + 0.5 * GRAVITY * math.sin(math.radians(degrees)) ** 2
+    free = fall + 0.5 * GRAVITY * sin(math.radians(degrees)) ** 2
     return (height - mover.position64[1]) / free

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from tests.behaviour import lands
 from tests.behaviour.drive import character
+from tests.helpers.portable import sin, tan
 
 OFFSET = 0.3
 RATES = (30, 60, 144)
@@ -21,13 +22,13 @@ class Climb(NamedTuple):
 def climb(ground, collider, stand, tread, rate, degrees, resolver="shuffled", *, count=8):
     """Walk up and down, aside by so many degrees, at 2 m/s along the stairs."""
     start, top = lands.STAIRS_AT - 1.0, lands.STAIRS_AT + tread * count + 1.0
-    beside = 0.5 * lands.STAIRS_WIDE * (1 - math.sin(math.radians(degrees)))
+    beside = 0.5 * lands.STAIRS_WIDE * (1 - sin(math.radians(degrees)))
     mover = character(
         ground, collider, (start, stand, beside),
         step_offset=OFFSET, resolver=resolver,
     )  # fmt: skip
     mover.update(1 / rate)
-    aside = 2.0 * math.tan(math.radians(degrees))
+    aside = 2.0 * tan(math.radians(degrees))
     most = round(rate * 1.5 * (top - start) / 2.0)
     times = []
     in_air = 0

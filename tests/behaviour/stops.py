@@ -9,6 +9,8 @@ from terrain_physics import Ground, HeightMap
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.levels import BODIES, RATES, draw_body, turned, turning
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin, tan, times
 
 REASONS = ("wall", "steep", "step", "ceiling", "edge")
 STEP_OFFSET = 0.3
@@ -30,7 +32,7 @@ class StopCase(NamedTuple):
 
 
 def stop_case(reason, seed):
-    rng = np.random.default_rng(seed)
+    rng = Draws(seed)
     body = draw_body(rng)
     size = {
         "wall": (3.0, 4.0),
@@ -42,12 +44,12 @@ def stop_case(reason, seed):
     return StopCase(
         reason,
         body[0],
-        float(rng.uniform(*size)),
-        float(rng.uniform(-60.0, 60.0)),
-        float(rng.uniform(1.0, 6.0)),
-        int(rng.choice(RATES)),
-        0.0 if reason in ON_MAPS else float(rng.uniform(0.0, 360.0)),
-        str(rng.choice(RESOLVERS)),
+        rng.uniform(*size),
+        rng.uniform(-60.0, 60.0),
+        rng.uniform(1.0, 6.0),
+        rng.one_of(RATES),
+        0.0 if reason in ON_MAPS else rng.uniform(0.0, 360.0),
+        rng.one_of(RESOLVERS),
     )
 
 
@@ -60,7 +62,7 @@ def stop_land(case):
         low = HeightMap(np.full((40, 20), case.size), border="open", origin=(1.0, 0.0, -20.0))
         return Ground([low, lands.boxes(floor)])
     if case.reason == "steep":
-        rise = np.maximum(np.arange(41) - 20.0, 0.0) * math.tan(math.radians(case.size))
+        rise = np.maximum(np.arange(41) - 20.0, 0.0) * tan(math.radians(case.size))
         return HeightMap(np.tile(rise, (41, 1)), origin=(-19.0, 0.0, -20.0))
     return turned(lands.boxes(floor, ((1.0, -1.0, -20.0), (5.0, case.size, 20.0))), case.turn)
 
@@ -78,12 +80,12 @@ def stop(case):
     collider, stand, reach = BODIES[case.body]
     there = turning(case.turn)
     angle = math.radians(case.slant)
-    way = there @ np.array([case.speed * math.cos(angle), 0.0, case.speed * math.sin(angle)])
-    start = there @ np.array([1.0 - reach - 0.5, stand, 0.0])
+    way = times(there, (case.speed * cos(angle), 0.0, case.speed * sin(angle)))
+    start = times(there, (1.0 - reach - 0.5, stand, 0.0))
     mover = character(stop_land(case), collider, start, resolver=case.resolver)
     for _ in range(2):
         mover.update(1 / case.rate)
-    approach = 0.5 / (case.speed * math.cos(angle))
+    approach = 0.5 / (case.speed * cos(angle))
     told = others = untold = 0
     for frame in range(round((approach + 1.0) * case.rate)):
         mover.velocity.x, mover.velocity.z = way[[0, 2]]

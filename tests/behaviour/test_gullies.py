@@ -4,6 +4,7 @@ import pytest
 
 from tests.behaviour import gullies
 from tests.behaviour.levels import RATES
+from tests.helpers.draws import NumPyDraws
 
 
 def failing(count):
@@ -35,7 +36,7 @@ def test_gullies():
 
 
 def test_a_rim_that_gets_too_steep_is_not_walked_up_again_and_again():
-    assert gullies.is_steady(gullies.press(gullies.gully_case(1216)))
+    assert gullies.is_steady(gullies.press(gullies.gully_case(1216, NumPyDraws)))
 
 
 @pytest.mark.long

@@ -7,6 +7,8 @@ import numpy as np
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, TriangleMesh
 from tests.behaviour.drive import FRAME
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, sin
 
 RADIUS, SPEED = 0.4, 4.0
 BODY = CapsuleCollider(RADIUS, 1.8, offset=(0, 0.9, 0))
@@ -24,9 +26,9 @@ class Throng(NamedTuple):
 
 def _scattered(count, low, high, seed=1):
     """Return places (count, 2) in a rectangle, none in another's."""
-    rng, places = np.random.default_rng(seed), np.empty((0, 2))
+    rng, places = Draws(seed), np.empty((0, 2))
     while len(places) < count:
-        place = rng.uniform(low, high)
+        place = rng.uniform(low, high, 2)
         if (np.linalg.norm(places - place, axis=1) > 2.1 * RADIUS).all():
             places = np.vstack([places, place])
     return places
@@ -86,7 +88,7 @@ def chase(count=200, seconds=14.0, watch=_unseen):
 def ring(count=24, seconds=30.0, watch=_unseen):
     """All stand on a ring and want to the other side."""
     angles = 2.0 * np.pi * np.arange(count) / count
-    places = 6.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    places = 6.0 * np.array([(cos(angle), sin(angle)) for angle in angles])
     return _played(_group(places), lambda _: -places, seconds, watch=watch)
 
 

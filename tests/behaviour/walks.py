@@ -7,8 +7,10 @@ import numpy as np
 from terrain_physics import HeightMap
 from tests.behaviour import lands
 from tests.behaviour.drive import FRAME, STAND, character, push, standing, straight_walk, worst
+from tests.helpers.draws import Draws
+from tests.helpers.portable import sin, tan
 
-EXACT, TWENTY = 0.375, math.tan(math.radians(20))
+EXACT, TWENTY = 0.375, tan(math.radians(20))
 
 
 def directions(count):
@@ -51,15 +53,15 @@ def mesh_walk(ground, shape, resolver, *, count=16, seconds=4.0):
 
 def path_from(distance, shape, *, seconds=10.0):
     """Return the path, relative to its start, of a winding walk so far from the origin."""
-    rng = np.random.default_rng(7)
-    heights = np.cumsum(np.cumsum(rng.normal(0, 0.02, (80, 80)), axis=0), axis=1) * 0.2
+    rng = Draws(7)
+    heights = 0.004 * np.cumsum(np.cumsum(rng.normal(80, 80), axis=0), axis=1)
     origin = (distance, 0.0, -distance)
     ground = HeightMap(heights, origin=origin)
     mover = standing(ground, shape, distance + 40.25, -distance + 40.25)
     start = np.array([distance + 40.25, 0.0, -distance + 40.25])
     path = []
     for frame in range(round(seconds / FRAME)):
-        push(mover, 0.9 * math.sin(frame / 45) * 4, 3.0)
+        push(mover, 0.9 * sin(frame / 45) * 4, 3.0)
         mover.update(FRAME)
         path.append(np.array(mover.position64) - start)
     return np.array(path)

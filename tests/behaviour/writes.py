@@ -8,6 +8,8 @@ import numpy as np
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.levels import BODIES, RATES, draw_body
 from tests.behaviour.slopes import slope
+from tests.helpers.draws import Draws
+from tests.helpers.portable import cos, length_of, sin
 
 SECONDS = 1.0
 DOWN = -1.0  # m/s, written to a body that is put into the air
@@ -28,17 +30,17 @@ class WriteCase(NamedTuple):
 
 def write_case(seed, *, far):
     """Draw a case; a ``far`` place is high over any step and slope."""
-    rng = np.random.default_rng(seed)
-    way = rng.normal(size=3)
-    near = 10 ** rng.uniform(-4.0, -2.0) * way / np.linalg.norm(way)
+    rng = Draws(seed)
+    way = rng.normal(3)
+    near = rng.scale(-4.0, -2.0) / length_of(way) * way
     write = (0.0, rng.uniform(4.0, 8.0), 0.0) if far else near
     return WriteCase(
         draw_body(rng)[0],
-        float(rng.uniform(0.0, 44.0)),
-        float(rng.uniform(0.0, 360.0)),
-        float(rng.uniform(0.0, 6.0)),
-        int(rng.choice(RATES)),
-        str(rng.choice(RESOLVERS)),
+        rng.uniform(0.0, 44.0),
+        rng.uniform(0.0, 360.0),
+        rng.uniform(0.0, 6.0),
+        rng.one_of(RATES),
+        rng.one_of(RESOLVERS),
         (float(write[0]), float(write[1]), float(write[2])),
     )
 
@@ -47,11 +49,11 @@ def walking(case):
     """Return a character that walks on the slope, and its horizontal velocity."""
     collider, stand, _ = BODIES[case.body]
     ground = slope(case.degrees)
-    above = stand / math.cos(math.radians(case.degrees)) + 0.1
+    above = stand / cos(math.radians(case.degrees)) + 0.1
     start = (100.3, float(ground.height_at(100.3, 100.7)) + above, 100.7)
     mover = character(ground, collider, start, resolver=case.resolver)
     angle = math.radians(case.heading)
-    way = case.speed * math.cos(angle), case.speed * math.sin(angle)
+    way = case.speed * cos(angle), case.speed * sin(angle)
     for _ in range(case.rate):
         mover.update(1 / case.rate)
     _frame(mover, way, case.rate)

@@ -224,3 +224,48 @@ def test_a_ride_goes_on_from_any_state():
                 ends.append((other.update(1 / 60), other.state_hash()))
             hashes.append(ends)
         assert hashes[0] == hashes[1]
+
+
+LIFTED = (1.0, 0.5)  # of a lift along x and z, in m/s
+
+
+def leave_lift(leave: str, rise: float, *, jump: float, walk: float) -> Any:
+    """Jump or walk off a lift; return the velocity after the first update in the air."""
+    lift = tp.TriangleMesh.box((2.0, 0.5, 2.0))
+    ground = tp.Ground([tp.HeightMap([[-60.0] * 2] * 2, cell_size=90.0), lift])
+    velocity = np.array([LIFTED[0], rise, LIFTED[1]])
+    ground.move(1, pose((40.0, 10.0, 40.0)))
+    body = tp.CapsuleCollider(0.4, 1.8, offset=(0.0, 0.9, 0.0))
+    mover = tp.CharacterMovement(ground, body, position=(40.0, 10.25, 40.0), leave=leave)
+    mover.update(1 / 60)
+    for frame in range(1, 120):
+        ground.move(1, pose((40.0, 10.0, 40.0) + velocity * frame / 60), 1 / 60)
+        mover.velocity.x = walk
+        if frame == 12:
+            assert mover.grounded
+            mover.velocity.y += jump
+        if not mover.update(1 / 60).grounded:
+            return np.array(mover.world_velocity)
+    raise AssertionError("it is still on the lift")
+
+
+@pytest.mark.parametrize(
+    ("leave", "rise", "kept"),
+    [
+        ("velocity", 2.0, (1.0, 2.0, 0.5)),
+        ("velocity", -2.0, (1.0, -2.0, 0.5)),
+        ("up", 2.0, (1.0, 2.0, 0.5)),
+        ("up", -2.0, (1.0, 0.0, 0.5)),
+        ("none", 2.0, (0.0, 0.0, 0.0)),
+        ("none", -2.0, (0.0, 0.0, 0.0)),
+    ],
+)
+def test_who_leaves_a_lift_keeps_of_its_velocity_what_the_rule_says(leave, rise, kept):
+    x, y, z = kept
+    fall = 9.81 / 60
+    found = leave_lift(leave, rise, jump=3.0, walk=0.0)
+    assert found == pytest.approx((x, y + 3.0 - fall, z), abs=1e-5)
+    # Over the edge it has fallen for a part of the update.
+    found = leave_lift(leave, rise, jump=0.0, walk=3.0)
+    assert found == pytest.approx((x + 3.0, y - 0.5 * fall, z), abs=0.5 * fall + 1e-5)
+    assert found[[0, 2]] == pytest.approx((x + 3.0, z), abs=1e-5)

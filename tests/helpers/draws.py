@@ -4,6 +4,7 @@ Only sums, products and quotients of uniform numbers: what takes a sine or a log
 other bits elsewhere.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import terrain_physics as tp
+from tests.helpers.portable import power_of_ten
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -41,6 +43,23 @@ class Draws:
         """Return True in this part of all cases."""
         return bool(self._random.random() < part)
 
+    def whole(self, low: int, high: int) -> int:
+        """Return a whole number from one to below another."""
+        return low + self.below(high - low)
+
+    def normal(self, *shape: int) -> Any:
+        """Return about normal numbers of a shape, or a float: none is greater than 3.5."""
+        drawn = (self._random.random((4, *shape)).sum(axis=0) - 2.0) * math.sqrt(3.0)
+        return drawn if shape else float(drawn)
+
+    def scale(self, low: float, high: float) -> float:
+        """Return a number of any size between two powers of ten, about."""
+        return power_of_ten(self.uniform(low, high))
+
+    def order(self, count: int) -> NDArray[np.int64]:
+        """Return the numbers below a count in any order."""
+        return np.argsort(self._random.random(count), kind="stable")
+
     def one_of(self, values: Sequence[T]) -> T:
         """Return one of these."""
         return values[self.below(len(values))]
@@ -60,6 +79,29 @@ class Draws:
     def turns(self, count: int) -> Floats:
         """Return rotation matrices (n, 3, 3), every fifth of them none."""
         return np.array([np.eye(3) if k % 5 == 0 else self.turn() for k in range(count)])
+
+
+class NumPyDraws(Draws):
+    """The same draws by NumPy's own methods, which found the seeds of some tests."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+
+    def uniform(self, low: Any, high: Any, *shape: int) -> Any:
+        """Return numbers of a shape, or a float."""
+        return self._random.uniform(low, high, shape or None)
+
+    def below(self, bound: int) -> int:
+        """Return a whole number from 0 to below the bound."""
+        return int(self._random.integers(bound))
+
+    def scale(self, low: float, high: float) -> float:
+        """Return a number between two powers of ten."""
+        return float(10 ** self.uniform(low, high))
+
+    def order(self, count: int) -> NDArray[np.int64]:
+        """Return the numbers below a count in any order."""
+        return self._random.permutation(count)
 
 
 class Rows(NamedTuple):

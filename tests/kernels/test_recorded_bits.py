@@ -1,18 +1,56 @@
 """Answers are the same as ever, bit for bit: see `tests.helpers.recorded_bits`."""
 
+import re
+
 import pytest
 
-from tests.helpers.digest import digest
-from tests.helpers.recorded_bits import GROUPS, ROUNDING, bits_of, recorded
-from tests.helpers.scene_bits import rounding
+from tests.helpers import bounds
+from tests.helpers.recorded_bits import GROUPS, bits_of, recorded
 
 
 @pytest.mark.parametrize("name", sorted(GROUPS))
 def test_the_bits_are_those_recorded(name):
-    if name.startswith("behaviour") and digest(rounding()) != recorded()[ROUNDING]:
-        pytest.skip("this machine or NumPy rounds sines otherwise: the rows' scenes are others")
-    assert bits_of(name) == recorded()[name]
+    if bits_of(name) != recorded()[name]:
+        pytest.fail(bounds.verdict(name))
 
 
 def test_every_group_is_recorded():
-    assert recorded().keys() == GROUPS.keys() | {ROUNDING}
+    assert recorded().keys() == GROUPS.keys()
+
+
+def test_a_row_whose_bits_differ_has_its_bounds_tried(monkeypatch):
+    tried = []
+    monkeypatch.setitem(GROUPS, "behaviour mesh levels", lambda: iter("other"))
+    monkeypatch.setattr(bounds, "judged", lambda tests: tried.append(tests) or "its 9 bounds hold")
+    with pytest.raises(pytest.fail.Exception, match="mesh levels differ; its 9 bounds hold: if"):
+        test_the_bits_are_those_recorded("behaviour mesh levels")
+    assert [tests.name for tests in tried] == ["test_mesh_levels.py"]
+    assert tried[0].exists()
+
+
+def test_every_row_has_bounds():
+    rows = {tests.stem.removeprefix("test_") for tests in bounds.TESTS.glob("test_*.py")}
+    named = {name.removeprefix("behaviour ") for name in GROUPS if name.startswith("behaviour ")}
+    assert rows == {row.replace(" ", "_") for row in named}
+
+
+STAND_IN = """
+import pytest
+
+@pytest.mark.parametrize("size", [1, 2, pytest.param(3, marks=pytest.mark.full)])
+def test_size(size):
+    assert size < {bound}
+
+@pytest.mark.long
+def test_for_minutes():
+    assert False
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"), [(4, "its 3 bounds hold"), (3, r"1 of 3 bounds fail, .*test_size\[3\]")]
+)
+def test_bounds_of_both_tiers_are_judged(bound, said, tmp_path):
+    tests = tmp_path / "test_stand_in.py"
+    tests.write_text(STAND_IN.format(bound=bound), encoding="utf-8")
+    assert re.fullmatch(said, bounds.judged(tests))

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from tests.helpers.portable import cos, length_of, sin, times
+
 
 def turn(axis, angle):
     """Return the matrix (3, 3) that turns about an axis, in radians (Rodrigues)."""
-    x, y, z = np.asarray(axis, dtype=np.float64) / np.linalg.norm(axis)
+    x, y, z = np.asarray(axis, dtype=np.float64) / length_of(axis)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross)
+    return np.eye(3) + sin(angle) * cross + (1.0 - cos(angle)) * times(cross, cross)
 
 
 def pose(position, rotation=None):
