@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics.heightmap.files import load_heights
+from tests.helpers.examples import examples
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps
 from tests.oracles.closest import Surface
 from tests.oracles.heightmap import Map
@@ -114,7 +115,7 @@ def points_near(draw, case):
     return x + aside, level + lift, z - draw(st.sampled_from([0.0, aside]))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data(), maps())
 def test_any_map(data, case):
     check(case, [data.draw(points_near(case)) for _ in range(3)])
@@ -141,7 +142,7 @@ def one_by_one(case, point, holes=None):
     return best
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data(), maps())
 def test_nothing_is_left_out_that_is_as_near(data, case):
     point = data.draw(points_near(case))

@@ -38,6 +38,6 @@ def lane(*, alone: bool) -> Iterator[None]:
     if name is None or fcntl is None:
         yield
         return
-    with open(name, "rb") as file:
+    with Path(name).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield  # closing the file gives the lock back
