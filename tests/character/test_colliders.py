@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -56,7 +56,6 @@ def drawn_vector(data: st.DataObject, parts: st.SearchStrategy[float]) -> Array:
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_a_box_lands_where_each_of_its_corners_lands(data):
     """Turned, stretched, mirrored, moved: the owner's scale along the box's own axes."""
     own = data.draw(rotations())
@@ -83,7 +82,6 @@ def test_a_box_lands_where_each_of_its_corners_lands(data):
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_a_ball_grows_with_the_largest_scale(data):
     offset, place = drawn_vector(data, OFFSETS), drawn_vector(data, OFFSETS)
     scale = drawn_vector(data, SCALES) * data.draw(st.sampled_from(SIGNS))
@@ -110,7 +108,6 @@ def test_rotation_and_scale_are_taken_apart_by_hand():
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_products_are_rounded_one_by_one(data):
     offset = drawn_vector(data, OFFSETS)
     linear = data.draw(SCALES) * data.draw(rotations())

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics._kernels.geometry.sphere_surface import touches
@@ -14,6 +14,7 @@ from terrain_physics._kernels.math import space_curve
 from terrain_physics.counter import counter
 from terrain_physics.counter.touching import count_touching
 from tests.counter import data_sets
+from tests.helpers.examples import examples
 from tests.oracles import counter as oracle
 
 TRIANGLE = [0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 4.0]
@@ -126,7 +127,7 @@ def test_the_definition_is_exact_to_8_ulp(kind, end):
     st.lists(st.tuples(st.integers(0, 7), *[st.integers(-4, 4)] * 3), max_size=6),
     st.sampled_from([1.0, 0.1, 1e-3, 1e-9, 3e-11, 1e5, 2.0**300, 2.0**-300]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_small_whole_numbers_at_any_scale(triangles, spheres, unit):
     triangles = np.reshape(np.array(triangles, dtype=np.float64) * unit, (-1, 9))
     spheres = np.reshape(np.array(spheres, dtype=np.float64) * unit, (-1, 4))

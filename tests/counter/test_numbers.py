@@ -9,12 +9,13 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics._kernels.counter import numbers
 from terrain_physics._support.threads import Workers
 from terrain_physics.counter.text import NumberReader, TextError, write_counts
+from tests.helpers.examples import examples
 from tests.helpers.threads import cut_finely
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -119,7 +120,7 @@ def test_most_numbers_of_17_digits_do_not_need_python():
 
 @pytest.mark.kernels
 @given(st.text("0123456789+-.eE_xXnaif ,\t", max_size=12))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_what_is_accepted_is_what_the_grammar_says(text):
     tokens = text.split()
     body = f"0 1 0 0 0 {text}\n".encode()
@@ -132,7 +133,7 @@ def test_what_is_accepted_is_what_the_grammar_says(text):
 
 @pytest.mark.kernels
 @given(st.binary(max_size=60), st.integers(0, 10))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_tokens_are_counted_as_split_counts_them(text, first):
     first = min(first, len(text))
     data = np.frombuffer(text, np.uint8)
@@ -155,7 +156,6 @@ def test_text_cut_into_many_parts_reads_the_same(monkeypatch):
 
 @pytest.mark.kernels
 @given(st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 1000)))
-@settings(deadline=None)
 def test_counts_are_printed_one_a_line(counts):
     expected = "".join(f"{count}\n" for count in counts).encode()
     assert write_counts(np.array(counts, np.int64)) == expected

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import count_touching
@@ -18,6 +18,7 @@ from terrain_physics.counter import counter
 from terrain_physics.counter.text import NumberReader, TextError
 from tests.counter import data_sets, peak_memory
 from tests.counter.command import count
+from tests.helpers.examples import examples
 
 ROOT = Path(__file__).parents[2]
 TRIANGLE = "0 0 0 4 0 0 0 0 4"
@@ -119,7 +120,7 @@ class Trickle(io.RawIOBase):
     st.lists(st.sampled_from(["1", "-2.5", "+.5", "3e2", "4.", "x", "1_0", "-0"]), max_size=40),
     st.integers(0, 1000),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_streams_are_read_like_the_whole_text(tokens, seed):
     text, _ = messy(tokens, seed)
 

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -17,6 +17,7 @@ from terrain_physics import (
     intersect_sphere_triangle_many,
 )
 from tests.helpers import pair_strategies, strategies
+from tests.helpers.examples import examples
 from tests.helpers.pair_strategies import CapsuleCase
 from tests.helpers.strategies import Array
 from tests.oracles import geometry as oracle
@@ -164,20 +165,20 @@ def held_from_behind(case: CapsuleCase, slack: Fraction) -> bool:
 
 
 @given(case=pair_strategies.capsule_cases(), two_sided=st.booleans())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_against_oracle(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @pytest.mark.long
 @given(case=pair_strategies.capsule_cases(), two_sided=st.booleans())
-@settings(max_examples=20_000, deadline=None)
+@examples(20_000)
 def test_against_oracle_long(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @given(case=pair_strategies.capsule_cases(strategies.flat_triangles()), two_sided=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_without_area(case, two_sided):
     """A segment or a point has no front: one- and two-sided are the same bits."""
     check(case, two_sided=two_sided)
@@ -185,7 +186,7 @@ def test_without_area(case, two_sided):
 
 
 @given(case=strategies.sphere_cases(), two_sided=st.booleans())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_capsule_that_is_a_ball_is_a_sphere_to_the_bit(case, two_sided):
     capsule = np.concatenate([case.sphere[:3], case.sphere])
     np.testing.assert_array_equal(
@@ -197,7 +198,7 @@ def test_a_capsule_that_is_a_ball_is_a_sphere_to_the_bit(case, two_sided):
 
 
 @given(case=pair_strategies.capsule_cases(), data=st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_ends_and_corners_in_any_order(case, data):
     order = list(data.draw(st.sampled_from(list(permutations(range(3))))))
     turned = CapsuleCase(case.capsule[[3, 4, 5, 0, 1, 2, 6]], case.triangle[order])
@@ -208,7 +209,7 @@ def test_ends_and_corners_in_any_order(case, data):
 
 
 @given(case=pair_strategies.capsule_cases())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_two_sided_no_direction_of_many_is_shorter(case):
     """Sampled on a sphere: a move of nine tenths the length never parts them."""
     push = push_of(case, two_sided=True)
@@ -300,7 +301,7 @@ def test_axis_through_a_segment():
 
 
 @given(case=pair_strategies.capsule_cases(), two_sided=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_one_pair_is_a_row_rounded(case, two_sided):
     row = push_of(case, two_sided=two_sided)
     capsule = Capsule(case.capsule[:3], case.capsule[3:6], case.capsule[6])
@@ -313,7 +314,7 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
 
 
 @given(cases=st.lists(pair_strategies.capsule_cases(), min_size=2, max_size=4))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_rows_know_nothing_of_each_other(cases):
     capsules = np.array([case.capsule for case in cases])
     triangles = np.array([case.triangle for case in cases])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -15,6 +15,7 @@ from terrain_physics import (
     closest_point_on_triangle_many,
 )
 from tests.helpers import strategies
+from tests.helpers.examples import examples
 from tests.oracles import geometry as oracle
 from tests.oracles.geometry import corners_of, vector
 
@@ -35,7 +36,7 @@ def check(point, found, exact, corners, loss=0.0):
 
 
 @given(case=strategies.sphere_cases())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_triangle(case):
     point, triangle = case.sphere[:3], case.triangle
     found = closest_point_on_triangle_many(point[None], triangle[None])[0]
@@ -47,7 +48,7 @@ def test_triangle(case):
 
 
 @given(case=strategies.sphere_cases())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_segment(case):
     point, (a, b, _) = case.sphere[:3], case.triangle
     found = closest_point_on_segment_many(point[None], [[a, b]])[0]
@@ -100,7 +101,7 @@ def test_segment_by_hand(point, closest):
 
 
 @given(cases=st.lists(strategies.sphere_cases(), min_size=1, max_size=4))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_rows_know_nothing_of_each_other(cases):
     points = np.array([case.sphere[:3] for case in cases])
     triangles = np.array([case.triangle for case in cases])

@@ -5,13 +5,14 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import Sphere, smallest_enclosing_sphere, smallest_enclosing_sphere_many
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from tests.helpers import strategies
+from tests.helpers.examples import examples
 from tests.helpers.strategies import Array
 from tests.oracles import spheres
 
@@ -65,32 +66,32 @@ def spreads(draw: st.DrawFn, most: int) -> Array:
 
 
 @given(points=grids(10))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_grids(points):
     check(points)
 
 
 @given(points=grids(4))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_small_grids(points):
     check(points)
 
 
 @given(points=spreads(7), size=strategies.SIZES, data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_spreads(points, size, data):
     check(size * points + data.draw(strategies.offsets(size)))
 
 
 @given(points=spreads(4), size=strategies.SIZES, data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_up_to_four(points, size, data):
     check(size * points + data.draw(strategies.offsets(size)))
 
 
 @pytest.mark.long
 @given(points=st.one_of(grids(10), spreads(8)), data=st.data())
-@settings(max_examples=5_000, deadline=None)
+@examples(5_000)
 def test_against_oracle_long(points, data):
     check(points + data.draw(strategies.offsets(1.0)))
 
@@ -123,7 +124,7 @@ def test_known_spheres(points, sphere):
 
 
 @given(points=st.one_of(grids(4), spreads(4)))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_any_order(points):
     """Centers of nearly flat sets may slide by the root of what their radii differ."""
     rows = smallest_enclosing_sphere_many(
@@ -135,7 +136,7 @@ def test_any_order(points):
 
 
 @given(points=st.one_of(grids(8), spreads(8)), seed=st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_any_order_of_more(points, seed):
     order = np.random.default_rng(seed).permutation(len(points))
     one, two = smallest_enclosing_sphere_many([points, points[order]])
@@ -145,7 +146,7 @@ def test_any_order_of_more(points, seed):
 
 
 @given(points=spreads(7), power=st.integers(-900, 900))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_sizes_scale_to_the_last_bit(points, power):
     rows = smallest_enclosing_sphere_many([points])
     with np.errstate(under="ignore"):
@@ -262,7 +263,7 @@ def test_when_rounds_run_out_all_is_held_by_twice_the_radius(rounds):
 
 
 @given(sets=st.lists(st.one_of(grids(6), spreads(6)), min_size=1, max_size=4))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_one_set_is_a_row(sets):
     count = max(map(len, sets))
     filled = np.array([np.resize(points, (count, 3)) for points in sets])

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -27,6 +27,7 @@ from terrain_physics import (
     intersect_sphere_sphere_many,
 )
 from tests.helpers import pair_strategies, strategies
+from tests.helpers.examples import examples
 from tests.helpers.strategies import Array
 from tests.oracles import boxes, segments
 from tests.oracles import geometry as oracle
@@ -74,7 +75,7 @@ def check_round(first: Array, second: Array, push: Array) -> None:
 
 
 @given(pair=pair_strategies.ball_pairs())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_sphere_sphere(pair):
     push = intersect_sphere_sphere_many(pair[0][None], pair[1][None])[0]
     first, second = (np.concatenate([row[:3], row]) for row in pair)
@@ -87,14 +88,14 @@ def test_sphere_sphere(pair):
 
 
 @given(pair=pair_strategies.axis_pairs(ball=True))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_capsule_sphere(pair):
     capsule, ball = pair
     check_round(capsule, ball, intersect_capsule_sphere_many(capsule[None], ball[None, 3:])[0])
 
 
 @given(pair=pair_strategies.axis_pairs())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_capsule_capsule(pair):
     first, second = pair
     push = intersect_capsule_capsule_many(first[None], second[None])[0]
@@ -104,7 +105,7 @@ def test_capsule_capsule(pair):
 
 
 @given(pair=pair_strategies.axis_pairs())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_capsule_capsule_no_direction_of_many_is_shorter(pair):
     """Axes that cross in a plane: moves within the plane, or any other way, are never shorter."""
     first, second = pair
@@ -156,7 +157,7 @@ def check_box_ball(box: boxes.Box, ball: Array, push: Array) -> None:
 
 
 @given(case=boxes_and_balls())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_obb_sphere(case):
     pair, ball = case
     box = pair.center[None], pair.half[None], pair.rotation[None]
@@ -166,7 +167,7 @@ def test_obb_sphere(case):
 
 
 @given(case=boxes_and_balls())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_aabb_sphere(case):
     pair, ball = case
     lower, upper = pair.center - pair.half, pair.center + pair.half
@@ -176,7 +177,7 @@ def test_aabb_sphere(case):
 
 
 @given(pair=pair_strategies.box_pairs())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_aabb_aabb(pair):
     corners = [
         *(pair.center - pair.half, pair.center + pair.half),

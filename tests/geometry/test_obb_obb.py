@@ -5,12 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import OBB, intersect_obb_obb, intersect_obb_obb_many
 from tests.helpers import pair_strategies, strategies
+from tests.helpers.examples import examples
 from tests.helpers.pair_strategies import BoxPair
 from tests.helpers.strategies import Array, rotation_from
 from tests.oracles import boxes, segments
@@ -77,20 +78,20 @@ def check(pair: BoxPair) -> None:
 
 
 @given(pair=pair_strategies.box_pairs())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_against_oracle(pair):
     check(pair)
 
 
 @pytest.mark.long
 @given(pair=pair_strategies.box_pairs())
-@settings(max_examples=3000, deadline=None)
+@examples(3000)
 def test_against_oracle_long(pair):
     check(pair)
 
 
 @given(pair=pair_strategies.box_pairs())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_direction_of_many_is_shorter(pair):
     """How far the corners' differences reach in a direction is enough to part them that way."""
     push = push_of(pair)
@@ -107,7 +108,7 @@ def test_no_direction_of_many_is_shorter(pair):
 
 
 @given(pair=pair_strategies.box_pairs())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_second_box_would_move_as_far(pair):
     back = push_of(BoxPair(*pair[3:], *pair[:3]))
     push = push_of(pair)
@@ -118,7 +119,7 @@ def test_the_second_box_would_move_as_far(pair):
 
 
 @given(pair=pair_strategies.box_pairs(), data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_turned_and_moved(pair, data):
     """The whole scene turned and moved: the way out is as long."""
     turn, shift = data.draw(strategies.rotations()), data.draw(strategies.offsets(1.0))

@@ -5,33 +5,34 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import OBB, Triangle, intersect_obb_triangle, intersect_obb_triangle_many
 from tests.helpers import box_checks, strategies
 from tests.helpers.box_checks import MOVED, check, push_of, tolerance_of
+from tests.helpers.examples import examples
 from tests.oracles.geometry import add, length, scale, subtract, vector
 
 pytestmark = pytest.mark.kernels
 
 
 @given(case=strategies.box_cases(), two_sided=st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_against_oracle(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @pytest.mark.long
 @given(case=strategies.box_cases(), two_sided=st.booleans())
-@settings(max_examples=10_000, deadline=None)
+@examples(10_000)
 def test_against_oracle_long(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @given(case=strategies.box_cases(strategies.flat_triangles()))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_without_area(case):
     """A segment or a point has no front: one- and two-sided are the same bits."""
     check(case, two_sided=False)
@@ -39,13 +40,13 @@ def test_without_area(case):
 
 
 @given(case=strategies.box_cases(strategies.thin_triangles()), two_sided=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_needles(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @given(case=strategies.box_cases(strategies.plain_triangles()), power=st.floats(-12.0, -5.0))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_triangles_far_smaller_than_the_box(case, power):
     corner = case.triangle[0]
     tiny = case._replace(triangle=corner + 10.0**power * (case.triangle - corner))
@@ -96,7 +97,7 @@ def test_a_tiny_triangle_is_answered_exactly_as_its_corners_are_rounded(monkeypa
     place=st.floats(-0.3, 0.3),
     frame=strategies.rotations(),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_edges_that_cross_at_a_small_angle(power, gap, place, frame):
     """Only the product of two nearly parallel edges sees how deep one lies in the other."""
     angle = 10.0**power
@@ -114,7 +115,7 @@ def test_edges_that_cross_at_a_small_angle(power, gap, place, frame):
 
 
 @given(case=strategies.box_cases(), order=st.sampled_from(list(permutations(range(3)))))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_corner_orders(case, order):
     """Any order of the corners is the same box problem; only the front turns with a swap."""
     other = case._replace(triangle=case.triangle[list(order)])
@@ -127,7 +128,7 @@ def test_corner_orders(case, order):
 
 
 @given(case=strategies.box_cases(strategies.plain_triangles()), data=st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_turned_and_moved(case, data):
     """The whole scene turned and moved: still right, and as deep as before."""
     turn, shift = data.draw(strategies.rotations()), data.draw(strategies.offsets(1.0))
@@ -147,7 +148,7 @@ def test_turned_and_moved(case, data):
 
 
 @given(case=strategies.box_cases(), data=st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_box_axes_in_any_order(case, data):
     """Naming the axes of a box differently does not change the box."""
     order = data.draw(st.sampled_from([[1, 2, 0], [2, 0, 1]]))
@@ -162,7 +163,7 @@ def test_box_axes_in_any_order(case, data):
 
 
 @given(case=strategies.box_cases(), two_sided=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_one_pair_is_a_row_rounded(case, two_sided):
     row = push_of(case, two_sided=two_sided)
     obb = OBB(case.center, case.half, case.rotation)
@@ -175,7 +176,7 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
 
 
 @given(cases=st.lists(strategies.box_cases(), min_size=1, max_size=4))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_rows_know_nothing_of_each_other(cases):
     columns = [np.array(column) for column in zip(*cases, strict=True)]
     rows = intersect_obb_triangle_many(*columns)

@@ -5,11 +5,12 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import point_in_triangle_2d, point_in_triangle_2d_many
+from tests.helpers.examples import examples
 from tests.helpers.strategies import Array
 from tests.oracles.plane import in_triangle
 
@@ -50,14 +51,14 @@ def near_borders(draw: st.DrawFn) -> Array:
 
 
 @given(corners=near_borders())
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_near_borders(corners):
     check(corners)
 
 
 @pytest.mark.parametrize("low", [-1022, -500, 60])
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_whole_range_of_floats(low, data):
     """Sizes differ by at most 2^960 on an axis: products overflow and vanish."""
     numbers = st.floats(1.0, 2.0, exclude_max=True).map(lambda x: round(x * 8) / 8)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from terrain_physics import (
@@ -20,6 +20,7 @@ from terrain_physics import (
     surface_touches_triangle_many,
 )
 from tests.helpers import strategies
+from tests.helpers.examples import examples
 from tests.oracles import geometry as oracle
 from tests.oracles.geometry import corners_of, dot, subtract, vector
 
@@ -43,7 +44,7 @@ def reaches(least2: Fraction, greatest2: Fraction | None, radius: float) -> bool
 
 
 @given(case=strategies.sphere_cases())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_triangles_and_segments(case):
     center, radius = vector(case.sphere[:3].tolist()), float(case.sphere[3])
     corners = corners_of(case.triangle.tolist())
@@ -69,7 +70,7 @@ def test_triangles_and_segments(case):
 
 
 @given(case=strategies.sphere_cases(), size=st.integers(-300, 300), data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_planes(case, size, data):
     """Normals of any length; the radius an ulp or none from what reaches the plane."""
     normal = case.triangle[1] - case.triangle[0]

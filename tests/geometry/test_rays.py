@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -31,6 +31,7 @@ from terrain_physics import (
     raycast_triangle_many,
 )
 from tests.helpers import strategies
+from tests.helpers.examples import examples
 from tests.helpers.strategies import UNIT, Array
 from tests.oracles import geometry as oracle
 from tests.oracles import rays as oracle_rays
@@ -89,7 +90,7 @@ def span_of(origin: Array, *points: Array) -> float:
 
 
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_triangle(data):
     corners = data.draw(st.one_of(strategies.plain_triangles(), strategies.thin_triangles()))
     size, offset = data.draw(strategies.SIZES), data.draw(strategies.offsets(1.0))
@@ -118,7 +119,7 @@ def test_triangle(data):
 
 
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_sphere(data):
     size, offset = data.draw(strategies.SIZES), data.draw(strategies.offsets(1.0))
     radius = size * data.draw(st.sampled_from([1.0, 0.5]) | st.floats(0.01, 1.0))
@@ -142,7 +143,7 @@ def test_sphere(data):
 
 
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_boxes(data):
     """An OBB that is not turned is the AABB; turned, it is an AABB to the turned-back ray."""
     size, center = data.draw(strategies.SIZES), data.draw(strategies.offsets(1.0))
@@ -175,7 +176,7 @@ def test_boxes(data):
 
 
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_capsule(data):
     size, offset = data.draw(strategies.SIZES), data.draw(strategies.offsets(1.0))
     radius = size * data.draw(st.sampled_from([1.0, 0.5]) | st.floats(0.01, 1.0))

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -16,6 +16,7 @@ from terrain_physics import (
     intersect_sphere_triangle_many,
 )
 from tests.helpers import strategies
+from tests.helpers.examples import examples
 from tests.helpers.strategies import Array, SphereCase
 from tests.oracles import geometry as oracle
 from tests.oracles.geometry import add, corners_of, subtract, vector
@@ -89,20 +90,20 @@ def check(case: SphereCase, *, two_sided: bool) -> None:
 
 
 @given(case=strategies.sphere_cases(), two_sided=st.booleans())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_against_oracle(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @pytest.mark.long
 @given(case=strategies.sphere_cases(), two_sided=st.booleans())
-@settings(max_examples=20_000, deadline=None)
+@examples(20_000)
 def test_against_oracle_long(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @given(case=strategies.sphere_cases(strategies.flat_triangles()), two_sided=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_without_area(case, two_sided):
     """A segment or a point has no front: one- and two-sided are the same bits."""
     check(case, two_sided=two_sided)
@@ -110,7 +111,7 @@ def test_without_area(case, two_sided):
 
 
 @given(case=strategies.sphere_cases(), data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_corner_orders(case, data):
     """Turning the corners round changes nothing, swapping two turns the front to the back."""
     order = list(data.draw(st.sampled_from(list(permutations(range(3))))))
@@ -130,7 +131,7 @@ def test_corner_orders_over_the_face(order, height):
 
 
 @given(case=strategies.sphere_cases(strategies.plain_triangles()), data=st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_turned_and_moved(case, data):
     """The whole scene turned and moved: still right, and the two-sided push turns with it."""
     turn, shift = data.draw(strategies.rotations()), data.draw(strategies.offsets(1.0))
@@ -176,7 +177,7 @@ def test_center_on_a_vertical_segment():
 
 
 @given(case=strategies.sphere_cases(), share=st.floats(0, 1), power=st.integers(-20, -12))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_center_a_hair_off_an_edge(case, share, power):
     """Rounding leaves a center beside the edge it was put on; it must not slide along that edge."""
     triangle = case.triangle
@@ -214,7 +215,7 @@ def test_touching_from_behind_leaves_through_the_front():
 
 
 @given(case=strategies.sphere_cases(), two_sided=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_one_pair_is_a_row_rounded(case, two_sided):
     row = push_of(case, two_sided=two_sided)
     sphere = Sphere(case.sphere[:3], case.sphere[3])
@@ -227,7 +228,7 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
 
 
 @given(cases=st.lists(strategies.sphere_cases(), min_size=1, max_size=5))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_rows_know_nothing_of_each_other(cases):
     spheres = np.array([case.sphere for case in cases])
     triangles = np.array([case.triangle for case in cases])

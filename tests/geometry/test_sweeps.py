@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from terrain_physics._kernels.geometry.sweep_capsule import sweep_capsule
 from terrain_physics._kernels.geometry.sweep_obb import sweep_obb
 from terrain_physics._kernels.geometry.sweep_sphere import sweep_sphere
 from terrain_physics._kernels.tolerances import SLIDE_SINE
+from tests.helpers.examples import examples
 from tests.helpers.strategies import SIZES, UNIT, rotations, triangles
 from tests.oracles.boxes import box_of, difference_facets
 from tests.oracles.geometry import corners_of
@@ -89,7 +90,7 @@ def check(distance, radius, length, travel, normal, size):
     assert math.isclose(float(np.linalg.norm(normal)), 1.0, abs_tol=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(ways(), st.sampled_from([0.0, 0.05, 0.5, 2.0]), SIZES)
 def test_a_sphere_touches_when_its_distance_is_the_radius(way, radius, size):
     direction, length, triangle = way
@@ -109,7 +110,7 @@ def test_a_sphere_touches_when_its_distance_is_the_radius(way, radius, size):
         assert np.dot(normal, direction) < 0.0
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(ways(), st.sampled_from([0.0, 0.05, 0.5]), rotations(), st.floats(0.0, 1.0), SIZES)
 def test_a_capsule_touches_when_its_axis_is_within_the_radius(way, radius, turn, half, size):
     direction, length, triangle = way
@@ -126,7 +127,7 @@ def test_a_capsule_touches_when_its_axis_is_within_the_radius(way, radius, turn,
     check(distance, radius, length, travel, normal, size * 8.0 + radius)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(ways(), st.sampled_from([0.0, 1e-6, 0.05, 0.5]), st.sampled_from([0.0, 0.02, 1.0]), SIZES)
 def test_the_rest_of_the_way_changes_no_touch(way, radius, half, size):
     """What a way cannot reach is found without a look at edges: never what it just reaches."""
@@ -167,7 +168,7 @@ def test_a_corner_that_rounding_takes_for_the_nearest_place_hides_no_touch():
     assert distance_to_triangle(place, np.array(corners))[0] == pytest.approx(radius, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(ways(), st.tuples(*[st.sampled_from([0.1, 0.5, 1.0])] * 3), rotations())
 def test_a_box_touches_where_its_line_enters_the_exact_minkowski_difference(way, half, turn):
     direction, length, triangle = way

@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics.geometry.intersect_triangles import (
@@ -15,6 +15,7 @@ from terrain_physics.geometry.intersect_triangles import (
 )
 from terrain_physics.geometry.shapes import Segment, Triangle
 from tests.helpers import strategies
+from tests.helpers.examples import examples
 from tests.helpers.strategies import Array
 from tests.oracles.triangles import Share, exact, shared
 
@@ -238,27 +239,27 @@ def pairs(draw: st.DrawFn) -> tuple[Array, Array]:
 
 
 @given(pair=pairs())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_against_oracle(pair):
     check(pair[0][None], pair[1][None])
 
 
 @pytest.mark.long
 @given(pair=pairs())
-@settings(max_examples=20_000, deadline=None)
+@examples(20_000)
 def test_against_oracle_long(pair):
     check(pair[0][None], pair[1][None])
     check_orders(*pair)
 
 
 @given(pair=pairs())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_orders(pair):
     check_orders(*pair)
 
 
 @given(pair=pairs(), corner=st.integers(0, 2), axis=st.integers(0, 2), up=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_one_unit_in_the_last_place(pair, corner, axis, up):
     """Pairs that touch but for rounding, with one coordinate moved by the least there is."""
     first, second = pair

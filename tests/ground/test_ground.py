@@ -258,7 +258,7 @@ def test_one_ball_is_a_row_of_many(name, keep):
 
 def test_the_number_of_threads_changes_nothing():
     ground = Ground(GROUNDS["maps that overlap, meshes"])
-    asked = questions((-4, -3, -4), (44, 3, 28), 9000)
+    asked = questions((-4, -3, -4), (44, 3, 28), 1500)
     one, three = everything(ground, asked, 1), everything(ground, asked, 3)
     for name, answer in one.items():
         assert bits(answer) == bits(three[name]), name

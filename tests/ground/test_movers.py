@@ -20,6 +20,7 @@ from terrain_physics import (
 )
 from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES
 from tests.ground.test_moving import drawn_pose
+from tests.helpers.examples import rest_is_full
 from tests.helpers.grounds import assert_as_made_there, questions, refitted_or_copied
 from tests.oracles.motion import pose, turn
 
@@ -139,7 +140,7 @@ def test_a_direction_may_have_any_length(length):
     assert above.position64[1] == below.position64[1] == pytest.approx(4.0, abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_is_full(range(4)))
 def test_answers_are_those_of_parts_made_there(seed):
     rng = np.random.default_rng(seed)
     asked = questions((-4, -3, -4), (44, 6, 28), 60, seed)
@@ -182,9 +183,13 @@ def test_movers_are_saved(tmp_path):
         assert np.array_equal(other._held.movers.rows, ground._held.movers.rows)
 
 
-def saved_with(ground, folder, change):
+@pytest.fixture(scope="module")
+def busy_content(tmp_path_factory):
+    return content_of(busy_ground(), tmp_path_factory.mktemp("busy"))
+
+
+def saved_with(content, folder, change):
     """Write a ground whose saved movers were changed; return the file."""
-    content = content_of(ground, folder)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(members["ground.json"])
@@ -274,12 +279,12 @@ DAMAGED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_damaged_movers_are_refused_by_name(name, tmp_path):
-    path = saved_with(busy_ground(), tmp_path, DAMAGED[name])
+def test_damaged_movers_are_refused_by_name(name, busy_content, tmp_path):
+    path = saved_with(busy_content, tmp_path, DAMAGED[name])
     with pytest.raises(ValueError, match=r"bad\.ground: file must be a saved ground, undamaged"):
         Ground.load(path)
 
 
-def test_undamaged_movers_are_loaded(tmp_path):
-    path = saved_with(busy_ground(), tmp_path, dict)
+def test_undamaged_movers_are_loaded(busy_content, tmp_path):
+    path = saved_with(busy_content, tmp_path, dict)
     assert Ground.load(path).version == busy_ground().version

@@ -14,6 +14,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     assert_as_made_there,
     bits,
@@ -31,7 +32,7 @@ def drawn_pose(rng):
     return rng.uniform((0, -1, 0), (40, 3, 24)), turn
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_is_full(range(4)))
 def test_answers_are_those_of_meshes_made_there(seed):
     rng = np.random.default_rng(seed)
     asked = questions((-4, -3, -4), (44, 6, 28), 150, seed)
@@ -64,14 +65,15 @@ def test_a_matrix_and_its_parts_are_one_transform():
 
 def test_a_transform_takes_the_place_of_the_one_before():
     ground = Ground([TriangleMesh.box((2, 2, 2)), TriangleMesh.box((1, 1, 1))])
-    for turns in range(1, 10_001):
+    count = times(10_000)
+    for turns in range(1, count + 1):
         angle = turns * 0.01
         ground.move(
             0, ((5 * math.cos(angle), 0, 5 * math.sin(angle)), glm.angleAxis(angle, (0, 1, 0)))
         )
     ground.move(0, np.eye(4))
     assert ground.height_at(0.9, 0.9) == 1.0
-    assert ground.version == 10_001
+    assert ground.version == count + 1
 
 
 def test_a_teleport_leaves_who_stood_there():

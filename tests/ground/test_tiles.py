@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, CharacterMovement, Ground, HeightMap, SphereCollider
@@ -13,6 +13,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.examples import examples
 from tests.helpers.threads import together
 
 SIDE = 3  # cells
@@ -39,7 +40,7 @@ edits = st.lists(
 
 
 @given(st.permutations(QUARTERS), st.lists(edits, min_size=1, max_size=3))
-@settings(max_examples=200)
+@examples(200)
 def test_of_changes_of_a_sample_the_last_part_wins_at_corners_too(places, rounds):
     tiles = [flat_at(*place) for place in places]
     ground = Ground(tiles)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
@@ -25,6 +25,7 @@ from terrain_physics import (
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.rules import CharacterRules, Rule
 from tests.helpers.characters import FLOOR, FRAME, ROUGH
+from tests.helpers.examples import examples
 
 WALKER = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
 BODIES: tuple[Collider, ...] = (WALKER, SphereCollider(0.5), BoxCollider((0.3, 0.8, 0.4)))
@@ -147,7 +148,7 @@ class TestComingAndGoing:
         st.booleans(),
         st.integers(0, 2**64 - 1),
     )
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_in_any_pieces(self, keys, cut, is_driven, seed):
         groups = [CharacterGroup(FLOOR, WALKER, seed=seed) for _ in range(3)]
         where = places(len(keys))

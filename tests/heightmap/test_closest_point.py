@@ -6,14 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics.heightmap.files import load_heights
+from tests.helpers.examples import examples
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps
+from tests.helpers.pairwise import pairwise
 from tests.oracles.closest import Surface
 from tests.oracles.heightmap import Map
 from tests.oracles.mesh import closest_distances
@@ -114,20 +116,20 @@ def points_near(draw, case):
     return x + aside, level + lift, z - draw(st.sampled_from([0.0, aside]))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data(), maps())
 def test_any_map(data, case):
     check(case, [data.draw(points_near(case)) for _ in range(3)])
 
 
-def one_by_one(case, point, holes=None):
+def one_by_one(case, point, surface=None):
     """Return (squared distance, id) of what is nearest on the map, each triangle asked by itself.
 
     By the kernel of one triangle: to be met to the last bit. Only triangles whose bounds are
     farther off than the nearest of all corners are not asked.
     """
     best = (math.inf, -1)
-    surface = Surface(case.oracle, holes)
+    surface = Surface(case.oracle) if surface is None else surface
     to_corners = np.linalg.norm(surface.corners - point, axis=2)
     lower, upper = surface.corners.min(axis=1), surface.corners.max(axis=1)
     to_bounds = np.linalg.norm(np.maximum(0.0, np.maximum(lower - point, point - upper)), axis=1)
@@ -141,7 +143,7 @@ def one_by_one(case, point, holes=None):
     return best
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data(), maps())
 def test_nothing_is_left_out_that_is_as_near(data, case):
     point = data.draw(points_near(case))
@@ -156,9 +158,10 @@ def test_nothing_is_left_out_that_is_as_near(data, case):
 DIAGONALS = ["a-c", "b-d", "alternating", "shortest", "table"]
 
 
-@pytest.mark.parametrize("diagonal", DIAGONALS)
-@pytest.mark.parametrize("border", ["extend", "open"])
-@pytest.mark.parametrize("origin", [(0.0, 0.0, 0.0), (1e6, -512.0, -1e6)])
+@pytest.mark.parametrize(
+    ("diagonal", "border", "origin"),
+    pairwise(DIAGONALS, ["extend", "open"], [(0.0, 0.0, 0.0), (1e6, -512.0, -1e6)]),
+)
 def test_blocks_and_marked_holes(diagonal, border, origin):
     """A map of two levels of blocks, a third of it a hole."""
     rng = np.random.default_rng(3)
@@ -182,7 +185,7 @@ def test_blocks_and_marked_holes(diagonal, border, origin):
     points[12:14] = origin + np.array([[-1e6, 5, 20], [30, 5, 1e6]])
     check(case, points, surface)
     for point in points[::4].tolist():
-        square, number = one_by_one(case, point, holes)
+        square, number = one_by_one(case, point, surface)
         found = closest(case.land, *point)
         if found.triangle >= 0 or border == "open":
             assert (found.triangle, found.distance) == (number, math.sqrt(square))

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import AABB, OBB, Capsule, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES
 from terrain_physics.surface.results import Contact, Contacts
+from tests.helpers.examples import examples
 from tests.helpers.grounds import cut, rough
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps
 from tests.oracles import box_hulls as oracle_bulk
@@ -58,7 +59,7 @@ def same_triangles(found, ids, distances, limit, slack):
     assert not set(got) - set(maybe)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cases(), st.sampled_from([0.0, 0.3, 1.0, 2.5]), st.floats(-1, 1))
 def test_balls_touch_what_the_oracle_says(drawn, size, above):
     case, center = drawn
@@ -73,7 +74,7 @@ def test_balls_touch_what_the_oracle_says(drawn, size, above):
     same_triangles(found, ids, distances, radius, tolerance(case, center, radius))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 10**6), st.floats(0.2, 2.0))
 def test_pushes_of_balls_are_those_of_the_oracle(seed, radius):
     rng = np.random.default_rng(seed)
@@ -91,7 +92,7 @@ def test_pushes_of_balls_are_those_of_the_oracle(seed, radius):
     np.testing.assert_allclose(found.normal * found.depth[:, None], found.penetration, atol=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10**6))
 def test_capsules_touch_what_the_oracle_says(seed):
     rng = np.random.default_rng(seed)
@@ -119,7 +120,7 @@ def depths_of(centers, half, turn, corners):
     )
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10**6))
 def test_boxes_touch_what_the_oracle_says(seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import (
@@ -21,6 +21,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import corner
 from terrain_physics._kernels.heightmap.grid import half_corners
 from terrain_physics.heightmap import contacts
 from terrain_physics.surface.contact_room import ContactRoom
+from tests.helpers.examples import examples
 from tests.helpers.heightmaps import boxes, coordinates, maps
 
 pytestmark = pytest.mark.kernels
@@ -322,7 +323,7 @@ def test_large_and_far_shapes():
     assert set(expected[0].tolist()) == {0, 1, 2}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(maps(exact=True), st.data())
 def test_ties_on_exact_maps(case, data):
     x, z = data.draw(coordinates(case, 0)), data.draw(coordinates(case, 2))
@@ -338,7 +339,7 @@ def test_ties_on_exact_maps(case, data):
     assert_same(case.land.contacts(ball), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(maps(), st.data())
 def test_triangles_in_many_is_triangles_in(case, data):
     drawn = [data.draw(boxes(case)) for _ in range(3)]

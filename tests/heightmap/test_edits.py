@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
@@ -16,6 +16,7 @@ from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_arrays import addresses
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.examples import examples
 
 RNG = np.random.default_rng(5)
 
@@ -114,7 +115,7 @@ def indices(draw: st.DrawFn, shape: tuple[int, int]) -> Any:
     return np.array(flat).reshape(shape)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data(), st.sampled_from(["a-c", "alternating", "shortest"]))
 def test_an_edited_map_is_a_new_map_of_the_same_numbers(data, diagonal):
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))

@@ -18,6 +18,7 @@ from PIL import Image
 
 from terrain_physics.heightmap.files import load_heights
 from terrain_physics.heightmap.formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
+from tests.helpers.examples import times
 from tests.helpers.height_files import (
     RAMP,
     dds_bytes,
@@ -343,7 +344,7 @@ def test_mutated_files_load_or_are_refused_by_name(put, kind):
     name, content = SEEDS[kind]
     path = put(name, content)
     assert outcome(path) == "loaded"
-    fuzz(path, content, 400, seed=kind)
+    fuzz(path, content, times(400), seed=kind)
 
 
 @pytest.mark.long

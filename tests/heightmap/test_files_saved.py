@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from terrain_physics.heightmap import files as loaders
 from terrain_physics.heightmap.files import load_heights, save_heights
+from tests.helpers.examples import examples
 
 LAND = np.random.default_rng(1).uniform(-3, 5, (40, 30)).cumsum(axis=0)
 
@@ -57,7 +58,7 @@ def test_meters_come_back_to_half_a_step(tmp_path, suffix, given_range):
     st.lists(st.floats(-1e300, 1e300), min_size=4, max_size=4),
     st.sampled_from([".png", ".r16"]),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_any_four_heights_come_back(tmp_path_factory, numbers, suffix):
     path = tmp_path_factory.getbasetemp() / ("any" + suffix)
     heights = np.reshape(numbers, (2, 2))

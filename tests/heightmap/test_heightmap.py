@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, HeightMap, Triangle
+from tests.helpers.examples import examples
 from tests.helpers.heightmaps import AROUND, MapCase, both, boxes, coordinates, maps, places
 from tests.oracles.heightmap import Array, Piece, height_on, normal_of
 
@@ -52,7 +53,7 @@ def assert_same(case: MapCase, found: Any, expected: list[Piece]) -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_triangles_in_any_box_are_those_of_brute_force(data):
     case = data.draw(maps())
     box = data.draw(boxes(case))
@@ -149,7 +150,7 @@ def test_far_outside_the_border_goes_on_or_there_is_nothing(far):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_height_and_normal_are_those_of_the_triangle_there(data):
     """On a map without rounding the ground is the closed triangles, not a point more or less."""
     case = data.draw(maps(exact=True))
@@ -168,7 +169,7 @@ def test_height_and_normal_are_those_of_the_triangle_there(data):
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_every_triangle_lies_on_the_surface(data):
     """Any map: its triangles' corners, edges and insides are where height_at says."""
     case = data.draw(maps())
@@ -193,7 +194,7 @@ def window_box(case: MapCase) -> AABB:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_one_place_and_many_places_give_the_same_bits(data):
     case = data.draw(maps())
     places: Array = np.array(
@@ -212,7 +213,7 @@ def test_one_place_and_many_places_give_the_same_bits(data):
 
 
 @given(maps(holes=True))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_nothing_touches_a_hole(case):
     found = case.land.triangles_in(window_box(case))
     assert np.isfinite(found.vertices).all()
@@ -283,7 +284,6 @@ def test_the_far_border_belongs_to_the_last_cell():
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.sampled_from(["a-c", "b-d", "alternating"]))
-@settings(deadline=None)
 def test_level_ground_is_level_to_the_last_bit(x, z, diagonal):
     land = HeightMap(
         np.full((5, 3), 0.1), origin=(0.3, 0.7, 0.1), height_scale=0.9, diagonal=diagonal

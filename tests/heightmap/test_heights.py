@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.heightmap.heights import CHUNK
+from tests.helpers.examples import examples
 from tests.helpers.heightmaps import maps, places
 
 pytestmark = pytest.mark.kernels
@@ -21,7 +22,7 @@ def one_by_one(land, xs, zs):
     return np.array(levels), np.array([grid.normal_at(heights, cells, frame, *p) for p in pairs])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data(), maps())
 def test_many_are_one_by_one(data, case):
     drawn = [data.draw(places(case)) for _ in range(data.draw(st.integers(1, 12)))]

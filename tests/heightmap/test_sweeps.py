@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere
 from terrain_physics.surface.results import SweepHit
+from tests.helpers.examples import examples
 from tests.helpers.heightmaps import both, coordinates, maps
 from tests.oracles.sweeps import (
     distance_of_axis,
@@ -101,7 +102,7 @@ def sweeps(draw, case):
     return Capsule((x, y, z), np.add((x, y, z), way), radius), motion
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data(), maps(exact=True))
 def test_the_first_touch_is_that_of_all_triangles(data, case):
     if min(case.oracle.cell_size) < 0.5 or abs(case.oracle.origin[0]) > 1e5:

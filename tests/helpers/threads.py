@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from terrain_physics._support import threads
+from tests.helpers.examples import times
 
 
 def cut_finely(monkeypatch: pytest.MonkeyPatch, indices: int) -> None:
@@ -16,7 +17,10 @@ def cut_finely(monkeypatch: pytest.MonkeyPatch, indices: int) -> None:
 
 
 def together(*works: Callable[[], object], seconds: float = 0.4) -> None:
-    """Let threads work in turns until the time is over; raise what one of them raised."""
+    """Let threads work in turns until the time is over; raise what one of them raised.
+
+    The time is that of the tier `full`; it is shorter by default.
+    """
     over = threading.Event()
     errors: list[BaseException] = []
     for work in works:  # what they need is compiled then
@@ -35,7 +39,7 @@ def together(*works: Callable[[], object], seconds: float = 0.4) -> None:
     try:
         for thread in threads:
             thread.start()
-        over.wait(seconds)
+        over.wait(times(1000) / 1000 * seconds)
         over.set()
         for thread in threads:
             thread.join(900)

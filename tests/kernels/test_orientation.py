@@ -5,11 +5,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics._kernels.math.exact_sum import EMPTY, add_product, add_term, value_of
 from terrain_physics._kernels.math.orientation import line_side, plane_side, plane_sides
+from tests.helpers.examples import examples
 from tests.oracles.triangles import exact, volume
 
 pytestmark = pytest.mark.kernels
@@ -30,7 +31,7 @@ def side(points: list[tuple[float, float, float]]) -> int:
 
 
 @given(terms=st.lists(SIGNED, max_size=30), data=st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_sums(terms, data):
     terms += [-term for term in data.draw(st.permutations(terms))][: data.draw(st.integers(0, 30))]
     total = EMPTY
@@ -42,7 +43,7 @@ def test_sums(terms, data):
 
 
 @given(factors=st.lists(POINT, max_size=10))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_products(factors):
     total = EMPTY
     for x, y, z in factors:
@@ -52,14 +53,14 @@ def test_products(factors):
 
 
 @given(points=st.lists(POINT, min_size=4, max_size=4))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_coordinates_of_all_sizes(points):
     """Of sizes from 2^-60 to 2^60: the least bits count as much as the first."""
     assert plane_side(*points) == side(points)
 
 
 @given(points=st.lists(GRID_POINT, min_size=4, max_size=4), data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_next_to_a_plane(points, data):
     """Corners of a small grid, one coordinate moved by a last bit, and the whole scaled."""
     rows = [list(point) for point in points]
@@ -72,7 +73,7 @@ def test_next_to_a_plane(points, data):
 
 
 @given(points=st.lists(st.one_of(POINT, GRID_POINT), min_size=4, max_size=4))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_orders(points):
     """Swapping two points turns the sign round."""
     identity = plane_side(*points)
@@ -82,14 +83,14 @@ def test_orders(points):
 
 
 @given(points=st.lists(st.one_of(POINT, GRID_POINT), min_size=6, max_size=6))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_three_at_once(points):
     a, b, c, *others = points
     assert plane_sides(*points) == tuple(plane_side(a, b, c, other) for other in others)
 
 
 @given(points=st.lists(st.one_of(POINT, GRID_POINT), min_size=3, max_size=3), data=st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_lines(points, data):
     factor = 2.0 ** data.draw(st.sampled_from([0, 0, -300, -700, 300, 700]))
     (ax, ay), (bx, by), (px, py) = ((p[0] * factor, p[1] * factor) for p in points)

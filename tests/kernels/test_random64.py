@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -78,7 +78,6 @@ def test_numbers_are_those_published(seed, numbers):
 
 @pytest.mark.kernels
 @given(st.integers(0, WORD) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, WORD]))
-@settings(deadline=None)
 def test_numbers_and_states_follow_the_algorithm_from_any_state(seed):
     state, reference = state_of(seed), Reference(seed)
     for _ in range(5):
@@ -88,7 +87,6 @@ def test_numbers_and_states_follow_the_algorithm_from_any_state(seed):
 
 @pytest.mark.kernels
 @given(st.integers(0, WORD), st.integers(1, 10) | st.integers(1, 2**32 - 1))
-@settings(deadline=None)
 def test_bounded_numbers_follow_the_algorithm_and_stay_in_range(seed, bound):
     state, reference = state_of(seed), Reference(seed)
     for _ in range(5):
@@ -100,7 +98,6 @@ def test_bounded_numbers_follow_the_algorithm_and_stay_in_range(seed, bound):
 
 @pytest.mark.kernels
 @given(st.integers(0, WORD), st.integers(0, 40), st.integers(0, 5))
-@settings(deadline=None)
 def test_a_shuffle_permutes_the_first_entries_and_leaves_the_rest(seed, count, more):
     state, reference = state_of(seed), Reference(seed)
     order = np.arange(count + more)[::-1].copy()

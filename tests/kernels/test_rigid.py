@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics._kernels.math.rigid import (
@@ -21,6 +21,7 @@ from terrain_physics._kernels.math.rigid import (
     turned_back,
     turning,
 )
+from tests.helpers.examples import examples
 from tests.oracles.motion import into, out_of, pose, turn
 
 pytestmark = pytest.mark.kernels
@@ -62,7 +63,7 @@ def test_angles_are_those_of_the_system(angle, size):
 
 
 @given(sine=st.floats(-1e100, 1e100), cosine=st.floats(-1e100, 1e100))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_angles(sine, cosine):
     found = angle_of(sine, cosine)
     if max(abs(sine), abs(cosine)) > 1e-100:  # squares of less are lost

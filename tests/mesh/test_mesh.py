@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, Ray, TriangleMesh
@@ -15,6 +15,7 @@ from terrain_physics._kernels.mesh.contacts import triangles_near
 from terrain_physics._kernels.mesh.tree import LANES
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from tests.helpers import meshes as mesh_cases
+from tests.helpers.examples import examples
 from tests.helpers.meshes import MESHES
 from tests.oracles import mesh as oracle_mesh
 
@@ -270,7 +271,7 @@ def test_neighbors(case):
 
 
 @given(seed=st.integers(0, 1000), corners=st.integers(3, 12), count=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_neighbors_of_any_faces(seed, corners, count):
     """Faces with a corner twice, crowded edges, vertices at one position, and -0."""
     rng = np.random.default_rng(seed)

@@ -21,6 +21,7 @@ from terrain_physics._kernels.mesh.part_tree import (
     put_leaf,
     take_leaf,
 )
+from tests.helpers.examples import times
 
 pytestmark = pytest.mark.kernels
 
@@ -93,26 +94,27 @@ class Model:
         return found[:count].tolist()
 
 
-def meets(box, lower, upper):
-    return bool((box[0] <= upper).all() and (box[1] >= lower).all())
+def meets(boxes, lower, upper):
+    """Tell which boxes (n, 2, 3) meet another one."""
+    return ((boxes[:, 0] <= upper) & (boxes[:, 1] >= lower)).all(axis=1)
 
 
-def widened(box):
-    """Return a box that is larger by a thousandth of its size, and at least by a millimeter."""
-    return box + np.array([[-1e-3], [1e-3]]) * np.maximum(1.0, np.ptp(box, axis=0))
+def widened(boxes):
+    """Return boxes that are larger by a thousandth of their size, and at least by a millimeter."""
+    return boxes + np.array([[-1e-3], [1e-3]]) * np.maximum(1.0, np.ptp(boxes, axis=1))[:, None]
 
 
-def path_meets(box, start, direction, reach, longest):
-    """Tell whether a box on its way comes into another one, by the sides that it crosses."""
-    first, last = 0.0, longest
+def path_meets(boxes, start, direction, reach, longest):
+    """Tell into which boxes another one comes on its way, by the sides that it crosses."""
+    first, last = np.zeros(len(boxes)), np.full(len(boxes), longest)
     for axis in range(3):
-        low, high = box[0, axis] - reach[axis], box[1, axis] + reach[axis]
+        sides = boxes[:, :, axis] + np.array([-1.0, 1.0]) * reach[axis]
         if direction[axis] == 0.0:
-            if not low <= start[axis] <= high:
-                return False
+            first[(start[axis] < sides[:, 0]) | (start[axis] > sides[:, 1])] = math.inf
+            last[first == math.inf] = -1.0
             continue
-        ends = sorted((side - start[axis]) / direction[axis] for side in (low, high))
-        first, last = max(first, ends[0]), min(last, ends[1])
+        ends = np.sort((sides - start[axis]) / direction[axis], axis=1)
+        first, last = np.maximum(first, ends[:, 0]), np.minimum(last, ends[:, 1])
     return first <= last
 
 
@@ -142,7 +144,7 @@ def test_found_is_what_a_look_at_all_finds(kind):
     rng = np.random.default_rng(KINDS.index(kind))
     model, free = Model(60), list(range(60))
     shift = 1e7 if kind == "far" else 0.0
-    for _ in range(400):
+    for _ in range(times(400)):
         if free and rng.random() < 0.55:
             item = free.pop(int(rng.integers(len(free))))
             model.put(item, *drawn_box(rng, kind))
@@ -160,10 +162,10 @@ def test_found_is_what_a_look_at_all_finds(kind):
         upper = lower + rng.uniform(0, 20, 3) * (rng.random() < 0.8)
         found = model.near(lower, upper)
         assert found == sorted(found)
-        sure = {item for item, box in model.items.items() if meets(box, lower, upper)}
-        grown = {item for item, box in model.items.items() if meets(widened(box), lower, upper)}
-        assert sure <= set(found)
-        assert set(found) <= grown or len(model.items) == 1
+        items, boxes = np.array(list(model.items)), np.array(list(model.items.values()))
+        assert set(items[meets(boxes, lower, upper)]) <= set(found)
+        grown = items[meets(widened(boxes), lower, upper)]
+        assert set(found) <= set(grown) or len(model.items) == 1
         start = (
             some[int(rng.integers(2))] if rng.random() < 0.3 else rng.uniform(-60, 60, 3) + shift
         )
@@ -177,8 +179,7 @@ def test_found_is_what_a_look_at_all_finds(kind):
             continue
         direction /= np.linalg.norm(direction)
         way = model.on_way(start, direction, reach, longest)
-        assert {i for i, box in model.items.items()
-                if path_meets(box, start, direction, reach, longest)} <= set(way)  # fmt: skip
+        assert set(items[path_meets(boxes, start, direction, reach, longest)]) <= set(way)
         assert len(set(way)) == len(way)
 
 

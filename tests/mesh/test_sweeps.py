@@ -132,7 +132,10 @@ def test_the_first_touch_is_the_oracles(name):
         reach = 0.2 + (0.0 if half is None else float(np.linalg.norm(half)))
         on_way = closest_on_segments(middles, np.zeros(3), motion)
         near = np.linalg.norm(middles - on_way, axis=1) <= reach + sizes
-        for index in np.flatnonzero(near).tolist():
+        earliest = np.where(near, middles @ direction - reach - sizes, np.inf)
+        for index in np.argsort(earliest).tolist():
+            if earliest[index] >= first:  # nor do those after it
+                break
             triangle = corners[index]
 
             def distance(travels, triangle=triangle, half=half, direction=direction):

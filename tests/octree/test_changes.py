@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from numpy.typing import NDArray
 
 from terrain_physics import AABB, Octree, Ray, Sphere
+from tests.helpers.examples import examples
 from tests.helpers.octrees import Scene, octree_of, shape_of, shapes
 from tests.helpers.strategies import Array
 from tests.oracles import octree as oracle
@@ -121,7 +122,7 @@ class Changes(RuleBasedStateMachine):
 
 
 TestChanges = Changes.TestCase
-TestChanges.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestChanges.settings = settings(examples(40), stateful_step_count=25)
 
 
 def random_balls(rng: np.random.Generator, count: int) -> Array:

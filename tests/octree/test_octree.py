@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, Octree, Ray, Sphere
+from tests.helpers.examples import examples
 from tests.helpers.octrees import Scene, octree_of, scenes, shape_of
 from tests.helpers.strategies import Array
 from tests.oracles import octree as oracle
@@ -29,7 +30,7 @@ def test_published_example():
 
 
 @given(scene=scenes())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_pairs(scene):
     octree = octree_of(scene)
     pairs = octree.overlapping_pairs()
@@ -40,7 +41,7 @@ def test_pairs(scene):
 
 
 @given(scene=scenes(), queries=scenes(most=8), near=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_queries(scene, queries, near):
     """Many at once and one by one; near: around the objects themselves."""
     rows = queries.shapes.copy()
@@ -79,7 +80,7 @@ def rays_at(shapes: Array, seed: int, axis: int | None) -> tuple[Array, Array]:
 
 
 @given(scene=scenes(most=10), seed=st.integers(0, 2**32 - 1), axis=st.sampled_from([None, 0, 1, 2]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_rays_as_if_each_object_were_alone(scene, seed, axis):
     """The very same distance, of the lowest id, whatever the tree looks like."""
     shapes = scene.shapes
@@ -103,7 +104,7 @@ def test_rays_as_if_each_object_were_alone(scene, seed, axis):
     axis=st.sampled_from([None, 0, 1, 2]),
     boxes=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_rays_against_oracle(seed, axis, boxes):
     """No farther than what is surely met, no nearer than what may be."""
     rng = np.random.default_rng(seed)
@@ -229,7 +230,7 @@ def test_all_in_one_point():
 
 
 @given(scene=scenes(most=25), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_order_and_options_do_not_matter(scene, seed):
     order = np.random.default_rng(seed).permutation(len(scene.shapes))
     other = scene._replace(shapes=scene.shapes[order], leaf_capacity=2, max_depth=30, bounds=None)

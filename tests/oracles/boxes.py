@@ -10,7 +10,7 @@ every three of the 24 points.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, product
 from math import gcd, lcm
 from typing import NamedTuple
@@ -116,7 +116,8 @@ def facets(points: Sequence[Vector]) -> list[Facet]:
     denominator = lcm(*(x.denominator for point in points for x in point))
     origin = points[0]
     grid = [[int(x * denominator) for x in subtract(point, origin)] for point in points]
-    found: set[tuple[int, int, int]] = set()
+    found: dict[tuple[int, int, int], int] = {}
+    planes = set()
     for i, j, k in _possible_facets(grid):
         ux, uy, uz = (grid[j][axis] - grid[i][axis] for axis in range(3))
         vx, vy, vz = (grid[k][axis] - grid[i][axis] for axis in range(3))
@@ -126,15 +127,18 @@ def facets(points: Sequence[Vector]) -> list[Facet]:
             continue
         x, y, z = (component // divisor for component in normal)
         own = x * grid[i][0] + y * grid[i][1] + z * grid[i][2]
+        if (x, y, z, own) in planes:
+            continue
+        planes.add((x, y, z, own))
         heights = [x * p[0] + y * p[1] + z * p[2] for p in grid]
         if own == max(heights):
-            found.add((x, y, z))
+            found[x, y, z] = i
         if own == min(heights):
-            found.add((-x, -y, -z))
+            found[-x, -y, -z] = i
     sides = []
-    for x, y, z in sorted(found):
-        outward = unit(vector((x, y, z)))
-        sides.append(Facet(outward, max(dot(outward, point) for point in points)))
+    for normal, on_side in sorted(found.items()):
+        outward = unit(vector(normal))
+        sides.append(Facet(outward, dot(outward, points[on_side])))
     return sides
 
 
@@ -154,6 +158,7 @@ def _possible_facets(grid: list[list[int]]) -> list[tuple[int, int, int]]:
     return [(int(i), int(j), int(k)) for i, j, k in triples[kept]]
 
 
+@lru_cache(maxsize=4)  # a case asks for its own more than once
 def difference_facets(box: Box, triangle: Corners) -> list[Facet]:
     """Return the facets of triangle - box: the moves t for which box + t meets the triangle."""
     corners = box_corners(box)

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import lcm
 
 TOLERANCE = Fraction(1, 10**10)
 
-Vector = tuple[Fraction, Fraction, Fraction]
+Number = Fraction | int
+Vector = tuple[Number, Number, Number]
 
 
 def minus(a: Vector, b: Vector) -> Vector:
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
-def dot(a: Vector, b: Vector) -> Fraction:
+def dot(a: Vector, b: Vector) -> Number:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -25,8 +27,8 @@ def exact(numbers: Iterable[float]) -> list[Fraction]:
 
 
 def square_distances(
-    triangle: Sequence[Fraction], center: Sequence[Fraction]
-) -> tuple[Fraction, Fraction]:
+    triangle: Sequence[Number], center: Sequence[Number]
+) -> tuple[Number, Number]:
     """Return the squares of the least and the greatest distance of a point to a triangle of nine
     numbers.
 
@@ -44,25 +46,33 @@ def square_distances(
         edge, offset = minus(corners[end], corners[start]), minus(p, corners[start])
         along, length = dot(edge, offset), dot(edge, edge)
         if 0 < along < length:
-            nearest = min(nearest, dot(offset, offset) - along * along / length)
+            nearest = min(nearest, dot(offset, offset) - Fraction(along * along, length))
         inner_sides += dot(cross(edge, offset), normal) >= 0
     if inner_sides == 3 and dot(normal, normal) > 0:
         height = dot(minus(p, corners[0]), normal)
-        nearest = min(nearest, height * height / dot(normal, normal))
+        nearest = min(nearest, Fraction(height * height, dot(normal, normal)))
     return nearest, max(squares)
 
 
-def touches(triangle: Sequence[Fraction], sphere: Sequence[Fraction]) -> bool:
+def touches(
+    triangle: Sequence[Number], sphere: Sequence[Number], tolerance: Number = TOLERANCE
+) -> bool:
     """Tell whether the least distance is <= radius + 1e-10 and the greatest >= radius - 1e-10."""
     nearest, farthest = square_distances(triangle, sphere[1:])
-    top, low = sphere[0] + TOLERANCE, sphere[0] - TOLERANCE
+    top, low = sphere[0] + tolerance, sphere[0] - tolerance
     return nearest <= top * top and (low <= 0 or farthest >= low * low)
 
 
 def count(triangles: Iterable[Iterable[float]], spheres: Iterable[Iterable[float]]) -> list[int]:
     """Return for each sphere (r x y z) how many triangles (nine numbers) it touches."""
-    corners = [exact(triangle) for triangle in triangles]
+    corners, balls = list(map(exact, triangles)), list(map(exact, spheres))
+    # In a unit that makes all numbers whole: their arithmetic is quick.
+    parts = lcm(TOLERANCE.denominator, *(x.denominator for row in corners + balls for x in row))
+    whole_corners, whole_balls = (
+        [[int(x * parts) for x in row] for row in rows] for rows in (corners, balls)
+    )
+    tolerance = int(TOLERANCE * parts)
     return [
-        sum(touches(triangle, sphere) for triangle in corners)
-        for sphere in (exact(numbers) for numbers in spheres)
+        sum(touches(triangle, ball, tolerance) for triangle in whole_corners)
+        for ball in whole_balls
     ]

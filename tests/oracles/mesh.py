@@ -1,5 +1,8 @@
 """All triangles asked one by one, in NumPy; nothing is taken from the library."""
 
+from collections import defaultdict
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -84,24 +87,28 @@ def self_pairs(vertices: Array, faces: NDArray[np.int64]) -> NDArray[np.int64]:
 
     Every face must have an area and vertices must be at different places.
     """
+    alike: defaultdict[int, list[Array]] = defaultdict(list)
     found = []
-    for i in range(len(faces)):
-        for j in range(i + 1, len(faces)):
-            common = sorted(set(faces[i]) & set(faces[j]))
-            own = [k for k in faces[i] if k not in common]
-            other = [k for k in faces[j] if k not in common]
-            one, two = vertices[faces[i]][None], vertices[faces[j]][None]
-            if len(common) == 0:
-                meet = touch(one, two)[0]
-            elif len(common) == 1:
-                sides = vertices[own][None], vertices[other][None]
-                meet = touch(sides[0], two)[0] or touch(sides[1], one)[0]
-            elif len(common) == 2:
-                a, b = vertices[common]
-                p, q = (np.cross(b - a, vertices[k[0]] - a) for k in (own, other))
-                meet = not np.cross(p, q).any() and p @ q > 0
-            else:
-                meet = True
-            if meet:
+    for i, j in combinations(range(len(faces)), 2):
+        common = sorted(set(faces[i]) & set(faces[j]))
+        own = [k for k in faces[i] if k not in common]
+        other = [k for k in faces[j] if k not in common]
+        if len(common) == 2:
+            a, b = vertices[common]
+            p, q = (np.cross(b - a, vertices[k[0]] - a) for k in (own, other))
+            if not np.cross(p, q).any() and p @ q > 0:
                 found.append((i, j))
-    return np.array(found, np.int64).reshape(-1, 2)
+        elif len(common) == 3:
+            found.append((i, j))
+        else:
+            alike[len(common)].append(np.array([i, j, *faces[i], *faces[j], *own, *other]))
+    for shared, rows in alike.items():
+        first, second, one, two, own, other = np.split(
+            np.array(rows), [1, 2, 5, 8, 11 - shared], axis=1
+        )
+        if shared == 0:
+            meet = touch(vertices[one], vertices[two])
+        else:
+            meet = touch(vertices[own], vertices[two]) | touch(vertices[other], vertices[one])
+        found += zip(first[meet, 0].tolist(), second[meet, 0].tolist(), strict=True)
+    return np.array(sorted(found), np.int64).reshape(-1, 2)

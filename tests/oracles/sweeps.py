@@ -26,6 +26,12 @@ def closest_on_segments(points: Array, a: Array, b: Array) -> Array:
     return np.asarray(a + np.clip(share, 0.0, 1.0)[..., np.newaxis] * edge)
 
 
+def within_edges(points: Array, triangle: Array, normal: Array) -> Array:
+    """Tell which points (n, 3) are above or below a triangle, or on its rim."""
+    inward = np.cross(normal, np.roll(triangle, -1, axis=0) - triangle)
+    return np.asarray((points @ inward.T >= dots(triangle, inward)).all(axis=1))
+
+
 def distance_to_triangle(points: Array, triangle: Array) -> Array:
     """Return the distances of points (n, 3) from one triangle."""
     best = np.full(len(points), np.inf)
@@ -36,10 +42,7 @@ def distance_to_triangle(points: Array, triangle: Array) -> Array:
     size = np.linalg.norm(normal)
     if size > 1e-9 * np.abs(triangle - triangle[0]).max() ** 2:
         normal /= size
-        inside = np.ones(len(points), dtype=bool)
-        for k in range(3):
-            edge = triangle[(k + 1) % 3] - triangle[k]
-            inside &= np.cross(edge, points - triangle[k]) @ normal >= 0.0
+        inside = within_edges(points, triangle, normal)
         best = np.where(inside, np.abs((points - triangle[0]) @ normal), best)
     return best
 
@@ -47,19 +50,18 @@ def distance_to_triangle(points: Array, triangle: Array) -> Array:
 def distance_of_segments(a: Array, b: Array, c: Array, d: Array) -> Array:
     """Return the distances of segments a-b (n, 3) from one segment c-d.
 
-    For each of many points of the one the nearest of the other, and closer and closer around the
-    best: the distance is a convex function along the segment.
+    An end of one of them is nearest, or the places where the lines are nearest are on both. Those
+    come with rounding, and places on both are never too near: clipped, they harm nothing.
     """
-    low, high = np.zeros(len(a)), np.ones(len(a))
-    for _ in range(12):
-        shares = np.linspace(low, high, 17, axis=1)
-        points = a[:, np.newaxis] + shares[..., np.newaxis] * (b - a)[:, np.newaxis]
-        gaps = np.linalg.norm(points - closest_on_segments(points, c, d), axis=2)
-        best = gaps.argmin(axis=1)
-        step = (high - low) / 16.0
-        middle = low + best * step
-        low, high = np.maximum(middle - step, 0.0), np.minimum(middle + step, 1.0)
-    return np.asarray(gaps.min(axis=1))
+    edge, other, apart = b - a, d - c, a - c
+    size, across = dots(edge, edge), edge @ other
+    bottom = size * (other @ other) - across**2
+    top = across * (apart @ other) - (other @ other) * dots(apart, edge)
+    share = np.clip(top / np.where(bottom > 0.0, bottom, 1.0), 0.0, 1.0)
+    on_first = a + share[:, np.newaxis] * edge
+    gaps = [np.linalg.norm(p - closest_on_segments(p, c, d), axis=1) for p in (a, b, on_first)]
+    gaps += [np.linalg.norm(p - closest_on_segments(p, a, b), axis=1) for p in (c, d)]
+    return np.asarray(np.min(gaps, axis=0))
 
 
 def distance_of_axis(centers: Array, half_axis: Array, triangle: Array) -> Array:
@@ -77,9 +79,7 @@ def distance_of_axis(centers: Array, half_axis: Array, triangle: Array) -> Array
         crosses = (low * high <= 0.0) & (low != high)
         share = low / np.where(crosses, low - high, 1.0)
         through = starts + share[:, np.newaxis] * (ends - starts)
-        for k in range(3):
-            edge = triangle[(k + 1) % 3] - triangle[k]
-            crosses &= np.cross(edge, through - triangle[k]) @ normal >= 0.0
+        crosses &= within_edges(through, triangle, normal)
         best = np.where(crosses, 0.0, best)
     return best
 
@@ -87,21 +87,21 @@ def distance_of_axis(centers: Array, half_axis: Array, triangle: Array) -> Array
 def nearest_approach(distance: Distance, length: float) -> tuple[float, float]:
     """Return (travel, distance) where a moving shape is nearest, within a length."""
     low, high = 0.0, length
-    for _ in range(14):
-        travels = np.linspace(low, high, 33)
+    for _ in range(8):
+        travels = np.linspace(low, high, 129)
         gaps = distance(travels)
         k = int(gaps.argmin())
-        low, high = float(travels[max(k - 1, 0)]), float(travels[min(k + 1, 32)])
+        low, high = float(travels[max(k - 1, 0)]), float(travels[min(k + 1, 128)])
     return float(travels[k]), float(gaps[k])
 
 
 def first_approach(distance: Distance, gap: float, nearest: float) -> float:
     """Return when a shape that is ``nearest`` there, and not yet at 0, comes within a gap."""
     low, high = 0.0, nearest
-    for _ in range(14):
-        travels = np.linspace(low, high, 33)
+    for _ in range(8):
+        travels = np.linspace(low, high, 129)
         within = distance(travels) <= gap
-        k = int(within.argmax()) if within.any() else 32
+        k = int(within.argmax()) if within.any() else 128
         low, high = float(travels[max(k - 1, 0)]), float(travels[k])
     return high
 

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.examples import examples
 from tests.oracles import boxes
 from tests.oracles import geometry as oracle
 from tests.oracles.geometry import add, corners_of, dot, scale, subtract, vector
@@ -169,7 +170,7 @@ def test_facets_of_flat_points():
 
 
 @given(box=BOXES, triangle=TRIANGLES)
-@settings(max_examples=60)
+@examples(60)
 def test_facets_are_certified(box, triangle):
     """All points behind every facet, and every corner with area around it closed: V - E + F = 2."""
     corners = corners_of(triangle)
@@ -191,7 +192,7 @@ def test_facets_are_certified(box, triangle):
 
 
 @given(box=BOXES, triangle=TRIANGLES)
-@settings(max_examples=100)
+@examples(100)
 def test_clipping_and_hull_agree(box, triangle):
     """Two methods with nothing in common: the sign of the depth says whether they intersect."""
     corners = corners_of(triangle)
@@ -200,7 +201,7 @@ def test_clipping_and_hull_agree(box, triangle):
 
 
 @given(box=BOXES, triangle=TRIANGLES)
-@settings(max_examples=50)
+@examples(50)
 def test_exit_is_where_the_clipping_ends(box, triangle):
     corners = corners_of(triangle)
     sides = boxes.difference_facets(box, corners)
