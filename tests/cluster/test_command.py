@@ -142,11 +142,31 @@ def test_what_is_done_is_shown_on_a_terminal(two_workers, problem, monkeypatch):
         "--scheduler", two_workers.scheduler.address,
         "--triangles", folder / "t.txt", "--spheres", folder / "s.txt", terminal=True,
     )  # fmt: skip
-    assert (outcome.status, outcome.out) == (0, lines(counts))
+    assert (outcome.status, outcome.out) == (0, lines(counts)), outcome.err
     steps = "waiting for workers", "sampling triangles", "reading triangles and spheres", "counting"
     places = [outcome.err.index(step) for step in steps]
     assert places == sorted(places)
     assert "/700 " in outcome.err[places[-1] :]
+
+
+class _Hindering:
+    """Is told of progress, and keeps the thread that talks with the scheduler busy for a while."""
+
+    def __init__(self, client):
+        self.client, self.looks = client, 0
+
+    def advance(self, _done):
+        self.looks += 1
+        self.client.loop.add_callback(time.sleep, 0.001 * (self.looks % 4))
+
+
+def test_a_look_that_comes_at_any_moment_takes_nothing_from_who_waits(two_workers, monkeypatch):
+    monkeypatch.setattr(cluster, "_LOOK", 0.002)
+    hindering = _Hindering(two_workers)
+    workers = cluster._ClusterWorkers(two_workers, 60.0, hindering)
+    values = [dask.delayed(abs)(-number) for number in range(100)]
+    assert list(workers.results(values)) == list(range(100))
+    assert hindering.looks > 0
 
 
 def test_a_cluster_of_its_own_is_for_this_machine_only():
