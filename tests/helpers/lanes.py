@@ -1,4 +1,4 @@
-"""Two lanes for tests of several workers: those marked `alone` go one at a time, nothing beside them.
+"""Two lanes for tests of several workers: those marked `alone` go one at a time, none beside them.
 
 Signals, forks, threads and limits of memory are what other tests could disturb. The lanes are one
 lock of a file: a test beside others holds it shared, one alone holds it whole.
@@ -38,6 +38,6 @@ def lane(*, alone: bool) -> Iterator[None]:
     if name is None or fcntl is None:
         yield
         return
-    with open(name, "rb") as file:
+    with Path(name).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield  # closing the file gives the lock back

@@ -1,8 +1,8 @@
 """What test functions cost: the CPU time of a process and of its children, a sum for each function.
 
 ``tests/prices.json`` holds the sum of the default tier as it was last recorded, and the functions
-that may cost more than `ALLOWED` with the reason. It is a report: a busy machine fails no test by it.
-``python -m pytest -n auto --record-prices`` writes the file anew, the reasons stay.
+that may cost more than `ALLOWED` with the reason. It is a report: a busy machine fails no test by
+it. ``python -m pytest -n auto --record-prices`` writes the file anew, the reasons stay.
 """
 
 import json

@@ -9,30 +9,28 @@ import os
 import pickle
 import pickletools
 import re
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import terrain_physics
+from tests.helpers import forks
 
 TABLE: dict[str, str] = vars(terrain_physics)["_MODULES"]
 PACKAGE = Path(terrain_physics.__file__).parent
 HEAVY = ("numba", "llvmlite", "pyglm", "pygame", "numpy", "PIL", "platformdirs")
 
 
-def run(code: str, *options: str, path: Path = PACKAGE.parent) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *options, "-c", code],
-        env=dict(os.environ, PYTHONPATH=str(path)),
+def run(code: str, *options: str, path: Path = PACKAGE.parent) -> forks.Done:
+    done = forks.run(
+        *options, "-c", code,
+        env=os.environ | {"PYTHONPATH": str(path)},
         cwd=path if path.is_dir() else path.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=1800,
-    )
+        own=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def stub() -> ast.Module:
