@@ -177,7 +177,8 @@ with tempfile.TemporaryDirectory() as folder:
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
 os._exit(0)
-"""
+""",
+        own=True,
     )
 
 

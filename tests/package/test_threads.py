@@ -276,11 +276,13 @@ import atexit
 atexit.register(ask)
 late = threading.Thread(target=lambda: [ask() for _ in range(100)])
 late.start()
-"""
+""",
+        own=True,
     )
     run(
         _SETUP
-        + "threading.Thread(target=lambda: [ask() for _ in range(10**9)], daemon=True).start()"
+        + "threading.Thread(target=lambda: [ask() for _ in range(10**9)], daemon=True).start()",
+        own=True,
     )
 
 
