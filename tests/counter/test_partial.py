@@ -200,6 +200,7 @@ def test_the_sizes_of_what_is_merged_are_told(parts):
     assert json.loads(told.err) == {"parts": 3, "n": 400, "q": 400}
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM that a program can handle")
 def test_a_partial_count_that_is_terminated_leaves_nothing(parts, tmp_path):
     folder, _ = parts

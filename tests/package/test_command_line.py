@@ -173,6 +173,7 @@ def test_a_file_without_permission_is_named(tmp_path, count):
     assert count(file) == (2, b"", f"terrain-physics: cannot read {file}: Permission denied\n")
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
 def test_ctrl_c_ends_quietly_with_130(tmp_path):
     pipe = tmp_path / "pipe"

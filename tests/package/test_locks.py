@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from terrain_physics import Ground, HeightMap, TriangleMesh
 from tests.helpers.programs import run
 
+pytestmark = pytest.mark.alone
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 needs_timers = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="needs timers that interrupt"

@@ -178,16 +178,15 @@ def test_import_is_light() -> None:
     assert not set(HEAVY).intersection(loaded)
 
 
+@pytest.mark.alone
 def test_import_takes_no_time() -> None:
-    # The limit is 30 ms; half a dozen runs, because a busy machine only ever adds time.
-    times = []
-    for _ in range(6):
-        report = run("import terrain_physics", "-X", "importtime").stderr
-        (line,) = [
-            line for line in report.splitlines() if line.split("|")[-1].strip() == "terrain_physics"
-        ]
-        times.append(int(line.split("|")[1]))
-    assert min(times) < 30_000, times
+    # Of a processor, and half a dozen runs, because a busy machine only ever adds time.
+    program = (
+        "import time; before = time.process_time(); import terrain_physics;"
+        "print(time.process_time() - before)"
+    )
+    times = [float(run(program).stdout) for _ in range(6)]
+    assert min(times) < 0.03, times
 
 
 def test_works_from_a_zip(tmp_path: Path) -> None:

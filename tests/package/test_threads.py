@@ -17,6 +17,8 @@ from terrain_physics._support.threads import Workers
 from tests.helpers.programs import run
 from tests.helpers.threads import cut_finely
 
+pytestmark = pytest.mark.alone
+
 LONG = 1e9  # nanoseconds: each index is worth a task
 SOON = 900.0  # seconds that nothing here takes, even on a busy machine
 

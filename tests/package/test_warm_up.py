@@ -141,6 +141,7 @@ def test_in_the_background_another_process_compiles_and_the_thread_loads(jobs: l
     assert jobs == ["height map", "mesh"]
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities are asked as on Unix")
 @pytest.mark.parametrize(("gives_way", "nicer_by"), [(False, 0), (True, 10)])
 def test_what_compiles_behind_a_game_lets_frames_come_first(gives_way: bool, nicer_by: int) -> None:

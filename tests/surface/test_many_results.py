@@ -122,6 +122,7 @@ print(answers(ball, few=1_000_000))
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it")
 def test_what_no_memory_would_hold_is_refused_before_it_is_gone():
     # Else each thread of a library reserves addresses of its own, which count as memory, and the C
