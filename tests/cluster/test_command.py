@@ -155,8 +155,11 @@ class _Hindering:
     def __init__(self, client):
         self.client, self.looks = client, 0
 
-    def advance(self, _done):
-        self.looks += 1
+    def begin(self, step, total, unit):
+        pass
+
+    def advance(self, done):
+        self.looks += not done
         self.client.loop.add_callback(time.sleep, 0.001 * (self.looks % 4))
 
 

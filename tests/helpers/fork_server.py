@@ -65,11 +65,14 @@ def become(asking: Any, files: list[int]) -> Callable[[], object]:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    sys.stdin = sys.__stdin__ = open(0, closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)  # noqa: SIM115
-    sys.stderr = sys.__stderr__ = open(  # noqa: SIM115
-        2, "w", buffering=1, errors="backslashreplace", closefd=False
-    )
+    streams = {
+        "stdin": open(0, closefd=False),  # noqa: SIM115
+        "stdout": open(1, "w", closefd=False),  # noqa: SIM115
+        "stderr": open(2, "w", buffering=1, errors="backslashreplace", closefd=False),  # noqa: SIM115
+    }
+    for name, stream in streams.items():
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     here = os.environ.get("PYTHONPATH")
     os.environ.clear()

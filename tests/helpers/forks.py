@@ -185,8 +185,10 @@ def start(
     out = kept[0] if stdout is None else stdout
     helper = None if own else _helper(env)
     if helper is None:
-        streams = {"stdin": stdin, "stdout": out, "stderr": kept[-1]}
-        process = subprocess.Popen([sys.executable, *words], env=env, cwd=cwd, **streams)
+        command = [sys.executable, *words]
+        process = subprocess.Popen(
+            command, env=env, cwd=cwd, stdin=stdin, stdout=out, stderr=kept[-1]
+        )
         return _Own(process, kept)
     with Path(os.devnull).open("rb") as nothing:
         read = nothing if stdin == subprocess.DEVNULL else stdin
