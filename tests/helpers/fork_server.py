@@ -23,15 +23,17 @@ import numpy as np
 
 import terrain_physics
 from terrain_physics._kernels import _jit
+from terrain_physics._kernels.character.update import update_characters
 
 _PID, _END, _LENGTH = struct.Struct("=i"), struct.Struct("=id"), struct.Struct("=I")
 
 
 def load() -> None:
-    """Load the library, and its kernels unless they are plain Python; keep no thread."""
+    """Load the library, and those of its kernels that are compiled; keep no thread."""
     for name in terrain_physics.__all__:
         getattr(terrain_physics, name)
-    if _jit.HAS_NUMBA and not os.environ.get("NUMBA_DISABLE_JIT", "").strip("0"):
+    is_plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+    if _jit.HAS_NUMBA and not is_plain and _jit.is_cached(update_characters):
         terrain_physics.warm_up()
     assert threading.active_count() == 1
     gc.collect()

@@ -43,6 +43,10 @@ _SERVE = "from tests.helpers.fork_server import main; main()"
 _PID, _END, _LENGTH = struct.Struct("=i"), struct.Struct("=id"), struct.Struct("=I")
 
 
+_Kept = Sequence[IO[bytes] | None]
+"""Files for what a program writes to standard output and to standard error; None: it has others."""
+
+
 class Done(NamedTuple):
     """The end of a program."""
 
@@ -54,10 +58,10 @@ class Done(NamedTuple):
 class Program:
     """A program that runs: what `subprocess.Popen` tells of one. Files keep what it writes."""
 
-    def __init__(self, pid: int, kept: Sequence[IO[bytes]]) -> None:
+    def __init__(self, pid: int, kept: _Kept) -> None:
         self.pid, self._kept = pid, kept
         self.returncode: int | None = None
-        self._written: list[bytes] = []
+        self._written = [b"", b""]
 
     def poll(self) -> int | None:
         """Return the exit status, None while it runs."""
@@ -71,10 +75,10 @@ class Program:
     def communicate(self) -> tuple[bytes, bytes]:
         """Wait for the end; return what it wrote to standard output and error, if to no pipe."""
         if self._look(HANG) is None:
-            self._abort()
+            self.abort()
             raise AssertionError(f"hangs: {self._read()}")
-        *out, err = self._read()
-        return b"".join(out), err
+        out, err = self._read()
+        return out, err
 
     def end(self) -> None:
         """Let it not run any longer."""
@@ -82,17 +86,17 @@ class Program:
         self._look(HANG)
         self._read()
 
-    def _abort(self) -> None:
+    def abort(self) -> None:
         """End it so that `faulthandler` can say where it is."""
         self.send_signal(signal.SIGABRT)
         if self._look(60.0) is None:
             self.end()
 
     def _read(self) -> list[bytes]:
-        for file in self._kept:
-            if not file.closed:
+        for number, file in enumerate(self._kept):
+            if file is not None and not file.closed:
                 file.seek(0)
-                self._written.append(file.read())
+                self._written[number] = file.read()
                 file.close()
         return self._written
 
@@ -104,7 +108,7 @@ class Program:
 class _Own(Program):
     """A Python that was started for it."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", kept: Sequence[IO[bytes]]) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", kept: _Kept) -> None:
         super().__init__(process.pid, kept)
         self._process = process
 
@@ -119,7 +123,7 @@ class _Own(Program):
 class _Forked(Program):
     """A program that a helper has forked."""
 
-    def __init__(self, told: socket.socket, kept: Sequence[IO[bytes]]) -> None:
+    def __init__(self, told: socket.socket, kept: _Kept) -> None:
         (pid,) = _PID.unpack(_exactly(told, _PID.size))
         super().__init__(pid, kept)
         self._told = told
@@ -157,7 +161,7 @@ class _Helper:
         self,
         arguments: Sequence[str],
         files: Sequence[int],
-        kept: Sequence[IO[bytes]],
+        kept: _Kept,
         env: Mapping[str, str],
         cwd: str,
     ) -> Program:
@@ -175,24 +179,23 @@ def start(
     *arguments: object,
     stdin: int | IO[bytes] = subprocess.DEVNULL,
     stdout: int | IO[bytes] | None = None,
+    stderr: int | IO[str] | None = None,
     env: Mapping[str, str] | None = None,
     cwd: Path = ROOT,
     own: bool = False,
 ) -> Program:
     """Start ``python arguments``; what it reads, and where it writes, may be a file."""
     words, env = [str(word) for word in arguments], os.environ if env is None else env
-    kept = [_file() for _ in range(2 if stdout is None else 1)]
-    out = kept[0] if stdout is None else stdout
+    out, err = (_file() if given is None else given for given in (stdout, stderr))
+    kept = (out if stdout is None else None, err if stderr is None else None)
     helper = None if own else _helper(env)
     if helper is None:
         command = [sys.executable, *words]
-        process = subprocess.Popen(
-            command, env=env, cwd=cwd, stdin=stdin, stdout=out, stderr=kept[-1]
-        )
+        process = subprocess.Popen(command, env=env, cwd=cwd, stdin=stdin, stdout=out, stderr=err)
         return _Own(process, kept)
     with Path(os.devnull).open("rb") as nothing:
         read = nothing if stdin == subprocess.DEVNULL else stdin
-        files = [file if isinstance(file, int) else file.fileno() for file in (read, out, kept[-1])]
+        files = [file if isinstance(file, int) else file.fileno() for file in (read, out, err)]
         return helper.fork(words, files, kept, env, str(cwd))
 
 
