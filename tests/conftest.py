@@ -12,7 +12,7 @@ from hypothesis import is_hypothesis_test, settings
 from terrain_physics import warm_up
 from terrain_physics._kernels import _jit
 from terrain_physics._support import threads
-from tests.helpers import lanes, machine_code, prices
+from tests.helpers import forks, lanes, machine_code, prices
 
 # What is far too little to be shared out in a game is shared out in tests.
 threads._SHORTEST_TASK = 1_000
@@ -106,7 +106,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Run a test in its lane, and add up what it costs."""
     is_alone = item.get_closest_marker("alone") is not None
     with lanes.lane(alone=is_alone), _prices.paid_by(item.nodeid):
-        return (yield)
+        before = forks.spent
+        try:
+            return (yield)
+        finally:
+            _prices.of_others += forks.spent - before
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,6 +9,7 @@ seeded with s + i, bit for bit. Gymnasium makes them too:
 As a program, it shows what two policies reach that have learned nothing.
 """
 
+import argparse
 import math
 import time
 from collections.abc import Sequence
@@ -254,7 +255,9 @@ gymnasium.register(
 
 
 def main() -> None:
-    count = 512
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--agents", type=int, default=512)
+    count: int = parser.parse_args().agents
     envs = TerrainWalkVectorEnv(count)
     envs.action_space.seed(1)
     for policy in ("at random", "straight on"):

@@ -214,11 +214,12 @@ def draw(game: Game, file: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the armies")
+    parser.add_argument("--reds", type=int, default=1_000, help="four times as many are blue")
     options = parser.parse_args()
 
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        game, outcome = play(4_000, 1_000, 32, Path(folder))
+        game, outcome = play(4 * options.reds, options.reds, 32, Path(folder))
     print(f"a click picks unit {outcome.picked}, a rectangle {outcome.selected:,} units")
     print(f"{outcome.sight:,} blue units see the nearest red one")
     print(f"saved, loaded and played on: the same {outcome.loaded_is_same}")

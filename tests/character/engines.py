@@ -6,7 +6,6 @@
 import importlib.metadata
 import importlib.util
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from pyglm import glm
 
 from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, HeightMap
 from terrain_physics.surface.axes import Axes
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 FLOOR = HeightMap(np.zeros((41, 41)), origin=(-20, 0, -20))
@@ -387,18 +387,11 @@ ENGINES: dict[str, tuple[str, Callable[[], None]]] = {
 """By modules: the package to install, and what tries it."""
 
 
-def run(module: str, folder: Any) -> subprocess.CompletedProcess[str]:
+def run(module: str, folder: Any) -> forks.Done:
     """Try one engine in a process of its own, which looks for its files in an empty folder."""
     quiet = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
-    return subprocess.run(
-        [sys.executable, "-m", "tests.character.engines", module],
-        env=os.environ | quiet | {"PYTHONPATH": str(ROOT)},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=3600,  # on a cold cache it compiles first
-        check=False,
-    )
+    environment = os.environ | quiet | {"PYTHONPATH": str(ROOT)}
+    return forks.run("-m", "tests.character.engines", module, env=environment, cwd=folder)
 
 
 def main() -> None:

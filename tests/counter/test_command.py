@@ -19,6 +19,7 @@ from terrain_physics import count_touching
 from terrain_physics.counter import command, counter
 from tests.counter import data_sets
 from tests.counter.command import Outcome, count
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 PROBLEM = b"1 2\n0 0 0 4 0 0 0 0 4\n1 1 1 1\n1 1 9 1\n"
@@ -55,18 +56,14 @@ def test_packed_files_are_known_by_their_first_bytes(tmp_path, pack):
 
 
 def test_a_packed_stream_may_arrive_byte_by_byte():
-    process = subprocess.Popen(
-        [sys.executable, "-m", "terrain_physics", "count"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        bufsize=0,
-    )
-    assert process.stdin is not None
+    reader, writer = os.pipe()
+    process = forks.start("-m", "terrain_physics", "count", stdin=reader)
+    os.close(reader)
     for byte in gzip.compress(PROBLEM):
-        process.stdin.write(bytes([byte]))
-    out, _ = process.communicate(timeout=900)
-    assert (process.returncode, out) == (0, b"1\n0\n")
+        os.write(writer, bytes([byte]))
+    os.close(writer)
+    assert process.communicate() == (b"1\n0\n", b"")
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -236,18 +233,16 @@ def test_progress_is_shown_on_a_terminal_once_work_takes_long(parts, monkeypatch
     assert "spheres" in err
 
 
-def test_a_short_run_loads_no_progress_bar():
+def test_a_short_run_loads_no_progress_bar_no_vectors_and_no_windows():
     program = (
         "import sys\n"
         "from terrain_physics.__main__ import run\n"
         "status = run(['count', sys.argv[1]])\n"
-        "found = {'tqdm', 'pyglm', 'pygame', 'scipy'} & set(sys.modules)\n"
+        "found = {'tqdm', 'pyglm', 'glm', 'pygame', 'PIL', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'{found}' if found else status)"
     )
     sample = ROOT / "assets" / "contest" / "sample.in"
-    subprocess.run(
-        [sys.executable, "-c", program, sample], check=True, stdout=subprocess.DEVNULL, cwd=ROOT
-    )
+    forks.printed("-c", program, sample, own=True)
 
 
 # LLVM calls back while it loads kernels, and swallows a Ctrl-C of that moment: a first count does.
@@ -255,14 +250,22 @@ _LOADED_FIRST = """
 import sys
 from pathlib import Path
 from terrain_physics.__main__ import main, run
+from terrain_physics.counter import counter
 sample, marker, *sys.argv[1:] = sys.argv[1:]
 run(["count", sample])
 sys.stdout.flush()
-Path(marker).touch()
+begun, count_chunks = [], counter.count_chunks
+def counting(*arguments):
+    begun.append(1)
+    if len(begun) == 3:
+        Path(marker).touch()
+    count_chunks(*arguments)
+counter.count_chunks = counting
 main()
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_ctrl_c_while_counting_ends_soon_and_quietly(tmp_path, threads):
@@ -270,22 +273,14 @@ def test_ctrl_c_while_counting_ends_soon_and_quietly(tmp_path, threads):
     file = tmp_path / "heavy.in"
     triangle, sphere = "-9 0 0 9 0 0 0 0 9\n", "3 0 0 0\n"
     file.write_text("50000 200000\n" + triangle * 50_000 + sphere * 200_000)
-    contest, marker = ROOT / "assets" / "contest", tmp_path / "loaded"
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-c", _LOADED_FIRST, contest / "sample.in", marker),
-            *("count", "--threads", threads, file),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-    )
+    contest, marker = ROOT / "assets" / "contest", tmp_path / "counting"
+    program = "-c", _LOADED_FIRST, contest / "sample.in", marker
+    process = forks.start(*program, "count", "--threads", threads, file)
     while not marker.exists():
         assert process.poll() is None
         time.sleep(0.05)
-    time.sleep(2.0)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=900)
+    out, err = process.communicate()
     assert (process.returncode, err) == (130, b"")
     assert out == (contest / "sample.out").read_bytes()  # and nothing of the second
 
@@ -306,6 +301,7 @@ def test_outcomes_compare_with_tuples():
     assert Outcome(0, "", "") == (0, "", "")
 
 
+@pytest.mark.alone
 def test_blanks_of_a_packed_file_are_passed_quickly(tmp_path):
     file = tmp_path / "blanks.gz"
     file.write_bytes(gzip.compress(b" " * 40_000_000 + b"\n" + PROBLEM, 9))

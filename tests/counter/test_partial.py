@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import signal
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from terrain_physics import count_touching
 from tests.counter import data_sets
 from tests.counter.command import count
+from tests.helpers import forks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -200,6 +200,7 @@ def test_the_sizes_of_what_is_merged_are_told(parts):
     assert json.loads(told.err) == {"parts": 3, "n": 400, "q": 400}
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM that a program can handle")
 def test_a_partial_count_that_is_terminated_leaves_nothing(parts, tmp_path):
     folder, _ = parts
@@ -211,11 +212,8 @@ def test_a_partial_count_that_is_terminated_leaves_nothing(parts, tmp_path):
         "command_line.main()"
     )
     arguments = "--triangles", folder / "t0", "--spheres", folder / "spheres"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "count", "--partial", tmp_path / "p", *arguments],
-        capture_output=True, check=False, cwd=ROOT,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
+    done = forks.run("-c", program, "count", "--partial", tmp_path / "p", *arguments)
+    assert done == (143, "", "")
     assert not list(tmp_path.iterdir())
 
 

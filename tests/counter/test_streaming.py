@@ -195,6 +195,7 @@ def check_memory(tmp_path, triangle_count, sphere_count, radius):
     return peak
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not peak_memory.STATUS.exists(), reason="only Linux tells")
 def test_memory_does_not_grow_with_the_spheres(tmp_path):
     # The text has 90 MB, its numbers 96 MB, and what counting takes for each sphere 150 MB.

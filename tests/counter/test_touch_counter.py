@@ -77,6 +77,7 @@ def test_it_keeps_its_own_triangles():
     assert repr(counter) == "<TouchCounter of 1 triangles>"
 
 
+@pytest.mark.alone
 def test_threads_of_the_caller_may_share_it():
     triangles, spheres = data_sets.clustered_large(5000, 100.0)
     counter = TouchCounter(triangles, threads=2)

@@ -16,6 +16,7 @@ from PIL import Image
 from demo import command_line, options
 from demo.scenery.scenes import NAMES, make_scene
 from tests.demo.stand_in import Counting
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 HIDDEN = {"SDL_VIDEODRIVER": "dummy"}
@@ -120,7 +121,7 @@ def test_missing_pygame_names_the_extra() -> None:
         "from demo.command_line import main\n"
         "sys.exit(main(['--headless', '--frames', '1']))"
     )
-    ended = run_python("-c", code)
+    ended = forks.run("-c", code)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert "pygame" in ended.stderr
@@ -225,25 +226,12 @@ def test_heightmap_files(
     assert "only holes" in refusal(capsys, "--heightmap", str(path))
 
 
-def run_python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-        check=False,
-    )
-
-
 def test_nothing_but_ours_on_the_terminal() -> None:
-    ended = run_python("-m", "demo", "--list", SDL_VIDEODRIVER="dummy")
+    ended = forks.run("-m", "demo", "--list", env=os.environ | HIDDEN)
     assert ended.returncode == 0
     assert not ended.stderr
     code = "import os; from demo.command_line import main; main(['--list']); import pygame"
-    assert "pygame" not in run_python("-c", code).stdout.lower()
+    assert "pygame" not in forks.run("-c", code).stdout.lower()
 
 
 @pytest.mark.skipif(

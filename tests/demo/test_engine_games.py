@@ -2,13 +2,12 @@
 
 import importlib.util
 import os
-import subprocess
-import sys
 
 import pytest
 
 from tests.character.engines import NOT_HERE, ROOT
 from tests.demo.engine_games import GAMES
+from tests.helpers import forks
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -20,16 +19,8 @@ def test_plays_to_its_end(name, tmp_path, request):
     environment["PYTHONPATH"] = str(ROOT)
     if game.needs_screen:
         environment["DISPLAY"] = request.getfixturevalue("display")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.demo.engine_games", name, str(tmp_path / "end.png")],
-        env=environment,
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=3600,  # on a cold cache it compiles first
-        check=False,
-    )
+    program = "-m", "tests.demo.engine_games", name, tmp_path / "end.png"
+    done = forks.run(*program, env=environment, cwd=tmp_path)
     if done.returncode == NOT_HERE:
         pytest.skip(f"{game.package} cannot be imported: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr

@@ -11,6 +11,8 @@ from demo.panel.loading import prepare, wait_with_bar
 from demo.scenery.scenes import make_scene
 from tests.demo.stand_in import Counting
 
+HANG = 900.0  # seconds that nothing here takes
+
 
 @numba.njit
 def twice(x):
@@ -25,15 +27,19 @@ def renderer():
     pygame.display.quit()
 
 
+def wait_until(condition) -> None:
+    end = time.monotonic() + HANG
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def test_the_bar_is_drawn_while_work_goes_on(renderer) -> None:
     scene = make_scene("slopes", small=True)
 
     def work(tell):
         assert threading.current_thread() is not threading.main_thread()
         tell("a half", 1, 2)
-        end = time.monotonic() + 300.0
-        while renderer.presented <= 3 and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_until(lambda: renderer.presented > 3)
         return scene
 
     assert wait_with_bar(renderer, work) is scene
@@ -54,7 +60,7 @@ def test_closing_the_window_ends_the_wait_at_once(renderer, event) -> None:
     pygame.event.post(event)
     ended: list[bool] = []
     try:
-        assert wait_with_bar(renderer, lambda _: ended.append(let_go.wait(300.0))) is None
+        assert wait_with_bar(renderer, lambda _: ended.append(let_go.wait(HANG))) is None
         assert not ended
     finally:
         let_go.set()
@@ -62,7 +68,7 @@ def test_closing_the_window_ends_the_wait_at_once(renderer, event) -> None:
 
 def test_the_window_can_be_resized_meanwhile(renderer) -> None:
     pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, w=400, h=30, size=(400, 30)))
-    wait_with_bar(renderer, lambda _: time.sleep(0.2))
+    wait_with_bar(renderer, lambda _: wait_until(lambda: renderer.size == (400, 64)))
     assert renderer.size == (400, 64)
 
 

@@ -2,13 +2,13 @@
 
 import os
 import queue
-import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from typing import IO, NamedTuple
+
+from tests.helpers import forks
 
 LONGEST = 120.0
 """Seconds that no case takes; the first one, which compiles, may take ten times as long."""
@@ -49,31 +49,46 @@ def run(
         left = begun + seconds - time.monotonic()
         if left <= 0.0 and seed > first:
             break
-        command = [sys.executable, "-m", "tests.fuzz.worker", module]
-        numbers = map(str, (seed, max(left, 0.0), first + cases - seed))
-        with subprocess.Popen(
-            [*command, *numbers], stdout=subprocess.PIPE, env=dict(environment)
-        ) as process:
-            last, found = _follow(process, longest)
+        read, written = os.pipe()
+        numbers = seed, max(left, 0.0), first + cases - seed
+        program = forks.start(
+            *("-m", "tests.fuzz.worker", module, *numbers),
+            stdout=written, stderr=sys.__stderr__, env=environment,
+        )  # fmt: skip
+        os.close(written)
+        with open(read, "rb") as stream:  # noqa: PTH123 no path
+            last, found = _follow(program, stream, longest)
         failures += found
         seed = max(last, seed) + 1
     return Tally(seed - first, time.monotonic() - begun, failures)
 
 
-def _follow(process: "subprocess.Popen[bytes]", longest: float) -> tuple[int, list[Failure]]:
-    """Read along until a process ends or hangs; return its last seed and what failed."""
-    assert process.stdout is not None
+def _follow(program: forks.Program, stream: IO[bytes], longest: float) -> tuple[int, list[Failure]]:
+    """Read along until a program ends or hangs; return its last seed and what failed."""
     lines: queue.Queue[bytes] = queue.Queue()
-    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+    reader = threading.Thread(target=_read, args=(stream, lines), daemon=True)
+    reader.start()
+    try:
+        return _told(program, lines, longest)
+    finally:
+        program.end()
+        reader.join()
+
+
+def _told(
+    program: forks.Program, lines: "queue.Queue[bytes]", longest: float
+) -> tuple[int, list[Failure]]:
     failures: list[Failure] = []
     seed, wait = -1, 10.0 * longest
     while True:
         try:
             line = lines.get(timeout=wait)
         except queue.Empty:
-            return seed, [*failures, Failure(seed, f"took more than {wait:g} s{_end(process)}")]
+            program.abort()  # on the way out it says where its threads are
+            return seed, [*failures, Failure(seed, f"took more than {wait:g} s, see above")]
         if not line:
-            reason = f"ended the process with status {process.wait()}"
+            program.communicate()
+            reason = f"ended the process with status {program.returncode}"
             return seed, [*failures, Failure(seed, reason)]
         word, number = line.split()
         if word == b"end":
@@ -89,13 +104,3 @@ def _read(stream: IO[bytes], lines: "queue.Queue[bytes]") -> None:
     for line in stream:
         lines.put(line)
     lines.put(b"")
-
-
-def _end(process: "subprocess.Popen[bytes]") -> str:
-    """End a process that hangs; on the way out it says where its threads are."""
-    process.send_signal(signal.SIGABRT)
-    try:
-        process.wait(10.0)
-    except subprocess.TimeoutExpired:
-        process.kill()
-    return ", see above"

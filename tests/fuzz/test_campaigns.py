@@ -27,8 +27,14 @@ def case(seed):
 """
 
 
+def each(name: str) -> object:
+    """Return a campaign for a test; those of threads and signals go alone."""
+    is_alone = name in {"races", "signals_and_forks"}
+    return pytest.param(name, marks=pytest.mark.alone) if is_alone else name
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's, about damaged files
-@pytest.mark.parametrize("name", CAMPAIGNS)
+@pytest.mark.parametrize("name", [each(name) for name in CAMPAIGNS])
 def test_a_few_cases(name: str) -> None:
     """In this process, and for `api` without checks: to compile them takes minutes."""
     case = importlib.import_module(CAMPAIGNS[name].module).case

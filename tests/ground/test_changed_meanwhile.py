@@ -58,6 +58,7 @@ def test_the_only_mesh_may_go_while_somebody_asks_for_the_closest_point():
     assert np.isinf(found.distance).all()
 
 
+@pytest.mark.alone
 def test_threads_ask_while_parts_come_and_go():
     last = box(20, materials=4)
     ground = Ground([HeightMap(np.zeros((9, 9))), box(0, materials=3), last])
@@ -81,6 +82,7 @@ def test_threads_ask_while_parts_come_and_go():
     together(change, ask)
 
 
+@pytest.mark.alone
 def test_threads_save_carve_and_walk_on_tiles_that_come_and_go(tmp_path):
     tiles = [HeightMap(np.zeros((9, 9)), origin=(x, 0, 0)) for x in (0, 8, 16)]
     ground = Ground(tiles[:2])
@@ -96,6 +98,7 @@ def test_threads_save_carve_and_walk_on_tiles_that_come_and_go(tmp_path):
     together(change, save, lambda: ground.carve((8, 4), 2, 1e-3), lambda: mover.update(1 / 60))
 
 
+@pytest.mark.alone
 def test_a_group_walks_on_tiles_of_two_grounds_that_are_edited_and_come_and_go():
     tiles = [HeightMap(np.zeros((17, 17)), origin=(x, 0, 0)) for x in (0, 16, 32)]
     grounds = Ground(tiles[:2]), Ground(tiles[1::-1])
@@ -121,6 +124,7 @@ def test_a_group_walks_on_tiles_of_two_grounds_that_are_edited_and_come_and_go()
     together(change, edit, ask, lambda: group.update(1 / 60), seconds=1.0)
 
 
+@pytest.mark.alone
 def test_no_two_parts_get_one_key():
     ground = Ground([box(0)])
     keys: list[int] = []
@@ -128,6 +132,7 @@ def test_no_two_parts_get_one_key():
     assert len(set(keys)) == len(keys) == len(ground.parts) - 1
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
 def test_a_handler_finds_a_mesh_that_is_being_moved_to_where_it_is():
     ground = Ground([box(0), box(50)])

@@ -349,6 +349,7 @@ def test_what_is_no_file_is_refused(tmp_path):
         TriangleMesh.load(tmp_path)
 
 
+@pytest.mark.alone
 def test_a_ground_is_saved_as_it_is_at_one_moment(tmp_path, monkeypatch):
     tiles = [HeightMap([[0] * 5] * 5, origin=(x, 0, 0)) for x in (0, 4)]
     level = Ground(tiles)

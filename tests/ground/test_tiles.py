@@ -188,6 +188,7 @@ def test_no_material_where_no_tile_is():
 # Locks
 
 
+@pytest.mark.alone
 def test_cells_of_two_maps_are_compared_both_ways_by_two_threads():
     one, other = flat_at(0, 0, 64, 64), flat_at(0, 0, 64, 64)
 

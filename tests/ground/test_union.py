@@ -254,6 +254,7 @@ def test_a_part_within_the_gap_of_others_and_maps_that_do_not_touch():
     assert ground.height_at(5.0, 5.0) == other.height_at(5.0, 5.0)
 
 
+@pytest.mark.alone
 def test_an_edit_while_others_ask_is_seen_whole_or_not_at_all():
     tiles = [HeightMap(np.zeros((65, 65)), origin=(64 * k, 0, 0)) for k in range(2)]
     ground = Ground(tiles)
@@ -585,6 +586,7 @@ def test_grounds_that_share_parts_agree():
     assert versions == [tile.version for tile in tiles]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("count", [1, 2])
 def test_edits_of_neighbors_while_others_ask_end_in_one_map(count):
     """Threads neither wait for each other for ever nor, with one ground, lose an edit."""
@@ -630,6 +632,7 @@ def test_edits_of_neighbors_while_others_ask_end_in_one_map(count):
             assert tile.heights[8, 1 + k % 2] - times(200) in (k / 8 - 1, (k + 2) / 8 - 1)
 
 
+@pytest.mark.alone
 def test_a_pit_across_a_border_is_seen_whole_or_not_at_all():
     tiles = pair()
     ground = Ground(tiles)
@@ -665,6 +668,7 @@ def test_a_group_of_characters_stands_on_what_was_just_edited():
     assert group.positions[0, 1] > 0.6  # not a frame later
 
 
+@pytest.mark.alone
 def test_an_edit_of_a_tile_meanwhile_is_not_lost(monkeypatch):
     tiles = [HeightMap(np.zeros((9, 9)), origin=(x, 0, 0)) for x in (0, 8)]
     ground = Ground(tiles)
@@ -683,6 +687,7 @@ def test_an_edit_of_a_tile_meanwhile_is_not_lost(monkeypatch):
     assert ground.height_at(4, 4) == 1.0 + len(threads)
 
 
+@pytest.mark.alone
 def test_two_grounds_with_the_same_tiles_are_edited_by_two_threads():
     tiles = [HeightMap(np.zeros((9, 9)), origin=(x, 0, 0)) for x in (0, 8, 16)]
     grounds = [Ground(tiles), Ground(tiles[::-1])]
@@ -788,6 +793,7 @@ def test_a_long_query_sees_the_tiles_as_they_were_when_it_began():
     assert (ground.heights_at(xs, zs) == 7.0).all()
 
 
+@pytest.mark.alone
 def test_a_tile_in_two_grounds_is_edited_while_both_are_asked():
     tiles = pair(9)
     grounds = Ground(tiles), Ground(tiles[::-1])

@@ -6,9 +6,6 @@ import inspect
 import os
 import pickle
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +14,7 @@ from pyglm import glm
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, TriangleMesh
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.group.group import CharacterGroup
+from tests.helpers import forks
 from tests.helpers.meshes import grid
 
 FRAME = 1 / 60
@@ -384,15 +382,7 @@ print(group.height_scan([(0.3, 1), (2, -1)], yaw=0.7).tobytes().hex())
 def test_compiled_and_plain_give_the_same_bits():
     told = []
     for switch in ("0", "1"):
-        result = subprocess.run(
-            [sys.executable, "-W", "error", "-c", STORY],
-            cwd=Path(__file__).parents[2],
-            env=os.environ | {"NUMBA_DISABLE_JIT": switch},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert result.returncode == 0, result.stderr
-        told.append(result.stdout)
+        environment = os.environ | {"NUMBA_DISABLE_JIT": switch}
+        told.append(forks.printed("-W", "error", "-c", STORY, env=environment))
     assert told[0] == told[1]
     assert told[0].startswith("True ")

@@ -325,6 +325,7 @@ def test_shapes_over_too_many_cells_are_refused():
     assert len(land.contacts([(0, 1e6, 0, 9e5)])) == 0
 
 
+@pytest.mark.alone
 def test_a_long_query_sees_the_map_as_it_was():
     land = HeightMap(np.zeros((40, 40)))
     spheres = np.column_stack([*np.random.default_rng(1).uniform(0, 39, (2, 300)), np.zeros(300)])

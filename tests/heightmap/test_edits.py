@@ -256,6 +256,7 @@ def test_pits_and_hills_are_round_and_smooth():
     np.testing.assert_allclose(land.heights, 0.0, atol=1e-6)
 
 
+@pytest.mark.alone
 def test_what_a_group_reads_is_copied_by_an_edit_that_comes_as_it_begins(monkeypatch):
     """The arrays that a long query is shown are those that edits leave alone while it lasts."""
     land = HeightMap(np.zeros((9, 9)))

@@ -341,6 +341,7 @@ def test_edits_are_seen_by_the_next_ray():
     )
 
 
+@pytest.mark.alone
 def test_rays_may_be_cast_while_the_ground_is_edited():
     land = HeightMap(np.zeros((40, 40)))
     origins = np.tile([(20.0, 5.0, 20.0)], (300, 1))

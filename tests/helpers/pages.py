@@ -3,11 +3,11 @@
 import contextlib
 import io
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "demo" / "docs"
@@ -72,5 +72,4 @@ def _printed(page: Path, block: Block, names: dict[str, Any]) -> str:
 
 def _printed_by_program(file: Path, code: str) -> str:
     file.write_text(code, encoding="utf-8")
-    command = [sys.executable, "-W", "error", str(file)]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=3600).stdout
+    return forks.printed("-W", "error", file, cwd=Path.cwd())

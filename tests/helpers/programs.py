@@ -1,18 +1,8 @@
-"""Programs that run in a Python of their own, as they may hang or end it."""
+"""Programs in a process of their own, as they may hang or end it."""
 
-import subprocess
-import sys
-
-SECONDS = 1800  # only against a hang
+from tests.helpers import forks
 
 
-def run(program: str, seconds: float = SECONDS) -> None:
+def run(program: str, *, own: bool = False) -> None:
     """Run a program; fail if it fails, or does not end."""
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", program],
-        timeout=seconds,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"status {done.returncode}: {done.stderr}"
+    forks.printed("-X", "faulthandler", "-c", program, own=own)

@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from terrain_physics._kernels._jit import HAS_NUMBA, cache_folder
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,14 +50,7 @@ print(json.dumps([[refuses(*case) for case in cases], str(cache_folder())]))
 @pytest.mark.skipif(not HAS_NUMBA, reason="nothing is compiled")
 def test_indices_are_checked_and_the_cache_is_another() -> None:
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
-    told = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=ROOT,
-        env=environment | {"TERRAIN_PHYSICS_CHECK": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    refused, folder = json.loads(told.stdout)
+    told = forks.printed("-c", PROGRAM, env=environment | {"TERRAIN_PHYSICS_CHECK": "1"})
+    refused, folder = json.loads(told)
     assert refused == [False, True, False, True, True, False, True]
     assert folder != str(cache_folder())

@@ -1,13 +1,12 @@
 """Kernels free all that they allocate: numba counts both, if asked before it starts."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from terrain_physics._kernels._jit import HAS_NUMBA
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,7 +15,7 @@ import gc
 import numpy as np
 from numba.core.runtime import rtsys
 import terrain_physics as tp
-from tests.helpers import drawn_grounds
+from tests.helpers import drawn_grounds, forks
 from tests.helpers.draws import Draws
 from tests.helpers.grounds import everything, one_by_one, questions
 
@@ -66,13 +65,5 @@ for number, maker in enumerate(grounds):
     not HAS_NUMBA or bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled"
 )
 def test_what_kernels_allocate_they_free() -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_NRT_STATS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout == ""
+    told = forks.printed("-c", PROGRAM, env=os.environ | {"NUMBA_NRT_STATS": "1"})
+    assert told == ""

@@ -2,8 +2,6 @@
 
 import itertools
 import os
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.math.random64 import next_uint64, random_below, shuffle
+from tests.helpers import forks
 
 WORD = 2**64 - 1
 
@@ -165,13 +164,8 @@ print(int(state[0]))
 
 
 def test_compiled_and_plain_give_the_same_numbers():
-    plain = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    plain = forks.printed("-W", "error", "-c", PROGRAM, env=environment)
     state, order = state_of(2**64 - 5), np.arange(50)
     numbers = [int(next_uint64(state)) for _ in range(20)]
     bounded = [int(random_below(state, bound)) for bound in range(1, 2**32, 2**27 - 1)]

@@ -1,12 +1,12 @@
 """Compiled, as plain Python and without numba: the same bits."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,13 +77,5 @@ def test_the_same_story_bit_for_bit(way, compiled):
         code = "import warnings\nwarnings.simplefilter('error')\n" + code
     else:
         code = WITHOUT_NUMBA + code
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.strip() == compiled
+    told = forks.printed("-c", code, env=environment, own=way == "no numba")
+    assert told.strip() == compiled

@@ -1,7 +1,6 @@
 """Rays, sweeps and many heights: compiled and as plain Python the same bits."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from terrain_physics._kernels._intrinsics import copy_eight, put_eight
 from terrain_physics._kernels._jit import CAN_SKIP_REFCOUNT, CachedDispatch, kernel
 from terrain_physics._kernels.heightmap.grid import height_at
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,16 +52,8 @@ def test_the_same_answers_bit_for_bit():
     exec(compile(STORY, "story", "exec"), names)  # noqa: S102
     # A division by zero or a wrapping integer would be a warning of NumPy's here.
     code = "import warnings\nwarnings.simplefilter('error')\n" + STORY + "\nprint(tell())"
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.strip() == names["tell"]()
+    told = forks.printed("-c", code, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    assert told.strip() == names["tell"]()
 
 
 def test_a_direct_call_is_the_kernel():
@@ -129,7 +121,4 @@ for owner in CPUTargetOptions.__mro__:
 from terrain_physics._kernels._jit import CAN_SKIP_REFCOUNT, CAN_NOALIAS
 print(CAN_SKIP_REFCOUNT, CAN_NOALIAS)
 """
-    told = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert told.stdout.split() == ["False", "True"]
+    assert forks.printed("-c", code, own=True).split() == ["False", "True"]

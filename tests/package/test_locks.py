@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from terrain_physics import Ground, HeightMap, TriangleMesh
 from tests.helpers.programs import run
 
+pytestmark = pytest.mark.alone
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 needs_timers = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="needs timers that interrupt"
@@ -70,7 +72,7 @@ for each in (ask, edit, update, begin, ask, edit, update, begin):
 def _compiled() -> None:
     """Compile what the programs need: they have no time for that."""
     for place in (39, 100):
-        run(_SETUP.replace("tile(39)", f"tile({place})"), seconds=900)
+        run(_SETUP.replace("tile(39)", f"tile({place})"))
 
 
 @needs_timers
@@ -177,7 +179,8 @@ with tempfile.TemporaryDirectory() as folder:
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
 os._exit(0)
-"""
+""",
+        own=True,
     )
 
 

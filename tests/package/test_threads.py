@@ -17,6 +17,8 @@ from terrain_physics._support.threads import Workers
 from tests.helpers.programs import run
 from tests.helpers.threads import cut_finely
 
+pytestmark = pytest.mark.alone
+
 LONG = 1e9  # nanoseconds: each index is worth a task
 SOON = 900.0  # seconds that nothing here takes, even on a busy machine
 
@@ -276,11 +278,13 @@ import atexit
 atexit.register(ask)
 late = threading.Thread(target=lambda: [ask() for _ in range(100)])
 late.start()
-"""
+""",
+        own=True,
     )
     run(
         _SETUP
-        + "threading.Thread(target=lambda: [ask() for _ in range(10**9)], daemon=True).start()"
+        + "threading.Thread(target=lambda: [ask() for _ in range(10**9)], daemon=True).start()",
+        own=True,
     )
 
 

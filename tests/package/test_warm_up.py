@@ -2,8 +2,6 @@
 
 import gc
 import os
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Self
@@ -12,6 +10,7 @@ import pytest
 
 from terrain_physics import warmup
 from terrain_physics._kernels._jit import HAS_NUMBA
+from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,10 +86,7 @@ print(sorted(name for name, count in after.items() if count > before.get(name, 0
 
 @pytest.mark.skipif(not HAS_NUMBA, reason="nothing is compiled without numba")
 def test_a_game_compiles_nothing_after_it() -> None:
-    game = subprocess.run(
-        [sys.executable, "-c", GAME], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert game.stdout.strip() == "[]"
+    assert forks.printed("-c", GAME).strip() == "[]"
 
 
 class Helper:
@@ -145,6 +141,7 @@ def test_in_the_background_another_process_compiles_and_the_thread_loads(jobs: l
     assert jobs == ["height map", "mesh"]
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities are asked as on Unix")
 @pytest.mark.parametrize(("gives_way", "nicer_by"), [(False, 0), (True, 10)])
 def test_what_compiles_behind_a_game_lets_frames_come_first(gives_way: bool, nicer_by: int) -> None:

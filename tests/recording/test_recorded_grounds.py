@@ -314,6 +314,7 @@ def test_a_frame_that_is_refused_keeps_its_changes_for_the_next():
     assert replay(recording, make_tiles) is None
 
 
+@pytest.mark.alone
 def test_other_threads_are_recorded():
     hero = make_tiles()
     recording = Recording(hero)

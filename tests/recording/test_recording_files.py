@@ -126,6 +126,7 @@ def test_other_members_are_refused(recorded, tmp_path, change):
     assert message.endswith("file must be a recording, undamaged")
 
 
+@pytest.mark.alone
 def test_a_long_recording_of_little_is_loaded_in_little_time_and_memory(recorded, tmp_path):
     """The most that a small file may hold: frames in which nothing happens."""
     count = 100_000

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import OBB, Ground, HeightMap, Octree, Sphere, TriangleMesh
+from tests.helpers import forks
 
 _SIDE = 800
 _CENTER = (400.3, 60.0, 400.7)
@@ -122,19 +122,14 @@ print(answers(ball, few=1_000_000))
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it")
 def test_what_no_memory_would_hold_is_refused_before_it_is_gone():
-    done = subprocess.run(
-        [sys.executable, "-c", _IN_LITTLE_MEMORY],
-        capture_output=True,
-        text=True,
-        check=False,
-        # Else each thread of a library reserves addresses of its own, which count as memory, and
-        # the C library may keep tens of megabytes that are free.
-        env=os.environ | {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"},
-    )
-    assert done.returncode == 0, done.stderr
-    counts, deepest, *others = eval(done.stdout)  # noqa: S307 what was printed above
+    # Else each thread of a library reserves addresses of its own, which count as memory, and the C
+    # library may keep tens of megabytes that are free.
+    environment = os.environ | {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
+    printed = forks.printed("-c", _IN_LITTLE_MEMORY, env=environment)
+    counts, deepest, *others = eval(printed)  # noqa: S307 what was printed above
     assert abs(counts[0] - 2 * np.pi * 999**2) < 20_000
     assert len(deepest) == 1
     assert others == [

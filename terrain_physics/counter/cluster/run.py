@@ -13,6 +13,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
@@ -332,15 +333,18 @@ class _ClusterWorkers:
             yield self._result(futures.pop())
 
     def _result(self, future: Any) -> Any:
+        """Wait for a result, and look at the workers meanwhile.
+
+        What waits is never given up: `Future.result` with a timeout may cancel a request before it
+        is sent, Dask keeps that, and whoever asks next fails by it.
+        """
         self._seen = time.monotonic()
-        while True:
-            try:
-                return future.result(timeout=_LOOK)
-            except TimeoutError:
-                if future.status == "error":  # of the task itself
-                    raise
-                self._look()
-                self._progress.advance(0)
+        coroutine = self._client.gather(future, asynchronous=True)
+        result = asyncio.run_coroutine_threadsafe(coroutine, self._client.loop.asyncio_loop)
+        while not wait([result], _LOOK).done:
+            self._look()
+            self._progress.advance(0)
+        return result.result()
 
     def _look(self) -> bool:
         """Tell whether there are any; give up those that are silent, and a silent scheduler."""
