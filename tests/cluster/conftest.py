@@ -1,6 +1,14 @@
 """A cluster of two processes, for all tests here, and small ranges."""
 
+from pathlib import Path
+
 import pytest
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests, which import Dask, where they are not asked for."""
+    is_test = collection_path.name.startswith("test_")
+    return True if is_test and "not cluster" in config.getoption("markexpr") else None
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """Keys and mouse of the demo, as scripted events."""
 
+from typing import Any
+
 import numpy as np
 import pygame
 import pytest
@@ -22,12 +24,18 @@ def test_a_frame_is_drawn_overlaid_and_shown() -> None:
     assert app.scene.steps == 2
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
-def test_view_keys_switch_views(view) -> None:
+@pytest.fixture(scope="module")
+def paused() -> Any:
     app = open_app("reference")
     for _ in range(130):
-        app.frame(1 / 60, [])
+        app.frame(1 / 60, [], drawn=False)
     press(app, "p")
+    return app
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+def test_view_keys_switch_views(view, paused) -> None:
+    app = paused
     app.frame(1 / 60, [])
     plain = app.renderer.last
     press(app, view.key)
@@ -67,7 +75,9 @@ def test_a_line_stays_that_names_the_way_to_help() -> None:
     app = open_app()
     app.help_left = 0.0
     bottom = slice(SIZE[1] - 22, SIZE[1] - 6)
-    for _ in range(700):
+    for _ in range(698):
+        app.frame(1 / 60, [], drawn=False)
+    for _ in range(2):
         app.frame(1 / 60, [])
     line = app.renderer.panel[SIZE[0] // 3 : -SIZE[0] // 3, bottom]
     assert (line > 0).mean() > 0.2

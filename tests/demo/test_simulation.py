@@ -71,20 +71,20 @@ def test_back_and_forward_restore_the_hashes_of_the_first_pass(name: str) -> Non
     scene = simulation.scene
     simulation.source = scene.script
     hashes = [scene.state_hash()]
-    for _ in range(75):
+    for _ in range(45):
         simulation.step(Controls())
         hashes.append(scene.state_hash())
     simulation.source = None
-    for step in range(74, 20, -1):
+    for step in range(44, 20, -1):
         assert simulation.back()
         assert scene.steps == step
         assert scene.state_hash() == hashes[step]
     assert simulation.paused
-    for step in range(22, 76):
+    for step in range(22, 46):
         assert simulation.forward()
         assert scene.state_hash() == hashes[step]
     assert not simulation.forward()
-    assert scene.steps == 76
+    assert scene.steps == 46
 
 
 def test_the_way_back_ends() -> None:

@@ -20,6 +20,7 @@ from demo.sound import sounds
 from demo.sound.audio_driver import AudioDriver
 from demo.sound.timbres import _TIMBRES, RATE, VARIANTS, footstep, landing
 from tests.demo.stand_in import Counting, click, key, open_app, press
+from tests.helpers.examples import times
 
 WALKED_ON = ("grass", "earth", "sand", "gravel", "snow", "stone", "wood", "metal", "water")
 
@@ -80,7 +81,7 @@ def wait(app: Any, frames: int) -> None:
 @pytest.mark.parametrize("make", [footstep, landing])
 @pytest.mark.parametrize("material", [*BY_NAME, "", "cheese"])
 def test_sounds_are_short_bounded_and_without_clicks(make: Any, material: str) -> None:
-    for variant in range(VARIANTS):
+    for variant in range(times(VARIANTS)):
         samples = make(material, variant)
         assert 0.05 * RATE < len(samples) < 0.5 * RATE
         assert 0.3 < np.abs(samples).max() <= 1.0

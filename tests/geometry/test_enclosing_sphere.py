@@ -12,7 +12,7 @@ from pyglm import glm
 from terrain_physics import Sphere, smallest_enclosing_sphere, smallest_enclosing_sphere_many
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from tests.helpers import strategies
-from tests.helpers.examples import examples
+from tests.helpers.examples import examples, times
 from tests.helpers.strategies import Array
 from tests.oracles import spheres
 
@@ -173,7 +173,7 @@ def test_thin_differences_far_away():
 def test_thin_sets_near_a_circle_keep_all_digits():
     """Four points nearly in a plane and nearly on a circle: the center slides, the radius not."""
     rng = np.random.default_rng(5)
-    for thin in 10.0 ** rng.uniform(-12, -4, 200):
+    for thin in 10.0 ** rng.uniform(-12, -4, times(200)):
         angles = rng.uniform(0, 2 * np.pi, 4)
         points = np.stack([np.cos(angles), np.sin(angles), thin * rng.normal(size=4)], axis=1)
         check(points @ strategies.rotation_from(rng.normal(size=4)).T)
@@ -182,7 +182,7 @@ def test_thin_sets_near_a_circle_keep_all_digits():
 def test_points_around_the_waist_of_a_pair_need_more_than_53_bits():
     """Each sticks out by 1e-9 of the radius, and enlarges the sphere by less than 1e-18 of it."""
     rng = np.random.default_rng(6)
-    for _ in range(25):
+    for _ in range(times(25)):
         waist = rng.normal(size=(6, 3)) * [1e-3, 1, 1]
         waist *= (1 + 3e-9 * rng.uniform(-1, 1, (6, 1))) / np.linalg.norm(
             waist, axis=1, keepdims=True

@@ -7,6 +7,7 @@ import pytest
 
 from terrain_physics import intersect_obb_triangle_many
 from tests.helpers.box_checks import check, push_of
+from tests.helpers.examples import times
 from tests.helpers.strategies import Array, BoxCase, rotation_from
 from tests.oracles import box_hulls
 
@@ -162,7 +163,7 @@ def check_many(seed: int, count: int) -> None:
 
 
 def test_many():
-    check_many(seed=1, count=2_000)
+    check_many(seed=1, count=times(2_000))
 
 
 @pytest.mark.long

@@ -26,9 +26,7 @@ def exact(numbers: Iterable[float]) -> list[Fraction]:
     return [Fraction(float(number)) for number in numbers]
 
 
-def square_distances(
-    triangle: Sequence[Number], center: Sequence[Number]
-) -> tuple[Number, Number]:
+def square_distances(triangle: Sequence[Number], center: Sequence[Number]) -> tuple[Number, Number]:
     """Return the squares of the least and the greatest distance of a point to a triangle of nine
     numbers.
 
