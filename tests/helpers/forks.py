@@ -186,8 +186,9 @@ def start(
 ) -> Program:
     """Start ``python arguments``; what it reads, and where it writes, may be a file."""
     words, env = [str(word) for word in arguments], os.environ if env is None else env
-    out, err = (_file() if given is None else given for given in (stdout, stderr))
-    kept = (out if stdout is None else None, err if stderr is None else None)
+    kept = [_file() if given is None else None for given in (stdout, stderr)]
+    given: list[Any] = [stdout, stderr]
+    out, err = (file or other for file, other in zip(kept, given, strict=True))
     helper = None if own else _helper(env)
     if helper is None:
         command = [sys.executable, *words]
