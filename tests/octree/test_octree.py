@@ -48,7 +48,7 @@ def test_what_touches_is_met_on_each_side_of_each_axis(leaf_capacity):
     octree = octree_of(Scene(cubes, leaf_capacity=leaf_capacity))
     np.testing.assert_array_equal(octree.overlapping_pairs(), oracle.pairs(cubes))
     ways = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    beside = np.tile(2.5 + 3.5 * ways - 1.0, 2) + [0, 0, 0, 2, 2, 2]
+    beside = np.concatenate([1.5 + 3.5 * ways, 3.5 + 3.5 * ways], axis=1)
     balls = np.column_stack([2.5 + 3.5 * ways, np.linalg.norm(ways, axis=1)])
     for rows in (beside, balls):
         expected = oracle.meets(rows, cubes)
