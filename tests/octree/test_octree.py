@@ -40,6 +40,27 @@ def test_pairs(scene):
     assert len(pairs) <= octree.count_pair_tests() <= len(octree) * (len(octree) - 1) // 2
 
 
+@pytest.mark.parametrize("leaf_capacity", [1, 16])
+def test_what_touches_is_met_on_each_side_of_each_axis(leaf_capacity):
+    """Cubes that fill a space, all in trees of several levels, and what touches the outermost."""
+    lower = np.stack(np.meshgrid(*[np.arange(5.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    cubes = np.concatenate([lower, lower + 1.0], axis=1)
+    octree = octree_of(Scene(cubes, leaf_capacity=leaf_capacity))
+    np.testing.assert_array_equal(octree.overlapping_pairs(), oracle.pairs(cubes))
+    ways = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    beside = np.concatenate([1.5 + 3.5 * ways, 3.5 + 3.5 * ways], axis=1)
+    balls = np.column_stack([2.5 + 3.5 * ways, np.linalg.norm(ways, axis=1)])
+    for rows in (beside, balls):
+        expected = oracle.meets(rows, cubes)
+        assert (expected.sum(axis=1) > 0).sum() >= 7
+        ask = octree.query_aabbs_many if rows is beside else octree.query_spheres_many
+        _, ids = ask(*((rows[:, :3], rows[:, 3:]) if rows is beside else (rows,)))
+        np.testing.assert_array_equal(ids, np.nonzero(expected)[1])
+    spheres = np.column_stack([lower, np.full(len(lower), 0.5)])
+    octree = octree_of(Scene(spheres, leaf_capacity=leaf_capacity))
+    np.testing.assert_array_equal(octree.overlapping_pairs(), oracle.pairs(spheres))
+
+
 @given(scene=scenes(), queries=scenes(most=8), near=st.booleans())
 @examples(100)
 def test_queries(scene, queries, near):
