@@ -388,9 +388,11 @@ def _info() -> int:
         level = _jit.native.__name__.rpartition("_")[2]
         print(f"machine code: x86-64-{level}, of this wheel, by {_jit.native.COMPILED_BY}")
         return 0
+    from terrain_physics._kernels import _cache
+
     print(f"machine code: none; {'numba compiles' if _jit.HAS_NUMBA else 'runs as plain Python'}")
-    print(f"compiled functions: {_jit.cache_folder() or 'not kept'}")
-    if reason := _jit.why_refused():
+    print(f"compiled functions: {_cache.cache_folder() or 'not kept'}")
+    if reason := _cache.why_refused():
         print(f"not used, since loading runs what is there: {reason}")
     print(f"counter compiled: {'yes' if _jit.is_cached(count_chunks) else 'no'}")
     return 0

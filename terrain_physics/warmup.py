@@ -263,7 +263,11 @@ def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
 
 def _can_be_helped() -> bool:
     """Tell whether there is something that another process of Python can compile for this one."""
-    is_shared = _jit.cache_folder() is not None and not _jit.why_refused()
+    if not _jit.HAS_NUMBA:
+        return False
+    from terrain_physics._kernels import _cache  # which loads numba
+
+    is_shared = _cache.cache_folder() is not None and not _cache.why_refused()
     largest = (update_characters, count_chunks, find_contacts)
     is_done = all(_jit.is_cached(kernel) for kernel in largest)
     is_python = Path(sys.executable or "").stem.startswith("python")  # and no game, no editor

@@ -13,7 +13,7 @@ from llvmlite import binding as llvm
 from numba.core.cpu import CPUContext
 
 from terrain_physics._build import signatures
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _cache
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _noinline_libraries() -> list[Any]:
     """Return the code of kernels that are called where they are, and not copied into callers."""
     return [
         signatures.kernel_named(module, name).inner().overloads[signature].library
-        for module, name, signature in _jit.compiled_noinline()
+        for module, name, signature in _cache.compiled_noinline()
     ]
 
 

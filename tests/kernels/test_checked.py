@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from terrain_physics._kernels._jit import HAS_NUMBA, cache_folder
+from terrain_physics._kernels._jit import HAS_NUMBA
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,7 +16,8 @@ PROGRAM = """
 import json
 import numpy as np
 from terrain_physics._kernels._intrinsics import copy_eight, put_eight
-from terrain_physics._kernels._jit import cache_folder, kernel
+from terrain_physics._kernels._cache import cache_folder
+from terrain_physics._kernels._jit import kernel
 
 @kernel
 def read(values, place):
