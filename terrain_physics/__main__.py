@@ -357,8 +357,10 @@ def _warm_up(processes: int) -> int:
     import tqdm
 
     from terrain_physics import warmup
+    from terrain_physics._kernels import _notices
 
     with tqdm.tqdm(disable=None, file=sys.stderr, bar_format="{n}/{total} {bar} {desc}") as bar:
+        _notices.reader.sees_progress = not bar.disable
 
         def show(name: str, done: int, count: int) -> None:
             bar.total, bar.n = count, done
@@ -479,6 +481,9 @@ def main() -> NoReturn:
     It ends at once: the interpreter's normal exit takes a tenth of the time of a small job, and
     after Ctrl-C it would wait for threads that are still counting.
     """
+    from terrain_physics._kernels import _notices
+
+    _notices.reader.runs_our_command = True
     status = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -33,9 +33,14 @@ from terrain_physics._kernels import _imports, _native, _notices, _numba, _own_f
 UNUSED_SECONDS = 90 * 24 * 3600
 """Age at which a file is deleted: since it was last loaded, or else written."""
 
-_compiling = _notices.Stopwatch(
-    "compiling for this processor, once on this computer; all of it takes about a minute"
-)
+
+def _why_it_takes_long() -> str:
+    if reason := why_refused():
+        return f"compiling, about a minute if all is used, at each start: {reason}"
+    return "compiling, once on this computer, about a minute if all is used"
+
+
+_compiling = _notices.Stopwatch(_why_it_takes_long)
 
 
 def cache_root() -> Path:

@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Callable
 
 IS_QUIET = os.environ.get("TERRAIN_PHYSICS_QUIET", "0") not in {"", "0"}
 
@@ -20,10 +21,12 @@ class _Reader:
     def __init__(self) -> None:
         self.runs_our_command = False
         """Whether the program is ``terrain-physics``: then its user waits, terminal or not."""
+        self.sees_progress = False
+        """Whether something else shows already that work is done."""
 
     def is_there(self) -> bool:
         """Tell whether somebody sees a line on standard error."""
-        if sys.stderr is None:
+        if sys.stderr is None or self.sees_progress:
             return False
         return self.runs_our_command or sys.stderr.isatty()
 
@@ -50,7 +53,7 @@ def tell(text: str) -> None:
 class Stopwatch:
     """Time that one thing takes and those that begin within it; says once that it takes long."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: Callable[[], str]) -> None:
         self._text = text
         self._first: object = None
         self._begun = 0.0
@@ -73,4 +76,4 @@ class Stopwatch:
         if self._has_told or self._spent + time.monotonic() - self._begun < PATIENCE:
             return
         self._has_told = True
-        tell(self._text)
+        tell(self._text())

@@ -47,14 +47,14 @@ def tiny(tmp_path: Path) -> Tiny:
     return Tiny(tmp_path)
 
 
-def run(tiny: Tiny, modules: str, code: str = "", **env: str) -> Any:
+def run(tiny: Tiny, modules: str, code: str = "", *, alone: bool = False, **env: str) -> Any:
     """Run the report where these modules are there, and then some code."""
     report = REPORT.partition("if __name__")[0]
-    return tiny.run(MODULES + modules + report + code + LOADED, env=env)
+    return tiny.run(MODULES + modules + report + code + LOADED, env=env, alone=alone)
 
 
 def test_machine_code_is_used_and_numba_is_not_imported(tiny):
-    report = run(tiny, "add('v3')")
+    report = run(tiny, "add('v3')", alone=True)
     assert report["result"] == ANSWER
     assert report["level"] == "v3"
     assert not report["numba"]
