@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import gc
+import os
 import signal
 from collections.abc import Generator
 from typing import Any
@@ -8,10 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from terrain_physics import warm_up
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _jit, _native
 from terrain_physics._support import threads
-from tests.helpers import machine_code
+from tests.helpers import compiled, machine_code
+
+# Tests compare what programs write.
+os.environ.setdefault("TERRAIN_PHYSICS_QUIET", "1")
 
 # What is far too little to be shared out in a game is shared out in tests.
 threads._SHORTEST_TASK = 1_000
@@ -33,8 +36,13 @@ _gaps_of_workers: set[str] = set()
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(specs: list[object]) -> None:
-    """Compile what all workers need before they start, so that none does it twice."""
-    warm_up(processes=len(specs))
+    """Compile what the tests call before the workers start, so that none does it twice."""
+    compiled.compile_all(processes=len(specs))
+
+
+def pytest_report_header() -> list[str]:
+    """Say if machine code was made for this checkout and is not used."""
+    return _native.stale
 
 
 @pytest.hookimpl(wrapper=True)

@@ -196,7 +196,8 @@ if _numba.CAN_CACHE:
             for file in self._folder.glob(f"{self._start}*.bin"):
                 file.unlink(missing_ok=True)
 
-        def _file(self, signature: Any, codegen: Any) -> Path:
+        def file(self, signature: Any, codegen: Any) -> Path:
+            """Return where machine code for these types is kept."""
             fields = tuple(_fields(getattr(signature, "args", signature)))
             # The magic tuple holds the processor's features as numba was told to use them.
             key = _short_hash((signature, fields, codegen.magic_tuple(), self._line))
@@ -214,7 +215,7 @@ if _numba.CAN_CACHE:
 
         def _stored(self, signature: Any, target_context: Any) -> Any:
             target_context.refresh()
-            file = self._file(signature, target_context.codegen())
+            file = self.file(signature, target_context.codegen())
             stored = _own_files.read(file)
             digest, payload = stored[:32], stored[32:]
             if hashlib.sha256(payload).digest() != digest:
@@ -232,7 +233,7 @@ if _numba.CAN_CACHE:
             with contextlib.suppress(Exception):
                 if not result.library.has_dynamic_globals:  # addresses, valid in this process only
                     self._write(
-                        self._file(signature, result.codegen),
+                        self.file(signature, result.codegen),
                         _numba.dumps((_callees(result), result._reduce())),  # noqa: SLF001
                     )
             if self._noinline:

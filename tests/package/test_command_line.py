@@ -321,12 +321,12 @@ def test_what_a_shell_needs_is_named(arguments, module, capsys, monkeypatch):
     assert "is not installed. It needs what pip install 'terrain-physics[shell]' brings" in err
 
 
-def test_info_tells_the_machine_code_of_a_wheel(capsys, monkeypatch):
+def test_info_tells_the_machine_code(capsys, monkeypatch):
     native = SimpleNamespace(__name__="terrain_physics._kernels._native_v3", COMPILED_BY="numba 1")
     monkeypatch.setattr(_jit, "native", native)
     assert command_line.run(["info"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "machine code: x86-64-v3, of this wheel, by numba 1"
+    assert last == "machine code: x86-64-v3, by numba 1"
 
 
 def test_warm_up_tells_how_far_it_is(capsys, monkeypatch):
