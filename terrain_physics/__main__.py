@@ -360,7 +360,7 @@ def _warm_up(processes: int) -> int:
     from terrain_physics._kernels import _notices
 
     with tqdm.tqdm(disable=None, file=sys.stderr, bar_format="{n}/{total} {bar} {desc}") as bar:
-        _notices.reader.sees_progress = not bar.disable
+        _notices.audience.sees_progress = not bar.disable
 
         def show(name: str, done: int, count: int) -> None:
             bar.total, bar.n = count, done
@@ -483,7 +483,7 @@ def main() -> NoReturn:
     """
     from terrain_physics._kernels import _notices
 
-    _notices.reader.runs_our_command = True
+    _notices.audience.runs_our_command = True
     status = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -74,7 +74,7 @@ def cache_folder() -> Path | None:
             _numba.numba.__version__,
             _numba.llvmlite.__version__,
             sys.implementation.cache_tag,
-            _numba.llvm.get_host_cpu_name(),
+            _numba.binding.get_host_cpu_name(),
             _native.CHECKED,
             *(getattr(_numba.numba.config, name, None) for name in settings),
         )
@@ -268,7 +268,7 @@ if _numba.CAN_CACHE:
         """
         library = result.library
         empty = library.codegen._create_empty_module(library.name)  # noqa: SLF001
-        library._shared_module = _numba.llvm.parse_assembly(str(empty))  # noqa: SLF001
+        library._shared_module = _numba.binding.parse_assembly(str(empty))  # noqa: SLF001
         symbol = result.fndesc.llvm_func_name
         _noinline[symbol] = function.__module__, function.__name__, signature
 

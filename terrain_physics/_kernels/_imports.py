@@ -47,7 +47,7 @@ class _UnclearError(Exception):
     """The text does not tell which modules are meant."""
 
 
-class _Source(NamedTuple):
+class _ModuleText(NamedTuple):
     """The text of a module."""
 
     text: bytes
@@ -55,7 +55,9 @@ class _Source(NamedTuple):
     edited: float
 
 
-_packages = [_Package(str(__package__), str(__package__).removesuffix("_by_numba"), _sources.FOLDER)]
+_packages = [
+    _Package(str(__package__), str(__package__).removesuffix("_by_numba"), _sources.FOLDER)
+]
 
 _states: dict[str, tuple[object, str]] = {}
 """Of each module that was asked for: its spec, and its state."""
@@ -97,8 +99,8 @@ def _state(name: str, importers: tuple[str, ...]) -> str:
         raise PermissionError(f"{name} may have been edited since it was loaded")
     called = package.text + name.removeprefix(package.name)
     parts = [called, hashlib.sha256(source.text).hexdigest()]
-    for other in sorted(set(_imported(called, source))):
-        parts.append(_state(other, (*importers, name)))
+    imported = sorted(set(_imported(called, source)))
+    parts += [_state(other, (*importers, name)) for other in imported]
     state = hashlib.sha256(repr(parts).encode()).hexdigest()
     _states[name] = spec, state
     return state
@@ -108,16 +110,16 @@ def _is_within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def _read(folder: str, within: str) -> _Source:
+def _read(folder: str, within: str) -> _ModuleText:
     """Read the file of a module, given its folder and its name after that of its package."""
     place = folder + within.replace(".", os.sep)
     is_folder = os.path.isdir(place)  # noqa: PTH112 quicker
     file = os.path.join(place, "__init__.py") if is_folder else f"{place}.py"  # noqa: PTH118
     with open(file, "rb") as opened:  # noqa: PTH123 quicker
-        return _Source(opened.read(), is_folder, os.fstat(opened.fileno()).st_mtime)
+        return _ModuleText(opened.read(), is_folder, os.fstat(opened.fileno()).st_mtime)
 
 
-def _imported(module: str, source: _Source) -> Iterator[str]:
+def _imported(module: str, source: _ModuleText) -> Iterator[str]:
     """Yield the modules that a source imports from packages that are followed."""
     for names in _PLAIN.findall(source.text):
         for name in re.findall(r"[\w.]+", names.decode()):
@@ -134,7 +136,9 @@ def _absolute(origin: str, module: str, *, is_folder: bool) -> str:
     if not origin.startswith("."):
         return origin
     try:
-        return importlib.util.resolve_name(origin, module if is_folder else module.rpartition(".")[0])
+        return importlib.util.resolve_name(
+            origin, module if is_folder else module.rpartition(".")[0]
+        )
     except ImportError:
         raise _UnclearError(origin) from None
 

@@ -15,7 +15,7 @@ PATIENCE = 2.0
 """Seconds that pass without a word."""
 
 
-class _Reader:
+class _Audience:
     """Who reads what is written to standard error."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class _Reader:
         return self.runs_our_command or sys.stderr.isatty()
 
 
-reader = _Reader()
+audience = _Audience()
 
 
 def tell(text: str) -> None:
@@ -44,8 +44,8 @@ def tell(text: str) -> None:
     if logger.hasHandlers():
         logger.info(text)
         return
-    with contextlib.suppress(OSError, ValueError):  # closed, or its reader is gone
-        if reader.is_there():
+    with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads on
+        if audience.is_there():
             sys.stderr.write(f"terrain_physics: {text}\n")
             sys.stderr.flush()
 

@@ -16,7 +16,7 @@ HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_SKIP_REFCOUNT = False
 try:
     import llvmlite as llvmlite  # noqa: PLC0414 handed on
     import numba as numba  # noqa: PLC0414
-    from llvmlite import binding as llvm  # noqa: F401
+    from llvmlite import binding as binding  # noqa: PLC0414
 except Exception as reason:  # a broken numba raises more than ImportError
     if not _native.IS_PLAIN_WANTED:
         warnings.warn(

@@ -63,7 +63,8 @@ for line in sys.stdin:
         finally:
             os._exit(status)
     _, status, used = os.wait4(child, 0)
-    answers.write(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]) + "\\n")
+    answer = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+    print(json.dumps(answer), file=answers)
 """
 
 _SETTINGS = ("NUMBA_", "TERRAIN_PHYSICS_", "XDG_", "PYTHON", "COV")

@@ -60,6 +60,8 @@ def test_indices_are_checked_and_the_cache_is_another() -> None:
         text=True,
         check=True,
     )
+    from terrain_physics._kernels._cache import cache_folder
+
     refused, folder = json.loads(told.stdout)
     assert refused == [False, True, False, True, True, False, True]
     assert folder != str(cache_folder())

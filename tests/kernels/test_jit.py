@@ -1,4 +1,4 @@
-"""The kernel cache survives each trap: a tiny package around a copy of what compiles, run by itself.
+"""The kernel cache survives each trap: a tiny package with a copy of what compiles, run by itself.
 
 Each run is a process of its own, as a game's would be, and tells what it saw.
 """
@@ -19,7 +19,7 @@ from tests.helpers.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESUL
 
 pytest.importorskip("numba")
 
-from terrain_physics._kernels import _cache  # noqa: E402 it loads numba
+from terrain_physics._kernels import _cache
 
 
 @pytest.fixture
@@ -546,7 +546,7 @@ IMPORTS = {
     "in a function": "def far():\n    from tiny.far import FAR\n    return FAR\nFAR = far()",
     "a folder": "from tiny.folder import FAR",
     "a folder, relatively": "from .folder import FAR",
-    "a folder's module": "from tiny import folder; from tiny.folder import again; FAR = folder.again.FAR",
+    "a folder's module": "from tiny import folder; import tiny.folder.again; FAR = folder.FAR",
 }
 
 

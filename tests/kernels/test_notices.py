@@ -31,7 +31,7 @@ def stderr(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
     # Not of the real `sys`: pytest puts its own there for each part of a test.
     monkeypatch.setattr(_notices, "sys", SimpleNamespace(stderr=stream))
     monkeypatch.setattr(_notices, "IS_QUIET", False)
-    monkeypatch.setattr(_notices, "reader", _notices._Reader())
+    monkeypatch.setattr(_notices, "audience", _notices._Audience())
     monkeypatch.setattr(logging.Logger, "hasHandlers", lambda _: False)  # pytest adds its own
     return stream
 
@@ -52,13 +52,13 @@ def test_a_terminal_gets_one_line(stderr):
 def test_a_file_gets_nothing_unless_our_own_command_runs(stderr):
     stderr.is_terminal = False
     _notices.tell("unseen")
-    _notices.reader.runs_our_command = True
+    _notices.audience.runs_our_command = True
     _notices.tell("so it is")
     assert stderr.getvalue() == "terrain_physics: so it is\n"
 
 
 def test_a_bar_that_moves_is_enough(stderr):
-    _notices.reader.sees_progress = True
+    _notices.audience.sees_progress = True
     _notices.tell("unseen")
     assert not stderr.getvalue()
 
