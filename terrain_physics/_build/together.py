@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from terrain_physics import warmup
-from terrain_physics._kernels import _jit
-from terrain_physics._kernels._cache import _KernelCache
+from terrain_physics._kernels import _cache, _jit
 
 CAN_FORK = hasattr(os, "fork")
 
@@ -60,7 +59,8 @@ def _take_turns(folder: Path) -> None:
     """
     import fcntl  # where there are forks
 
-    load, save = _KernelCache.load_overload, _KernelCache.save_overload
+    kept: Any = _cache._KernelCache  # noqa: SLF001
+    load, save = kept.load_overload, kept.save_overload
     held: dict[str, IO[str]] = {}
 
     def load_or_wait(self: Any, signature: Any, target: Any) -> Any:
@@ -79,4 +79,4 @@ def _take_turns(folder: Path) -> None:
         save(self, signature, result)
         held.pop(self.file(signature, result.codegen).name).close()
 
-    _KernelCache.load_overload, _KernelCache.save_overload = load_or_wait, save_and_let_go
+    kept.load_overload, kept.save_overload = load_or_wait, save_and_let_go

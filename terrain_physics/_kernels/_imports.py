@@ -29,6 +29,7 @@ _NAMES = rb"\((?:[^)#]|#[^\n]*)*\)|(?:[^\n\\]|\\\r?\n)*"
 _FROM = re.compile(rb"from%b*([.\w \t]+?)%b*\bimport\b%b*(%b)" % (_SPACE, _SPACE, _SPACE, _NAMES))
 _PLAIN = re.compile(rb"import%b+((?:[\w., \t]|\\\r?\n)+)" % _SPACE)
 
+_WORD = re.compile(r"[\w*]+")
 _ALIAS = re.compile(r"\bas\s+\w+")
 
 _BEGAN = time.time()
@@ -61,6 +62,9 @@ _packages = [
 
 _states: dict[str, tuple[object, str]] = {}
 """Of each module that was asked for: its spec, and its state."""
+
+_files: set[str] = set()
+"""Places of modules, without the suffix, that are known to be no folders."""
 
 
 def follow(name: str) -> None:
@@ -121,15 +125,25 @@ def _read(folder: str, within: str) -> _ModuleText:
 
 def _imported(module: str, source: _ModuleText) -> Iterator[str]:
     """Yield the modules that a source imports from packages that are followed."""
-    for names in _PLAIN.findall(source.text):
-        for name in re.findall(r"[\w.]+", names.decode()):
-            if any(_is_within(name, p.text) or _is_within(p.text, name) for p in _packages):
-                raise _UnclearError(name)  # all that is below it can be reached by its name
-    for origin, names in _FROM.findall(source.text):
-        words = re.findall(r"[\w*]+", _ALIAS.sub("", names.decode(errors="replace")))
+    for (names,) in _matches(_PLAIN, source.text):
+        if any(package.text.partition(".")[0].encode() in names for package in _packages):
+            raise _UnclearError(module)  # all that is below a package can be reached by its name
+    for origin, names in _matches(_FROM, source.text):
         whole = _absolute("".join(origin.decode().split()), module, is_folder=source.is_folder)
         for package in _packages:
-            yield from _modules_meant(whole, words, package)
+            yield from _modules_meant(whole, names, package)
+
+
+def _matches(pattern: re.Pattern[bytes], text: bytes) -> Iterator[tuple[bytes, ...]]:
+    """Yield the groups of each match; what follows the last import is not looked at."""
+    place, last = 0, text.rfind(b"import")
+    while place <= last and (found := pattern.search(text, place)):
+        yield found.groups()
+        place = found.end()
+
+
+def _words(names: bytes) -> list[str]:
+    return _WORD.findall(_ALIAS.sub("", names.decode(errors="replace")))
 
 
 def _absolute(origin: str, module: str, *, is_folder: bool) -> str:
@@ -143,18 +157,21 @@ def _absolute(origin: str, module: str, *, is_folder: bool) -> str:
         raise _UnclearError(origin) from None
 
 
-def _modules_meant(origin: str, words: list[str], package: _Package) -> Iterator[str]:
-    """Yield the modules of a package that ``from origin import words`` imports."""
+def _modules_meant(origin: str, names: bytes, package: _Package) -> Iterator[str]:
+    """Yield the modules of a package that ``from origin import names`` imports."""
     if not _is_within(origin, package.text):
-        if any(_is_within(package.text, f"{origin}.{word}") for word in words):
+        if _is_within(package.text, origin) and any(
+            _is_within(package.text, f"{origin}.{word}") for word in _words(names)
+        ):
             raise _UnclearError(package.text)
         return
     within = origin.removeprefix(package.text)
     place = package.folder + within.replace(".", os.sep)
-    if not os.path.isdir(place):  # noqa: PTH112 quicker
+    if place in _files or not os.path.isdir(place):  # noqa: PTH112 quicker
+        _files.add(place)
         yield package.name + within
         return
-    for word in words:
+    for word in _words(names):
         if word == "*" or os.path.isdir(os.path.join(place, word)):  # noqa: PTH112, PTH118
             raise _UnclearError(origin)
         is_module = os.path.isfile(os.path.join(place, f"{word}.py"))  # noqa: PTH113, PTH118

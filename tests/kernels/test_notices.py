@@ -2,7 +2,6 @@
 
 import io
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,7 +24,7 @@ class Stream(io.StringIO):
 
 
 @pytest.fixture
-def stderr(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
+def stderr(monkeypatch: pytest.MonkeyPatch) -> Stream:
     """Return a terminal in a program that keeps no log."""
     stream = Stream()
     # Not of the real `sys`: pytest puts its own there for each part of a test.
@@ -66,7 +65,7 @@ def test_a_bar_that_moves_is_enough(stderr):
 def test_no_standard_error_or_a_closed_one_is_no_error(stderr, monkeypatch):
     stderr.close()
     _notices.tell("unseen")
-    monkeypatch.setattr(_notices.sys, "stderr", None)
+    monkeypatch.setattr(_notices, "sys", SimpleNamespace(stderr=None))
     _notices.tell("unseen")
 
 
