@@ -357,8 +357,10 @@ def _warm_up(processes: int) -> int:
     import tqdm
 
     from terrain_physics import warmup
+    from terrain_physics._kernels import _notices
 
     with tqdm.tqdm(disable=None, file=sys.stderr, bar_format="{n}/{total} {bar} {desc}") as bar:
+        _notices.audience.sees_progress = not bar.disable
 
         def show(name: str, done: int, count: int) -> None:
             bar.total, bar.n = count, done
@@ -386,11 +388,13 @@ def _info() -> int:
             print(f"{package} is not installed")
     if _jit.native is not None:
         level = _jit.native.__name__.rpartition("_")[2]
-        print(f"machine code: x86-64-{level}, of this wheel, by {_jit.native.COMPILED_BY}")
+        print(f"machine code: x86-64-{level}, by {_jit.native.COMPILED_BY}")
         return 0
+    from terrain_physics._kernels import _cache
+
     print(f"machine code: none; {'numba compiles' if _jit.HAS_NUMBA else 'runs as plain Python'}")
-    print(f"compiled functions: {_jit.cache_folder() or 'not kept'}")
-    if reason := _jit.why_refused():
+    print(f"compiled functions: {_cache.cache_folder() or 'not kept'}")
+    if reason := _cache.why_refused():
         print(f"not used, since loading runs what is there: {reason}")
     print(f"counter compiled: {'yes' if _jit.is_cached(count_chunks) else 'no'}")
     return 0
@@ -477,6 +481,9 @@ def main() -> NoReturn:
     It ends at once: the interpreter's normal exit takes a tenth of the time of a small job, and
     after Ctrl-C it would wait for threads that are still counting.
     """
+    from terrain_physics._kernels import _notices
+
+    _notices.audience.runs_our_command = True
     status = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:

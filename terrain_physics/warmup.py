@@ -220,7 +220,7 @@ def run_jobs(progress: Progress | None = None, number: int = 0, processes: int =
     """Do all jobs, each of several processes in another order: what one compiles others load."""
     jobs = list(_JOBS.items())
     with _jit.collecting_rarely():
-        for done, place in enumerate(_order(len(jobs), number, processes)):
+        for done, place in enumerate(order(len(jobs), number, processes)):
             name, job = jobs[place]
             if progress is not None:
                 progress(name, done, len(jobs))
@@ -229,7 +229,7 @@ def run_jobs(progress: Progress | None = None, number: int = 0, processes: int =
         progress("done", len(jobs), len(jobs))
 
 
-def _order(jobs: int, number: int, processes: int) -> list[int]:
+def order(jobs: int, number: int, processes: int) -> list[int]:
     """Return in which order one of several processes does the jobs.
 
     They go in pairs, one forwards and one backwards from the same place: these two meet once. Two
@@ -263,7 +263,11 @@ def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
 
 def _can_be_helped() -> bool:
     """Tell whether there is something that another process of Python can compile for this one."""
-    is_shared = _jit.cache_folder() is not None and not _jit.why_refused()
+    if not _jit.HAS_NUMBA:
+        return False
+    from terrain_physics._kernels import _cache  # which loads numba
+
+    is_shared = _cache.cache_folder() is not None and not _cache.why_refused()
     largest = (update_characters, count_chunks, find_contacts)
     is_done = all(_jit.is_cached(kernel) for kernel in largest)
     is_python = Path(sys.executable or "").stem.startswith("python")  # and no game, no editor

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from terrain_physics import warm_up
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _jit, _native
 from terrain_physics._support import threads
-from tests.helpers import forks, lanes, machine_code, prices
+from tests.helpers import compiled, forks, lanes, machine_code, prices
 
 # What is far too little to be shared out in a game is shared out in tests.
 threads._SHORTEST_TASK = 1_000
@@ -64,8 +63,13 @@ def _selects(config: pytest.Config, *markers: str) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(specs: list[object]) -> None:
-    """Compile what all workers need before they start, so that none does it twice."""
-    warm_up(processes=len(specs))
+    """Compile what the tests call before the workers start, so that none does it twice."""
+    compiled.compile_all(processes=len(specs))
+
+
+def pytest_report_header() -> list[str]:
+    """Say if machine code was made for this checkout and is not used."""
+    return _native.stale
 
 
 @pytest.hookimpl(wrapper=True)

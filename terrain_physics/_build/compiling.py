@@ -10,10 +10,11 @@ from typing import Any
 
 import numba
 from llvmlite import binding as llvm
+from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 
-from terrain_physics._build import signatures
-from terrain_physics._kernels import _jit
+from terrain_physics._build import signatures, together
+from terrain_physics._kernels import _cache
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,15 @@ class Entry:
     """Whether Python's lock is kept, as giving it away would take longer than the call."""
 
 
-def compile_all(lines: Sequence[str]) -> tuple[Any, list[Entry]]:
+def compile_all(lines: Sequence[str], processes: int = 1) -> tuple[Any, list[Entry]]:
     """Return one LLVM module, and its entries in the order of the lines."""
     # numba would make each function ready to be called from this process: a third of the time.
     CPUContext.get_executable = lambda *_: [].append  # any builtin, a new one for each function
+    JITCodeLibrary._finalize_specific = lambda _: None  # noqa: SLF001
+    # What one process compiles others link, so LLVM's code is kept, not the processor's.
+    JITCodeLibrary.serialize_using_object_code = JITCodeLibrary.serialize_using_bitcode
+    if processes > 1 and together.CAN_FORK:
+        together.do_all(len(lines), lambda task: _compile(lines[task]), processes)
     compiled = [_compile(line) for line in lines]
     libraries = {result.library for _, result in compiled} | set(_noinline_libraries())
     whole = _linked(libraries)
@@ -59,7 +65,7 @@ def _noinline_libraries() -> list[Any]:
     """Return the code of kernels that are called where they are, and not copied into callers."""
     return [
         signatures.kernel_named(module, name).inner().overloads[signature].library
-        for module, name, signature in _jit.compiled_noinline()
+        for module, name, signature in _cache.compiled_noinline()
     ]
 
 

@@ -20,6 +20,8 @@ class Level:
     """LLVM's name of the least processor that runs the module."""
     compiled_for: str
     """The processor that numba compiles for: LLVM emits its code for a lesser one as well."""
+    needs: tuple[str, ...] = ()
+    """What the processor must have that not all of its family have, by LLVM's names."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,11 @@ class Platform:
 
 
 _X86_64 = (
-    Level("v4", "x86-64-v4", "x86-64-v4"),
-    Level("v3", "x86-64-v3", "x86-64-v3"),
+    Level(
+        *("v4", "x86-64-v4", "x86-64-v4"),
+        needs=("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi2", "fma"),
+    ),
+    Level("v3", "x86-64-v3", "x86-64-v3", needs=("avx2", "bmi", "bmi2", "f16c", "fma", "movbe")),
     Level("v2", "x86-64-v2", "x86-64-v3"),
 )
 

@@ -2,7 +2,8 @@
 
 ``terrain_physics/_build`` makes one extension module for each level of x86-64 processors, one for
 ARM. The best that the processor can run (a module refuses if not) is loaded, if it was made from
-these very sources. With it, numba is neither needed nor imported.
+these very sources. With it, numba is neither needed nor imported. ``poe native`` makes one for a
+checkout, which is passed over once a kernel has been edited.
 
 ``TERRAIN_PHYSICS_NATIVE=0`` leaves it out; ``TERRAIN_PHYSICS_NATIVE_LEVEL=v2`` chooses a level.
 """
@@ -13,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from terrain_physics._kernels import _by_numba, _sources
+from terrain_physics._kernels import _by_numba, _notices, _sources
 
 LEVELS = ("v4", "v3", "v2", "arm64")
 """Best first. A wheel holds those of its platform (``_build/platforms.py``)."""
@@ -54,6 +55,10 @@ def load() -> Any:
 def _is_of_these_sources(module: Any) -> bool:
     if _sources.digest() in {"", module.DIGEST}:
         return True
+    if os.path.isdir(os.path.join(os.path.dirname(_sources.FOLDER), "_build")):  # noqa: PTH112, PTH118, PTH120
+        stale.append("machine code of other sources is passed over; `poe native` makes it anew")
+        _notices.tell(stale[-1])  # in a checkout sources are edited
+        return False
     warnings.warn(
         "machine code that came with terrain_physics is of other sources than lie beside it and is "
         "not used; install terrain_physics again",
@@ -62,6 +67,9 @@ def _is_of_these_sources(module: Any) -> bool:
     )
     return False
 
+
+stale: list[str] = []
+"""Why a checkout does not use the machine code that was made for it, if so."""
 
 fallbacks: list[str] = []
 """Kernels that ran without machine code in this process, and the types that they were given."""

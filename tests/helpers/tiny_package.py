@@ -1,15 +1,16 @@
-"""A package of kernels, some of them in folders, and a way to run it in a new process."""
+"""A package of kernels, some of them in folders, and a way to run it by itself."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from terrain_physics import _locks
-from terrain_physics._kernels import _by_numba, _jit, _native, _own_files, _sources
+from terrain_physics import _kernels, _locks
+from tests.helpers import numba_forks
+
+KERNELS = Path(str(_kernels.__file__)).parent
 
 SOURCES = {
     "__init__.py": "",
@@ -63,7 +64,10 @@ def report():
         cached_before = _jit.is_cached(total)
         result = total(3.0, 5.0)
     stats = getattr(total, "stats", None)
-    folder = _jit.cache_folder()
+    folder = None
+    if _jit.native is None:
+        from tiny import _cache
+        folder = _cache.cache_folder()
     return {
         "result": result,
         "compiled": stats is not None,
@@ -94,8 +98,8 @@ class Tiny:
         for name, source in SOURCES.items():
             (self.package / name).parent.mkdir(parents=True, exist_ok=True)
             (self.package / name).write_text(source)
-        for module in (_by_numba, _jit, _native, _own_files, _sources, _locks):
-            file = Path(str(module.__file__))
+        machinery = set(KERNELS.glob("_[!_]*.py")) - {KERNELS / "_intrinsics.py"}
+        for file in (*machinery, Path(str(_locks.__file__))):
             source = file.read_text()
             for package in ("terrain_physics._kernels", "terrain_physics"):
                 source = source.replace(f"from {package} import", "from tiny import")
@@ -109,22 +113,10 @@ class Tiny:
     def start(
         self, code: str = "", *, env: Mapping[str, str] | None = None, cwd: Path | None = None
     ) -> subprocess.Popen[str]:
-        """Start a process with no trace of this one's settings."""
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("NUMBA_", "TERRAIN_PHYSICS_", "XDG_", "PYTHON", "COV"))
-        }
-        ours = {
-            "PYTHONPATH": str(self.path),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "TERRAIN_PHYSICS_CACHE_DIR": str(self.cache),
-            "HOME": str(self.home),
-            "LOCALAPPDATA": str(self.home),
-        }
+        """Start a process of its own."""
         return subprocess.Popen(
             [sys.executable, "-c", code or REPORT],
-            env=inherited | ours | dict(env or {}),
+            env=self._environment(env),
             cwd=cwd or self.place,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -132,11 +124,40 @@ class Tiny:
             text=True,
         )
 
+    def _environment(self, env: Mapping[str, str] | None) -> dict[str, str]:
+        ours = {
+            "PYTHONPATH": str(self.path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TERRAIN_PHYSICS_CACHE_DIR": str(self.cache),
+            "HOME": str(self.home),
+            "LOCALAPPDATA": str(self.home),
+        }
+        return numba_forks.clean_environment() | ours | dict(env or {})
+
     def run(
-        self, code: str = "", *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+        self,
+        code: str = "",
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        alone: bool = False,
     ) -> Any:
-        """Run to the end, in silence but for the report; return the report."""
-        return self.finish(self.start(code, env=env, cwd=cwd))
+        """Run to the end, in silence but for the report; return the report.
+
+        ``alone`` is for what must find numba not loaded; settings of Python and numba imply it.
+        """
+        is_read_early = any(name.startswith(("NUMBA_", "PYTHON")) for name in env or {})
+        if alone or is_read_early or not numba_forks.CAN_FORK:
+            return self.finish(self.start(code, env=env, cwd=cwd))
+        status, out, err = numba_forks.run(
+            code or REPORT,
+            env=self._environment(env),
+            cwd=cwd or self.place,
+            path=[str(self.path)],
+        )
+        assert status == 0, err
+        assert not err
+        return json.loads(out)
 
     @staticmethod
     def finish(process: subprocess.Popen[str]) -> Any:
@@ -146,6 +167,7 @@ class Tiny:
         return json.loads(out)
 
     def cached_files(self, kernel: str = "*") -> list[Path]:
+        """Return the files of machine code; a kernel is named as in `_cache`, with ``-*``."""
         return sorted(self.cache.glob(f"kernels-*/{kernel}"))
 
 

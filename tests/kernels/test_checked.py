@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terrain_physics._kernels._jit import HAS_NUMBA, cache_folder
+from terrain_physics._kernels._jit import HAS_NUMBA
 from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
@@ -15,7 +15,8 @@ PROGRAM = """
 import json
 import numpy as np
 from terrain_physics._kernels._intrinsics import copy_eight, put_eight
-from terrain_physics._kernels._jit import cache_folder, kernel
+from terrain_physics._kernels._cache import cache_folder
+from terrain_physics._kernels._jit import kernel
 
 @kernel
 def read(values, place):
@@ -51,6 +52,8 @@ print(json.dumps([[refuses(*case) for case in cases], str(cache_folder())]))
 def test_indices_are_checked_and_the_cache_is_another() -> None:
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
     told = forks.printed("-c", PROGRAM, env=environment | {"TERRAIN_PHYSICS_CHECK": "1"})
+    from terrain_physics._kernels._cache import cache_folder
+
     refused, folder = json.loads(told)
     assert refused == [False, True, False, True, True, False, True]
     assert folder != str(cache_folder())

@@ -1,4 +1,4 @@
-"""The kernel cache survives each trap: a tiny package around a copy of ``_jit.py``, run by itself.
+"""The kernel cache survives each trap: a tiny package with a copy of what compiles, run by itself.
 
 Each run is a process of its own, as a game's would be, and tells what it saw.
 """
@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from terrain_physics._kernels import _jit
 from tests.helpers.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESULT, Tiny, preceded_by
 
 pytest.importorskip("numba")
+
+from terrain_physics._kernels import _cache
 
 
 @pytest.fixture
@@ -94,18 +95,17 @@ if __name__""",
     assert tiny.run(INNER_REPORT) == reloaded | {"hits": 1, "cached_before": True}
 
 
-def test_sources_are_scanned_once_per_process(tiny: Tiny) -> None:
+def test_each_source_is_read_once_and_only_where_it_is_used(tiny: Tiny) -> None:
     code = preceded_by("""
-import os
-scan, scanned = os.scandir, []
-os.scandir = lambda path: scanned.append(str(path)) or scan(path)
-""").replace("report()))", "report() | {'scanned': scanned}))")
-    scanned = [
-        Path(path).relative_to(tiny.package)
-        for path in tiny.run(code)["scanned"]
-        if str(tiny.package) in path
-    ]
-    assert sorted(map(str, scanned)) == [".", "inner", "inner/deep"]
+import builtins
+opened, names = builtins.open, []
+builtins.open = lambda name, *rest, **more: names.append(str(name)) or opened(name, *rest, **more)
+""").replace("report()))", "report() | {'names': names}))")
+    names = [Path(name) for name in tiny.run(code)["names"]]
+    read = [str(file.relative_to(tiny.package)) for file in names if tiny.package in file.parents]
+    assert sorted(read) == sorted(set(read))
+    assert {"caller.py", "callee.py", "_jit.py", "_cache.py"} <= set(read)
+    assert not {"inner/caller.py", "inner/deep/callee.py"} & set(read)
 
 
 @pytest.mark.parametrize(
@@ -175,18 +175,6 @@ def test_package_without_sources_is_cached_too(tiny: Tiny) -> None:
     assert (tiny.run(INNER_REPORT)["result"], tiny.run(INNER_REPORT)["hits"]) == (INNER_RESULT, 1)
 
 
-def test_a_terminal_is_told_once_before_anything_compiles(tiny: Tiny) -> None:
-    terminal = preceded_by("""
-import io, sys
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-sys.stderr = Terminal()
-""").replace("dumps(report())", "dumps(report() | {'told': sys.stderr.getvalue()})")
-    told = "terrain_physics: compiling once for this machine, up to a minute\n"
-    assert [tiny.run(terminal)["told"] for _ in range(2)] == [told, ""]
-
-
 def test_frozen_application_is_known_by_its_executable(tiny: Tiny) -> None:
     # PyInstaller: modules come out of the executable, there is no file where __file__ points.
     program = tiny.place / "game.exe"
@@ -211,13 +199,31 @@ importlib.resources.files = lambda package: Path("nowhere")
 
 def test_unknown_importer_without_sources_has_no_cache(tiny: Tiny) -> None:
     # Without a trace of the sources a stale result could not be told from a right one.
-    code = preceded_by("""
-import importlib.resources, numba
+    hidden = tiny.place / "hidden"
+    shutil.move(tiny.package, hidden)
+    code = preceded_by(f"""
+import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-importlib.resources.files = lambda package: Path("nowhere")
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tiny":
+            file = Path({str(hidden)!r}, *name.split(".")[1:])
+            return ModuleSpec(name, self, is_package=file.is_dir())
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        file = Path({str(hidden)!r}, *module.__name__.split(".")[1:])
+        module.__file__ = f"/nowhere/{{file.name}}"
+        source = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+        exec(source.read_text(), vars(module))
+sys.meta_path.insert(0, Hidden())
 """)
-    report = tiny.run(code)
-    assert (report["result"], report["compiled"], report["folder"]) == (RESULT, True, None)
+    for _ in range(2):
+        report = tiny.run(code)
+        assert (report["result"], report["compiled"], report["hits"]) == (RESULT, True, 0)
+        assert not report["cached_after"]
+    assert not tiny.cached_files()
 
 
 def checksummed(payload: bytes) -> bytes:
@@ -351,7 +357,7 @@ while not Path({str(signal)!r}).exists():
 @pytest.mark.parametrize("error", ["ImportError", "SystemError", "AttributeError"])
 def test_numba_absent_or_broken_means_plain_python(tiny: Tiny, error: str) -> None:
     (tiny.path / "numba.py").write_text(f"raise {error}('it does not work here')\n")
-    report = tiny.run()
+    report = tiny.run(alone=True)
     assert (report["result"], report["compiled"], report["folder"]) == (RESULT, False, None)
     assert len(report["warnings"]) == 1
     assert f"{error}: it does not work here" in report["warnings"][0]
@@ -461,21 +467,168 @@ def test_settings_that_change_the_code_have_files_of_their_own(warm: Tiny, setti
     assert (warm.run(env=env)["hits"], warm.run(env=env)["hits"], warm.run()["hits"]) == (0, 1, 1)
 
 
-def test_old_folders_are_deleted_when_a_new_one_begins(tiny: Tiny) -> None:
-    unused = time.time() - _jit.UNUSED_SECONDS - 60
+def age(file: Path) -> None:
+    unused = time.time() - _cache.UNUSED_SECONDS - 60
+    os.utime(file, (unused, unused))
+
+
+def test_what_is_unused_for_long_is_deleted_when_something_is_written(tiny: Tiny) -> None:
     names = ["kernels-" + "0" * 20, "kernels-" + "1" * 20, "kernels-of-somebody-else", "kernels"]
     for name in names:
         (tiny.cache / name).mkdir(parents=True)
-        (tiny.cache / name / "vec3.dot-0.bin").touch()
-        os.utime(tiny.cache / name, (unused, unused))
-    os.utime(tiny.cache / names[1])
+        for file in ("old-0.bin", "half-written.0123"):
+            (tiny.cache / name / file).touch()
+            age(tiny.cache / name / file)
+        age(tiny.cache / name)
+    (tiny.cache / names[1] / "young-0.bin").touch()
     report = tiny.run()
     kept = {path.name for path in tiny.cache.iterdir()}
     assert kept == {*names[1:], Path(report["folder"]).name}
+    assert [file.name for file in (tiny.cache / names[1]).iterdir()] == ["young-0.bin"]
+    assert len(list((tiny.cache / names[2]).iterdir())) == 2
 
 
-def test_use_keeps_a_folder_young(tiny: Tiny) -> None:
-    folder = Path(tiny.run()["folder"])
-    os.utime(folder, (0, 0))
-    assert tiny.run()["hits"] == 1
-    assert folder.stat().st_mtime > time.time() - 3600
+def test_old_states_of_an_edited_kernel_are_deleted_and_what_is_in_use_is_not(warm: Tiny) -> None:
+    for file in warm.cached_files():
+        age(file)
+    assert warm.run()["hits"] == 1
+    old, used = set(warm.cached_files("callee.*")), set(warm.cached_files("caller.*"))
+    callee = warm.package / "inner/deep/callee.py"
+    callee.write_text(callee.read_text() + "# edited")
+    warm.run(INNER_REPORT)  # writes
+    kept = set(warm.cached_files())
+    assert used <= kept
+    assert {file.name.partition("-")[0] for file in old - kept} == {"callee.twice.inside"}
+
+
+def result_and_hits(tiny: Tiny) -> tuple[float, int]:
+    report = tiny.run()
+    return report["result"], report["hits"]
+
+
+def edit(file: Path, *changes: tuple[str, str]) -> None:
+    source = file.read_text()
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    file.write_text(source)
+
+
+def test_an_edit_compiles_its_file_anew_and_those_that_import_it(tiny: Tiny) -> None:
+    both = preceded_by("from tiny.inner import caller as inner; inner.total(3.0, 5.0)")
+    tiny.run(both)
+    before = set(tiny.cached_files())
+    edit(tiny.package / "caller.py", ("weight(first)", "3.0 * weight(first)"))
+    assert tiny.run(both)["result"] == 3.0 * 7.0 + 11.0
+    stems = [file.name.partition("-")[0] for file in set(tiny.cached_files()) - before]
+    assert stems == ["caller.total"]
+    before = set(tiny.cached_files())
+    edit(tiny.package / "callee.py", ("2.0", "4.0"))
+    assert tiny.run(both)["result"] == 3.0 * 13.0 + 21.0
+    stems = [file.name.partition("-")[0] for file in set(tiny.cached_files()) - before]
+    assert sorted(stems) == ["callee.twice.inside", "callee.weight.inside", "caller.total"]
+
+
+IMPORTS = {
+    "from its module": "from tiny.far import FAR",
+    "under another name": "from tiny.far import FAR as OTHER; FAR = OTHER",
+    "relatively": "from .far import FAR",
+    "the module": "from tiny import far; FAR = far.FAR",
+    "the module, relatively": "from . import far as near; FAR = near.FAR",
+    "over two lines": "from tiny.far import (  # (a comment)\n    FAR,\n)",
+    "after a backslash": "from tiny.far \\\n    import FAR",
+    "behind a statement": "import math; from tiny.far import FAR",
+    "all": "from tiny.far import *",
+    "by a plain import": "import tiny.far; FAR = tiny.far.FAR",
+    "by a plain import under another name": "import tiny.far as far; FAR = far.FAR",
+    "the package": "import tiny, tiny.far; FAR = tiny.far.FAR",
+    "in a condition": "if True:\n    from tiny.far import FAR",
+    "in a function": "def far():\n    from tiny.far import FAR\n    return FAR\nFAR = far()",
+    "a folder": "from tiny.folder import FAR",
+    "a folder, relatively": "from .folder import FAR",
+    "a folder's module": "from tiny import folder; import tiny.folder.again; FAR = folder.FAR",
+}
+
+
+@pytest.mark.parametrize("how", IMPORTS)
+def test_an_edited_import_is_followed_however_it_is_written(tiny: Tiny, how: str) -> None:
+    (tiny.package / "far.py").write_text("FAR = 1.0\n")
+    (tiny.package / "folder").mkdir()
+    (tiny.package / "folder/__init__.py").write_text("from ..far import FAR\n")
+    (tiny.package / "folder/again.py").write_text("from ..far import FAR\n")
+    edit(
+        tiny.package / "callee.py",
+        ("import kernel\n", f"import kernel\n{IMPORTS[how]}\n"),
+        ("+ 1.0", "+ FAR"),
+    )
+    assert result_and_hits(tiny) == (RESULT, 0)
+    assert result_and_hits(tiny) == (RESULT, 1)
+    edit(tiny.package / "far.py", ("1.0", "2.0"))
+    assert result_and_hits(tiny) == (RESULT + 2.0, 0)
+
+
+def test_modules_that_import_each_other_are_followed(tiny: Tiny) -> None:
+    (tiny.package / "far.py").write_text("FAR = 1.0\nfrom tiny import callee\n")
+    edit(
+        tiny.package / "callee.py",
+        ("import kernel\n", "import kernel\nfrom tiny.far import FAR\n"),
+        ("+ 1.0", "+ FAR"),
+    )
+    assert result_and_hits(tiny) == (RESULT, 0)
+    assert result_and_hits(tiny) == (RESULT, 1)
+    edit(tiny.package / "far.py", ("1.0", "2.0"))
+    assert result_and_hits(tiny) == (RESULT + 2.0, 0)
+
+
+def test_a_named_tuple_that_is_handed_in_is_followed_without_an_import(tiny: Tiny) -> None:
+    (tiny.package / "pairs.py").write_text(
+        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: float\n    b: float\n"
+    )
+    (tiny.package / "reader.py").write_text(
+        "from tiny._jit import kernel\n@kernel\ndef first(pair):\n    return pair.a\n"
+    )
+    code = """
+import json
+from tiny.pairs import Pair
+from tiny.reader import first
+print(json.dumps([first(Pair(1.0, 2.0)), sum(first.stats.cache_hits.values())]))
+"""
+    assert [tiny.run(code), tiny.run(code)] == [[1.0, 0], [1.0, 1]]
+    edit(tiny.package / "pairs.py", ("a: ", "c: "), ("b: ", "a: "), ("c: ", "b: "))
+    assert tiny.run(code) == [2.0, 0]
+
+
+def test_a_caller_that_is_loaded_again_without_its_edited_callee_is_not_taken_for_the_new_one(
+    tiny: Tiny,
+) -> None:
+    code = preceded_by("""
+import importlib
+from pathlib import Path
+from tiny import callee, caller
+caller.total(3.0, 5.0)
+source = Path(callee.__file__)
+source.write_text(source.read_text().replace("2.0", "16.0"))
+importlib.reload(caller)
+""")
+    assert tiny.run(code)["result"] == RESULT
+    assert tiny.run()["result"] == 16.0 * 3.0 + 1.0 + 16.0 * 5.0 + 1.0
+
+
+def test_what_may_have_been_edited_before_it_was_first_asked_for_is_not_kept(tiny: Tiny) -> None:
+    (tiny.package / "far.py").write_text("FAR = 1.0\n")
+    edit(
+        tiny.package / "callee.py",
+        ("import kernel\n", "import kernel\nfrom tiny.far import FAR\n"),
+        ("+ 1.0", "+ FAR"),
+    )
+    code = preceded_by("""
+import os, time
+from tiny import _imports, far
+with open(far.__file__, "w") as source:
+    source.write("FAR = 2.0")
+_imports._BEGAN = time.time() - 60
+os.utime(far.__file__, (time.time() - 30,) * 2)
+""")
+    report = tiny.run(code)
+    assert (report["result"], report["cached_after"]) == (RESULT, False)
+    assert tiny.run()["result"] == RESULT + 2.0

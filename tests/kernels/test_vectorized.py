@@ -34,7 +34,9 @@ def test_loops_that_gather_and_store_are_vectorized() -> None:
     """Results would be the same if numba took no ``noalias``: only the speed tells, and this."""
     needs("avx2")
     HeightMap(np.zeros((3, 3))).contacts([(1, 0, 1, 1)] * 100)  # a few go another way
-    signatures = {name: signature for _, name, signature in _jit.compiled_noinline()}
+    from terrain_physics._kernels import _cache
+
+    signatures = {name: signature for _, name, signature in _cache.compiled_noinline()}
     for kernel in (
         filter_spheres.judge_spheres,
         contact_rows.put_sphere_rows,

@@ -3,12 +3,12 @@
 In a tiny package, whose extension modules are written in Python.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from terrain_physics._kernels._jit import HAS_NUMBA
 from tests.helpers.tiny_package import REPORT, RESULT, Tiny, preceded_by
 
 ANSWER = 99.0
@@ -47,14 +47,14 @@ def tiny(tmp_path: Path) -> Tiny:
     return Tiny(tmp_path)
 
 
-def run(tiny: Tiny, modules: str, code: str = "", **env: str) -> Any:
+def run(tiny: Tiny, modules: str, code: str = "", *, alone: bool = False, **env: str) -> Any:
     """Run the report where these modules are there, and then some code."""
     report = REPORT.partition("if __name__")[0]
-    return tiny.run(MODULES + modules + report + code + LOADED, env=env)
+    return tiny.run(MODULES + modules + report + code + LOADED, env=env, alone=alone)
 
 
 def test_machine_code_is_used_and_numba_is_not_imported(tiny):
-    report = run(tiny, "add('v3')")
+    report = run(tiny, "add('v3')", alone=True)
     assert report["result"] == ANSWER
     assert report["level"] == "v3"
     assert not report["numba"]
@@ -81,13 +81,32 @@ def test_settings_leave_it_out(tiny, setting):
     name, _, value = setting.partition("=")
     report = run(tiny, "add('v3')", **{name: value})
     assert (report["level"], report["result"]) == (None, RESULT)
-    assert report["compiled"] == (HAS_NUMBA and not name.startswith("NUMBA"))
+    assert report["compiled"] == (find_spec("numba") is not None and not name.startswith("NUMBA"))
 
 
 def test_machine_code_of_other_sources_is_not_used_and_says_so(tiny):
     report = run(tiny, "add('v3', 'of another version')")
     assert (report["level"], report["result"]) == (None, RESULT)
     assert "is of other sources" in report["warnings"][0]
+
+
+def test_in_a_checkout_it_is_passed_over_with_one_line(tiny):
+    (tiny.path / "_build").mkdir()
+    terminal = """
+import io, sys
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+stderr, sys.stderr = sys.stderr, Terminal()
+"""
+    line = "machine code of other sources is passed over; `poe native` makes it anew"
+    look = f"""
+report()
+assert sys.stderr.getvalue() == "terrain_physics: {line}\\n", sys.stderr.getvalue()
+sys.stderr = stderr
+"""
+    report = run(tiny, f"{terminal}add('v3', 'of before the edit')\n", look)
+    assert (report["level"], report["result"], report["warnings"]) == (None, RESULT, [])
 
 
 def test_an_edited_source_is_another(tiny):

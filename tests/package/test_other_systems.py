@@ -88,8 +88,8 @@ def make(
     """Make the modules of ``LEVELS`` by ziglang, with no other program to be found."""
     env = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
     env |= {"TERRAIN_PHYSICS_NATIVE": "0", "PATH": str(folder)}
-    command = [python, "-m", "terrain_physics._build", folder, "--only", "x86-64-v3"]
-    command += ["--target", target, "--headers", *headers, *options]
+    command = [python, "-m", "terrain_physics._build", folder]
+    command += ["--target", target, "--headers", *headers, *options, "--only", *LEVELS]
     run(command, cwd=ROOT, env=env)
 
 

@@ -1,0 +1,82 @@
+"""Several processes compile, and nothing twice: by forks, which share the cache on disk."""
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from terrain_physics import warmup
+from terrain_physics._kernels import _cache, _jit
+
+CAN_FORK = hasattr(os, "fork")
+
+
+def do_all(tasks: int, do: Callable[[int], None], processes: int) -> None:
+    """Have forked processes do tasks, which are numbered; each is done by whoever takes it first.
+
+    Those of a pair come from both ends. A kernel that two tasks need is compiled by whoever needs
+    it first; the other waits, and loads it. A process that fails says why, and the rest goes on.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        started = [_start(Path(name), number, processes, tasks, do) for number in range(processes)]
+        for child in started:
+            os.waitpid(child, 0)
+
+
+def _start(
+    folder: Path, number: int, processes: int, tasks: int, do: Callable[[int], None]
+) -> int:
+    if child := os.fork():
+        return child
+    try:
+        _take_turns(folder)
+        with _jit.collecting_rarely():
+            for task in warmup.order(tasks, number, processes):
+                if _is_mine(folder / f"task {task}"):
+                    do(task)
+    except BaseException:
+        traceback.print_exc(file=sys.__stderr__)
+    finally:
+        os._exit(0)
+
+
+def _is_mine(task: Path) -> bool:
+    """Take a task, if nobody has."""
+    try:
+        task.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _take_turns(folder: Path) -> None:
+    """Have this process wait for what another one compiles, and load it.
+
+    No two wait for each other: each waits for what it calls, and no kernel calls itself.
+    """
+    import fcntl  # where there are forks
+
+    kept: Any = _cache._KernelCache  # noqa: SLF001
+    load, save = kept.load_overload, kept.save_overload
+    held: dict[str, IO[str]] = {}
+
+    def load_or_wait(self: Any, signature: Any, target: Any) -> Any:
+        if (result := load(self, signature, target)) is not None:
+            return result
+        name = self.file(signature, target.codegen()).name
+        lock = (folder / name).open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (result := load(self, signature, target)) is None:
+            held[name] = lock  # until it is saved, or this process ends
+        else:
+            lock.close()
+        return result
+
+    def save_and_let_go(self: Any, signature: Any, result: Any) -> None:
+        save(self, signature, result)
+        held.pop(self.file(signature, result.codegen).name).close()
+
+    kept.load_overload, kept.save_overload = load_or_wait, save_and_let_go
