@@ -4,7 +4,7 @@
 numba, the library, and kernels from the cache. A helper, `tests.helpers.fork_server`, has them;
 each process that runs tests starts its own when it first needs one, and another one where kernels
 are plain Python. Where a program is to have other settings of Python, numba or the library, where
-a system cannot fork, and with ``own=True``, a Python is started as usual.
+a system cannot fork well, and with ``own=True``, a Python is started as usual.
 """
 
 import atexit
@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
+
+CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
+"""Whether this system can; libraries of macOS may end a child that is forked and starts nothing."""
 
 HANG = 1800.0
 """Seconds that no program takes, whatever else the machine does: only against a hang."""
@@ -238,7 +241,7 @@ def _helper(env: Mapping[str, str]) -> _Helper | None:
     asked = _settings(env)
     is_plain = asked.pop(_PLAIN, "0") not in {"", "0"}
     usual = {name: value for name, value in _AT_FIRST.items() if name != _PLAIN}
-    if not hasattr(os, "fork") or asked != usual:
+    if not CAN_FORK or asked != usual:
         return None
     return _helper_of(is_plain=is_plain)
 

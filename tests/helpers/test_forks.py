@@ -23,7 +23,7 @@ PROGRAMS = {
     "a setting": "import os; print(os.environ['COLOR'], os.getcwd())",
 }
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+needs_fork = pytest.mark.skipif(not forks.CAN_FORK, reason="the system does not fork well")
 
 
 @needs_fork
