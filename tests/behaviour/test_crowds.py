@@ -7,7 +7,7 @@ from tests.behaviour import crowds
 
 # The more are more than a group hands to one thread at once.
 @pytest.mark.parametrize(
-    ("count", "alone"), [(18, 6), pytest.param(140, 12, marks=pytest.mark.full)]
+    ("count", "alone"), [(8, 6), pytest.param(140, 12, marks=pytest.mark.full)]
 )
 def test_the_same_walks_have_the_same_bits(count, alone):
     assert set(crowds.differing(count, alone).values()) == {0}

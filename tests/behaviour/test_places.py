@@ -40,8 +40,7 @@ def test_350_starts_below_the_surface(shape):
             assert 0 < places.rescue(shape, below, walking, 350).frames <= frames
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize(("shape", "resolver"), each_once(COLLIDERS, RESOLVERS))
 def test_thrown_at_the_walls_of_a_mesh(shape, resolver):
     for way in THROWS:
         aslant = (way[0] + 0.13, way[1] - 0.07, way[2] + 0.21)

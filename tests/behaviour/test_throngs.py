@@ -10,7 +10,7 @@ MOST_OVERLAP = 1e-6
 
 @pytest.mark.parametrize(
     "count",
-    [20, pytest.param(60, marks=pytest.mark.full), pytest.param(200, marks=pytest.mark.long)],
+    [12, pytest.param(60, marks=pytest.mark.full), pytest.param(200, marks=pytest.mark.long)],
 )
 def test_all_who_chase_a_point_come_to_rest(count):
     found = throngs.chase(count)
@@ -22,8 +22,8 @@ def test_all_who_chase_a_point_come_to_rest(count):
 @pytest.mark.parametrize(
     ("scene", "count", "seconds"),
     [
-        (throngs.ring, 8, 12.0),
-        (throngs.streams, 12, 12.0),
+        (throngs.ring, 8, 8.0),
+        (throngs.streams, 10, 8.0),
         pytest.param(throngs.ring, 24, 30.0, marks=pytest.mark.full),
         pytest.param(throngs.streams, 60, 30.0, marks=pytest.mark.full),
     ],
@@ -51,7 +51,7 @@ def test_a_crowd_flows_through_a_door(count, seconds, rate, least):
 
 
 @pytest.mark.parametrize(
-    ("count", "seconds"), [(12, 18.0), pytest.param(60, 30.0, marks=pytest.mark.full)]
+    ("count", "seconds"), [(8, 15.0), pytest.param(60, 30.0, marks=pytest.mark.full)]
 )
 def test_a_crowd_flows_around_a_bend(count, seconds):
     overlap, through = throngs.corridor(count, seconds)

@@ -37,7 +37,7 @@ def test_tilted_cells(shape, resolver, slopes, surface):
     assert_straight(walk)
 
 
-@pytest.mark.parametrize(("floor", "shape", "resolver"), pairwise(FLOORS, COLLIDERS, RESOLVERS))
+@pytest.mark.parametrize(("floor", "shape", "resolver"), each_once(FLOORS, COLLIDERS, RESOLVERS))
 def test_internal_edges_of_a_mesh(shape, resolver, floor):
     assert_straight(walks.mesh_walk(FLOORS[floor], shape, resolver, count=8))
 
