@@ -20,7 +20,7 @@ def hopping(count):
     return {seed: fall for seed, fall in found.items() if fall > MOST_FALL}
 
 
-@pytest.mark.parametrize("count", [15, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
 def test_walls_of_blocks(count):
     assert not caught(count)
 

@@ -92,6 +92,7 @@ def test_a_door_squeezes_who_is_in_the_air(body, speed, pace):
     assert is_safe(doors.slam(body, pace, speed, hop=True))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("body", "pace"), each_once(COLLIDERS, (*MIXED, Pace(60, 60))))
 def test_a_cabin_keeps_who_is_thrown_about_in_it(body, pace):
     far = 4 if body == "box" else 5

@@ -48,7 +48,7 @@ def test_skirting_boards(body, rise, tread, velocity, rate):
     assert levels.is_calm(levels.ledge(case))
 
 
-@pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 3, 15))
+@pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 2, 15))
 def test_false_steps(kind, count):
     assert not false_steps(kind, count)
 

@@ -27,6 +27,7 @@ def test_who_jumps_up_stands_on_one_that_moves(body, pace, rising):
     assert is_let_through(one_ways.jump_up(body, pace, rising=rising, speed=speed))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("pace", "slope", "body"), each_once(MIXED, (20.0, -40.0), COLLIDERS))
 def test_who_jumps_up_stands_on_a_slope_that_rises(pace, slope, body):
     assert is_let_through(one_ways.jump_up(body, pace, rising=0.5, slope=slope))

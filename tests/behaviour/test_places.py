@@ -21,12 +21,12 @@ def test_rests_in_narrow_places(nook, shape, resolver):
 
 
 @pytest.mark.parametrize(
-    ("shape", "deep", "walking"),
-    each_once(COLLIDERS, ((0.3, 2), (2.0, 8), (10.0, 24)), (False, True)),
+    ("shape", "deep", "walking", "count"),
+    each_once(COLLIDERS, ((0.3, 2), (2.0, 8), (10.0, 24)), (False, True), (12, 40)),
 )
-def test_who_starts_below_the_surface_comes_up(shape, deep, walking):
+def test_who_starts_below_the_surface_comes_up(shape, deep, walking, count):
     below, frames = deep
-    rescue = places.rescue(shape, below, walking, 40)
+    rescue = places.rescue(shape, below, walking, count)
     assert 0 < rescue.frames <= frames
     assert rescue.fastest <= 1.5  # half a meter a frame, and at last all of the body
     assert rescue.reported

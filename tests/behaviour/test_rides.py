@@ -51,6 +51,7 @@ def test_a_jump_is_that_on_still_ground(way, body, pace):
     assert lands_alike(rides.jump(way, body, pace))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", RIDDEN[:3])
 def test_a_jump_between_moves_is_that_on_still_ground(way):
     assert lands_alike(rides.jump(way, "capsule", rides.Pace(120, 30)))
@@ -128,6 +129,7 @@ def test_a_jump_between_slow_moves_is_that_on_still_ground(velocity):
     assert found.apart < 2.0 / 60.0 * 1.5  # of two updates
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("deceleration", GENTLE)
 def test_nobody_leaves_a_lift_that_slows_down_gently_in_short_moves(deceleration):
     found = rides.stop("sphere", rides.Pace(120, 30), 6.0, deceleration, snap_distance=0.0)

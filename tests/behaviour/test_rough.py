@@ -41,10 +41,11 @@ def assert_smooth(wander, steepness):
 
 
 @pytest.mark.parametrize(
-    ("shape", "resolver", "steepness"), each_once(COLLIDERS, RESOLVERS, (1.0, 3.0))
+    ("shape", "resolver", "steepness", "count"),
+    each_once(COLLIDERS, RESOLVERS, (1.0, 3.0), (8, 20)),
 )
-def test_walks(shape, resolver, steepness):
-    wander = rough.wander(shape, resolver, steepness, 20, 5.0, every=20)
+def test_walks(shape, resolver, steepness, count):
+    wander = rough.wander(shape, resolver, steepness, count, 5.0, every=20)
     assert_smooth(wander, steepness)
     assert wander.flickers * wander.frames < 1.5e4  # one at most; the long test counts them
 

@@ -12,7 +12,7 @@ def failing(reason, count):
     return {seed: stopped for seed, stopped in found.items() if not stops.is_told(stopped)}
 
 
-@pytest.mark.parametrize(("reason", "count"), few_or_many(stops.REASONS, 12, 30))
+@pytest.mark.parametrize(("reason", "count"), few_or_many(stops.REASONS, 6, 30))
 def test_stops(reason, count):
     assert not failing(reason, count)
 

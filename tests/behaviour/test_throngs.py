@@ -23,7 +23,6 @@ def test_all_who_chase_a_point_come_to_rest(count):
     ("scene", "count", "seconds"),
     [
         (throngs.ring, 8, 8.0),
-        (throngs.streams, 10, 8.0),
         pytest.param(throngs.ring, 24, 30.0, marks=pytest.mark.full),
         pytest.param(throngs.streams, 60, 30.0, marks=pytest.mark.full),
     ],
