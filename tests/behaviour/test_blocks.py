@@ -20,12 +20,14 @@ def hopping(count):
     return {seed: fall for seed, fall in found.items() if fall > MOST_FALL}
 
 
-def test_walls_of_blocks():
-    assert not caught(100)
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
+def test_walls_of_blocks(count):
+    assert not caught(count)
 
 
-def test_stairs_beside_a_parapet():
-    assert not hopping(100)
+@pytest.mark.parametrize("count", [40, pytest.param(100, marks=pytest.mark.full)])
+def test_stairs_beside_a_parapet(count):
+    assert not hopping(count)
 
 
 @pytest.mark.long

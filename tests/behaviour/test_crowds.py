@@ -5,9 +5,12 @@ import pytest
 from tests.behaviour import crowds
 
 
-def test_the_same_walks_have_the_same_bits():
-    # More than a group hands to one thread at once.
-    assert set(crowds.differing(140, 12).values()) == {0}
+# The more are more than a group hands to one thread at once.
+@pytest.mark.parametrize(
+    ("count", "alone"), [(8, 6), pytest.param(140, 12, marks=pytest.mark.full)]
+)
+def test_the_same_walks_have_the_same_bits(count, alone):
+    assert set(crowds.differing(count, alone).values()) == {0}
 
 
 @pytest.mark.long

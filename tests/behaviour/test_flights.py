@@ -7,8 +7,9 @@ import pytest
 from tests.behaviour import flights
 from tests.behaviour.levels import BODIES, RATES
 from tests.behaviour.test_levels import failing
+from tests.helpers.pairwise import few_or_many
 
-ALL, FEW = 2000, 60
+ALL, MANY, FEW = 2000, 60, 15
 
 # How to play a case, and what is wanted of it.
 CASES = {
@@ -29,9 +30,9 @@ def failed(kind, count):
     return failing((play(seed) for seed in range(count)), is_good)
 
 
-@pytest.mark.parametrize("kind", CASES)
-def test_flights(kind):
-    assert not failed(kind, FEW)
+@pytest.mark.parametrize(("kind", "count"), few_or_many(CASES, FEW, MANY))
+def test_flights(kind, count):
+    assert not failed(kind, count)
 
 
 @pytest.mark.long

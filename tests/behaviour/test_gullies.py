@@ -3,8 +3,9 @@
 import pytest
 
 from tests.behaviour import gullies
-from tests.behaviour.levels import RATES
+from tests.behaviour.levels import BODIES, RATES
 from tests.helpers.draws import NumPyDraws
+from tests.helpers.pairwise import each_once
 
 
 def failing(count):
@@ -13,26 +14,24 @@ def failing(count):
     return {seed: pressed for seed, pressed in found.items() if not gullies.is_steady(pressed)}
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("floor", [0.0, 3.0, 10.0, 40.0])
-@pytest.mark.parametrize("body", ["sphere", "capsule", "box"])
-def test_pressed_into_a_valley_of_56_degrees(body, floor, rate):
-    for kind in ("map", "mesh"):
-        for heading in (0.0, 30.0, 180.0):
-            case = gullies.Gully(body, 56.0, 56.0, floor, kind, 0.0, 3.0, heading, rate, "shuffled")
-            assert gullies.is_steady(gullies.press(case))
+@pytest.mark.parametrize(
+    ("rate", "floor", "body", "kind", "heading"),
+    each_once(RATES, (0.0, 3.0, 10.0, 40.0), BODIES, ("map", "mesh"), (0.0, 30.0, 180.0)),
+)
+def test_pressed_into_a_valley_of_56_degrees(rate, floor, body, kind, heading):
+    case = gullies.Gully(body, 56.0, 56.0, floor, kind, 0.0, 3.0, heading, rate, "shuffled")
+    assert gullies.is_steady(gullies.press(case))
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("body", ["sphere", "capsule", "box"])
-def test_walking_up_and_down_a_gully(body, rate):
-    for heading in (90.0, -90.0):
-        case = gullies.Gully(body, 60.0, 70.0, 20.0, "mesh", 0.0, 3.0, heading, rate, "shuffled")
-        assert gullies.press(case).speed == pytest.approx(3.0, rel=1e-3)
+@pytest.mark.parametrize(("rate", "body", "heading"), each_once(RATES, BODIES, (90.0, -90.0)))
+def test_walking_up_and_down_a_gully(rate, body, heading):
+    case = gullies.Gully(body, 60.0, 70.0, 20.0, "mesh", 0.0, 3.0, heading, rate, "shuffled")
+    assert gullies.press(case).speed == pytest.approx(3.0, rel=1e-3)
 
 
-def test_gullies():
-    assert not failing(100)
+@pytest.mark.parametrize("count", [25, pytest.param(100, marks=pytest.mark.full)])
+def test_gullies(count):
+    assert not failing(count)
 
 
 def test_a_rim_that_gets_too_steep_is_not_walked_up_again_and_again():

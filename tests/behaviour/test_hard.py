@@ -7,6 +7,7 @@ import pytest
 from terrain_physics import HeightMap
 from tests.behaviour import hard, lands
 from tests.behaviour.drive import RESOLVERS
+from tests.helpers.pairwise import each_once
 
 GROUNDS = {
     "flat map": lambda: HeightMap([[0.0] * 41] * 41),
@@ -24,29 +25,30 @@ def assert_outside(found):
     assert found.below == 0
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("ground", ["flat map", "rough map", "rough mesh"])
-@pytest.mark.parametrize("plate", hard.PLATES)
-def test_thin_plates(plate, ground, resolver):
-    for turned in (False, True):
-        case = hard.PLATES[plate], ground_of(ground), resolver
-        assert_outside(hard.on_ground(*case, turned=turned, count=1))
+@pytest.mark.parametrize(
+    ("plate", "ground", "resolver", "turned"),
+    each_once(hard.PLATES, ("flat map", "rough map", "rough mesh"), RESOLVERS, (True, False)),
+)
+def test_thin_plates(plate, ground, resolver, turned):
+    case = hard.PLATES[plate], ground_of(ground), resolver
+    assert_outside(hard.on_ground(*case, turned=turned, count=1))
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("ground", ["rough mesh", "very rough mesh"])
-@pytest.mark.parametrize("box", hard.BOXES)
-def test_boxes_on_rough_meshes(box, ground, resolver):
-    for turned in (False, True):
-        case = hard.BOXES[box], ground_of(ground), resolver
-        assert_outside(hard.on_ground(*case, turned=turned, count=1))
+@pytest.mark.parametrize(
+    ("box", "ground", "resolver", "turned"),
+    each_once(hard.BOXES, ("rough mesh", "very rough mesh"), RESOLVERS, (True, False)),
+)
+def test_boxes_on_rough_meshes(box, ground, resolver, turned):
+    case = hard.BOXES[box], ground_of(ground), resolver
+    assert_outside(hard.on_ground(*case, turned=turned, count=1))
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", ["sphere", "box", "board"])
-@pytest.mark.parametrize("nook", hard.nooks())
-def test_wedged_between_a_map_and_a_mesh(nook, shape, resolver):
-    found = hard.wedged(hard.nooks()[nook], hard.ALL[shape], resolver, count=4, frames=180)
+@pytest.mark.parametrize(
+    ("nook", "shape", "resolver", "count"),
+    each_once(hard.nooks(), ("sphere", "box", "board"), RESOLVERS, (1, 2, 4)),
+)
+def test_wedged_between_a_map_and_a_mesh(nook, shape, resolver, count):
+    found = hard.wedged(hard.nooks()[nook], hard.ALL[shape], resolver, count=count, frames=180)
     assert_outside(found)
     assert found.jump < 0.5  # nobody is lifted through the bridge
 
@@ -56,10 +58,9 @@ def test_a_ceiling_stops_nobody_in_a_bank(resolver):
     assert hard.flown_under_a_bridge(resolver) == 0
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", hard.ALL)
-def test_thrown_at_a_wall_without_thickness(shape, resolver):
-    passed, deepest = hard.thrown_at_sheet(hard.ALL[shape], resolver, count=6)
+@pytest.mark.parametrize(("shape", "resolver", "count"), each_once(hard.ALL, RESOLVERS, (2, 6)))
+def test_thrown_at_a_wall_without_thickness(shape, resolver, count):
+    passed, deepest = hard.thrown_at_sheet(hard.ALL[shape], resolver, count=count)
     assert passed == 0
     assert deepest <= 1e-5
 

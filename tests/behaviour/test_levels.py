@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.behaviour import levels
+from tests.helpers.pairwise import few_or_many
 
 ALL = 2000
 
@@ -31,8 +32,9 @@ def corners(count):
     return failing((levels.corner(k) for k in range(count)), levels.is_cornered)
 
 
-def test_low_ledges_before_a_wall():
-    assert not ledges(100)
+@pytest.mark.parametrize("count", [50, pytest.param(100, marks=pytest.mark.full)])
+def test_low_ledges_before_a_wall(count):
+    assert not ledges(count)
 
 
 @pytest.mark.parametrize("rate", levels.RATES)
@@ -46,18 +48,19 @@ def test_skirting_boards(body, rise, tread, velocity, rate):
     assert levels.is_calm(levels.ledge(case))
 
 
-@pytest.mark.parametrize("kind", levels.FALSE_STEPS)
-def test_false_steps(kind):
-    assert not false_steps(kind, 15)
+@pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 2, 15))
+def test_false_steps(kind, count):
+    assert not false_steps(kind, count)
 
 
-@pytest.mark.parametrize("up", [True, False])
-def test_stairs_at_every_rate(up):
-    assert not stairs(60, up=up)
+@pytest.mark.parametrize(("up", "count"), few_or_many((True, False), 10, 60))
+def test_stairs_at_every_rate(up, count):
+    assert not stairs(count, up=up)
 
 
-def test_corners():
-    assert not corners(100)
+@pytest.mark.parametrize("count", [50, pytest.param(100, marks=pytest.mark.full)])
+def test_corners(count):
+    assert not corners(count)
 
 
 @pytest.mark.long

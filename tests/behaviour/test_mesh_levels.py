@@ -12,8 +12,9 @@ def failing(count, levels):
     return {seed: walked for seed, walked in found.items() if not mesh_levels.is_well(walked)}
 
 
-def test_walks_in_levels():
-    assert not failing(30, 3)
+@pytest.mark.parametrize(("count", "shared"), [(4, 1), pytest.param(30, 3, marks=pytest.mark.full)])
+def test_walks_in_levels(count, shared):
+    assert not failing(count, shared)
 
 
 @pytest.mark.long

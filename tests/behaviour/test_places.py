@@ -6,14 +6,13 @@ import pytest
 
 from tests.behaviour import places
 from tests.behaviour.drive import COLLIDERS, FRAME, RESOLVERS
+from tests.helpers.pairwise import each_once, pairwise
 
 NOOKS = places.nooks()
 THROWS = [way for way in itertools.product((-1, 0, 1), repeat=3) if any(way)]
 
 
-@pytest.mark.parametrize("nook", NOOKS)
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize(("nook", "shape", "resolver"), pairwise(NOOKS, COLLIDERS, RESOLVERS))
 def test_rests_in_narrow_places(nook, shape, resolver):
     ground, position = NOOKS[nook]
     moved, grounded = places.rest_in(ground, shape, position, resolver)
@@ -21,11 +20,13 @@ def test_rests_in_narrow_places(nook, shape, resolver):
     assert grounded
 
 
-@pytest.mark.parametrize("walking", [False, True])
-@pytest.mark.parametrize(("below", "frames"), [(0.3, 2), (2.0, 8), (10.0, 24)])
-@pytest.mark.parametrize("shape", COLLIDERS)
-def test_who_starts_below_the_surface_comes_up(shape, below, frames, walking):
-    rescue = places.rescue(shape, below, walking, 40)
+@pytest.mark.parametrize(
+    ("shape", "deep", "walking", "count"),
+    each_once(COLLIDERS, ((0.3, 2), (2.0, 8), (10.0, 24)), (False, True), (12, 40)),
+)
+def test_who_starts_below_the_surface_comes_up(shape, deep, walking, count):
+    below, frames = deep
+    rescue = places.rescue(shape, below, walking, count)
     assert 0 < rescue.frames <= frames
     assert rescue.fastest <= 1.5  # half a meter a frame, and at last all of the body
     assert rescue.reported
@@ -39,8 +40,7 @@ def test_350_starts_below_the_surface(shape):
             assert 0 < places.rescue(shape, below, walking, 350).frames <= frames
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize(("shape", "resolver"), each_once(COLLIDERS, RESOLVERS))
 def test_thrown_at_the_walls_of_a_mesh(shape, resolver):
     for way in THROWS:
         aslant = (way[0] + 0.13, way[1] - 0.07, way[2] + 0.21)

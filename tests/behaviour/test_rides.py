@@ -6,6 +6,7 @@ import pytest
 
 from tests.behaviour import rides
 from tests.behaviour.drive import COLLIDERS
+from tests.helpers.pairwise import each_once
 from tests.oracles.motion import pose, turn
 
 EXACT = 1e-9  # meters
@@ -14,6 +15,7 @@ RIDDEN = ((3, 0, 0), (0, 2, 0), (0, -2, 0), (4, 1.5, -2), (-10, 0, 0))
 BELTS = ((2.0, 0.0, 0.0), (0.0, 0.0, -7.5))
 GENTLE = (9.0, 9.8)  # m/s^2
 ALIKE = rides.ALIKE
+SOME = [*ALIKE[:3:2], *(pytest.param(pace, marks=pytest.mark.full) for pace in ALIKE[1::2])]
 
 
 def stays(found):
@@ -28,49 +30,54 @@ def lands_alike(found):
     return found.apart < LANDING and found.late <= 1
 
 
-@pytest.mark.parametrize("pace", rides.PACES)
-@pytest.mark.parametrize("motion", rides.MOTIONS)
-def test_who_stands_stays_where_it_is_on_the_part(motion, pace):
+@pytest.mark.parametrize(
+    ("motion", "body", "pace"), each_once(rides.MOTIONS, COLLIDERS, rides.PACES)
+)
+def test_who_stands_stays_where_it_is_on_the_part(motion, body, pace):
     seconds = 60.0 / pace.updates + 0.5
-    for body in COLLIDERS:
-        assert stays(rides.idle(rides.MOTIONS[motion], body, pace, seconds)), body
+    assert stays(rides.idle(rides.MOTIONS[motion], body, pace, seconds))
 
 
-@pytest.mark.parametrize("pace", rides.PACES)
-@pytest.mark.parametrize("motion", rides.MOTIONS)
-def test_who_walks_is_carried_and_then_walks(motion, pace):
+@pytest.mark.parametrize(
+    ("pace", "motion", "body"), each_once(rides.PACES, reversed(rides.MOTIONS), COLLIDERS)
+)
+def test_who_walks_is_carried_and_then_walks(pace, motion, body):
     seconds = 60.0 / pace.updates + 0.5
-    for body in COLLIDERS:
-        assert is_carried(rides.walk(rides.MOTIONS[motion], body, pace, seconds)), body
+    assert is_carried(rides.walk(rides.MOTIONS[motion], body, pace, seconds))
 
 
-@pytest.mark.parametrize("pace", ALIKE[:3])
-@pytest.mark.parametrize("way", RIDDEN)
-def test_a_jump_is_that_on_still_ground(way, pace):
-    for body in COLLIDERS:
-        assert lands_alike(rides.jump(way, body, pace)), body
+@pytest.mark.parametrize(("way", "body", "pace"), each_once(RIDDEN, COLLIDERS, ALIKE[:3]))
+def test_a_jump_is_that_on_still_ground(way, body, pace):
+    assert lands_alike(rides.jump(way, body, pace))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", RIDDEN[:3])
 def test_a_jump_between_moves_is_that_on_still_ground(way):
     assert lands_alike(rides.jump(way, "capsule", rides.Pace(120, 30)))
 
 
-@pytest.mark.parametrize("motion", ["lift", "shuttle", "turntable", "ship"])
-@pytest.mark.parametrize("way", BELTS)
-def test_a_conveyor_carries_by_velocity_times_time(way, motion):
-    for pace in (rides.Pace(20, 20), rides.Pace(144, 144), rides.Pace(120, 30)):
-        assert rides.belt("box", pace, way, rides.MOTIONS[motion], 0.6) < EXACT
+@pytest.mark.parametrize(
+    ("way", "motion", "pace"),
+    each_once(
+        BELTS,
+        ("lift", "shuttle", "turntable", "ship"),
+        (rides.Pace(20, 20), rides.Pace(144, 144), rides.Pace(120, 30)),
+    ),
+)
+def test_a_conveyor_carries_by_velocity_times_time(way, motion, pace):
+    assert rides.belt("box", pace, way, rides.MOTIONS[motion], 0.6) < EXACT
 
 
-@pytest.mark.parametrize("pace", ALIKE[:4])
-@pytest.mark.parametrize("deceleration", GENTLE)
-def test_nobody_leaves_a_lift_that_slows_down_gently(deceleration, pace):
-    for rules in ({}, {"snap_distance": 0.0}):
-        assert rides.stop("capsule", pace, 6.0, deceleration, **rules).in_air == 0
+@pytest.mark.parametrize(
+    ("deceleration", "pace", "snaps"), each_once(GENTLE, ALIKE[:4], (False, True))
+)
+def test_nobody_leaves_a_lift_that_slows_down_gently(deceleration, pace, snaps):
+    rules = {} if snaps else {"snap_distance": 0.0}
+    assert rides.stop("capsule", pace, 6.0, deceleration, **rules).in_air == 0
 
 
-@pytest.mark.parametrize("pace", ALIKE)
+@pytest.mark.parametrize("pace", SOME)
 def test_a_lift_that_stops_at_once_throws_by_its_speed(pace):
     speed = 5.0
     found = rides.stop("capsule", pace, speed, 1e9)
@@ -88,10 +95,9 @@ def roundabout(t):
     return pose((0.7, rides.HIGH, -0.2), turn((0, 1, 0), t))
 
 
-@pytest.mark.parametrize("motion", [trip, roundabout])
-@pytest.mark.parametrize("body", COLLIDERS)
-def test_turns_do_not_add_up(body, motion):
-    assert rides.turns(body, motion, 100) == 0.0
+@pytest.mark.parametrize(("motion", "body"), each_once((trip, roundabout), COLLIDERS))
+def test_turns_do_not_add_up(motion, body):
+    assert rides.turns(body, motion, 40) == 0.0
 
 
 @pytest.mark.long
@@ -123,13 +129,14 @@ def test_a_jump_between_slow_moves_is_that_on_still_ground(velocity):
     assert found.apart < 2.0 / 60.0 * 1.5  # of two updates
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("deceleration", GENTLE)
 def test_nobody_leaves_a_lift_that_slows_down_gently_in_short_moves(deceleration):
     found = rides.stop("sphere", rides.Pace(120, 30), 6.0, deceleration, snap_distance=0.0)
     assert found.in_air == 0
 
 
-@pytest.mark.parametrize("pace", ALIKE)
+@pytest.mark.parametrize("pace", SOME)
 def test_a_lift_that_slows_down_hard_throws(pace):
     """It would rise 5 m over the lift, whatever the rate."""
     assert rides.stop("sphere", pace, 12.0, 60.0).rise > 4.0

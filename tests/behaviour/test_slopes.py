@@ -6,13 +6,12 @@ import pytest
 
 from tests.behaviour import slopes
 from tests.behaviour.drive import COLLIDERS, FRAME, RESOLVERS, standing
+from tests.helpers.pairwise import pairwise
 
 WALKABLE, STEEP = (5, 20, 30, 40, 44, 45), (46, 50, 60, 70, 80)
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
-@pytest.mark.parametrize("degrees", WALKABLE)
+@pytest.mark.parametrize(("degrees", "shape", "resolver"), pairwise(WALKABLE, COLLIDERS, RESOLVERS))
 def test_idle_up_to_the_limit(degrees, shape, resolver):
     idle = slopes.idle(shape, degrees, resolver, seconds=60.0, friction=20.0)
     assert idle.drift == 0.0
@@ -35,26 +34,27 @@ def test_the_limit_is_exact(degrees, shape):
     assert not slopes.is_walkable_at(shape, degrees, 1.1e-9)
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
-@pytest.mark.parametrize("degrees", STEEP)
-def test_nobody_climbs_a_steep_slope(degrees, shape, resolver):
-    for off in (0, 30, 60):
-        for zigzag in (False, True):
-            assert slopes.climb(shape, degrees, off, zigzag, resolver, seconds=3.0) <= 1e-9
-            uphill = slopes.push_uphill(shape, degrees, off, zigzag, resolver)
-            assert uphill.gained <= 1e-9
-            assert uphill.sunk > 0.1
+@pytest.mark.parametrize(
+    ("degrees", "shape", "resolver", "off", "zigzag"),
+    pairwise(STEEP, COLLIDERS, RESOLVERS, (0, 30, 60), (False, True)),
+)
+def test_nobody_climbs_a_steep_slope(degrees, shape, resolver, off, zigzag):
+    assert slopes.climb(shape, degrees, off, zigzag, resolver, seconds=3.0) <= 1e-9
+    uphill = slopes.push_uphill(shape, degrees, off, zigzag, resolver)
+    assert uphill.gained <= 1e-9
+    assert uphill.sunk > 0.1
 
 
-@pytest.mark.parametrize("rate", [20, 60, 144, 360])
-@pytest.mark.parametrize("shape", COLLIDERS)
-@pytest.mark.parametrize("degrees", STEEP)
-def test_pushing_against_a_steep_slope_holds_nobody_up(degrees, shape, rate):
-    for level in ((0.0, 0.0), (3.0, 0.0), (2.0, 2.0), (0.0, -1.0)):
-        for resolver in RESOLVERS:
-            part = slopes.held_against(shape, degrees, resolver, rate, level)
-            assert part == pytest.approx(1.0, abs=0.01)
+@pytest.mark.parametrize(
+    ("degrees", "shape", "rate", "level", "resolver"),
+    pairwise(
+        STEEP, COLLIDERS, (20, 60, 144, 360), ((0.0, 0.0), (3.0, 0.0), (2.0, 2.0), (0.0, -1.0)),
+        RESOLVERS,
+    ),
+)  # fmt: skip
+def test_pushing_against_a_steep_slope_holds_nobody_up(degrees, shape, rate, level, resolver):
+    part = slopes.held_against(shape, degrees, resolver, rate, level)
+    assert part == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.long

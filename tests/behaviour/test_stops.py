@@ -3,6 +3,7 @@
 import pytest
 
 from tests.behaviour import stops
+from tests.helpers.pairwise import few_or_many
 
 
 def failing(reason, count):
@@ -11,9 +12,9 @@ def failing(reason, count):
     return {seed: stopped for seed, stopped in found.items() if not stops.is_told(stopped)}
 
 
-@pytest.mark.parametrize("reason", stops.REASONS)
-def test_stops(reason):
-    assert not failing(reason, 30)
+@pytest.mark.parametrize(("reason", "count"), few_or_many(stops.REASONS, 6, 30))
+def test_stops(reason, count):
+    assert not failing(reason, count)
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ import pytest
 
 from tests.behaviour import lands, walks
 from tests.behaviour.drive import COLLIDERS, RESOLVERS
+from tests.helpers.pairwise import each_once, pairwise
 
 SLOPES = {"20 degrees": (walks.TWENTY, 0.0), "3 in 8 and 1 in 4": (walks.EXACT, 0.25)}
 FLOORS = {
@@ -22,24 +23,21 @@ def assert_straight(walk):
     assert walk.in_air == 0
 
 
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize(("shape", "resolver"), each_once(COLLIDERS, RESOLVERS))
 def test_flat_cells(shape, resolver):
     assert_straight(walks.flat_walk(shape, resolver, seconds=5.0))
 
 
-@pytest.mark.parametrize("surface", [False, True])
-@pytest.mark.parametrize("slopes", SLOPES)
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize(
+    ("shape", "resolver", "slopes", "surface"),
+    pairwise(COLLIDERS, RESOLVERS, SLOPES, (False, True)),
+)
 def test_tilted_cells(shape, resolver, slopes, surface):
     walk = walks.tilted_walk(shape, resolver, SLOPES[slopes], surface=surface, count=8, seconds=2.5)
     assert_straight(walk)
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-@pytest.mark.parametrize("resolver", RESOLVERS)
-@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize(("floor", "shape", "resolver"), each_once(FLOORS, COLLIDERS, RESOLVERS))
 def test_internal_edges_of_a_mesh(shape, resolver, floor):
     assert_straight(walks.mesh_walk(FLOORS[floor], shape, resolver, count=8))
 

@@ -17,6 +17,7 @@ from terrain_physics import (
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
+from tests.helpers.pairwise import each_once
 
 BODIES = SphereCollider(0.5), CapsuleCollider(0.4, 1.8), BoxCollider((0.3, 0.9, 0.5))
 
@@ -141,8 +142,7 @@ def test_changes_while_nobody_looked_add_up(line, monkeypatch):
     assert crowd.woken(monkeypatch) == [1, 4, 8]
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("body", BODIES, ids=str)
+@pytest.mark.parametrize(("seed", "body"), each_once(range(4), BODIES))
 def test_to_wake_only_those_near_changes_no_bit(seed, body, monkeypatch):
     """Against a wake of all, as if nothing were remembered of the changes."""
 

@@ -24,6 +24,7 @@ from terrain_physics._kernels.character.state.work import MOST_WORK
 from terrain_physics.character.colliders import Collider
 from tests.behaviour import lands
 from tests.helpers.characters import FRAME, ball, run
+from tests.helpers.pairwise import each_once, pairwise
 
 BODIES: dict[str, Collider] = {
     "sphere": SphereCollider(0.5),
@@ -96,9 +97,10 @@ def test_a_wide_body_looks_at_what_it_is_near(land):
     assert found < 0.5 * MOST_WORK
 
 
-@pytest.mark.parametrize("radius", [0.05, 0.5, 9.8])
-@pytest.mark.parametrize("way", [(1, 0, 0.3), (0.3, -1, 0), (0.1, 1, 0)])
-@pytest.mark.parametrize("speed", [1e6, 1e12, 1e37])
+@pytest.mark.parametrize(
+    ("radius", "way", "speed"),
+    pairwise((0.05, 0.5, 9.8), ((1, 0, 0.3), (0.3, -1, 0), (0.1, 1, 0)), (1e6, 1e12, 1e37)),
+)
 def test_no_speed_is_too_much_work(land, radius, way, speed):
     mover = CharacterMovement(land, SphereCollider(radius), position=(0, 30, 0))
     limited = 0
@@ -148,8 +150,9 @@ def test_nothing_is_so_fast_that_it_is_through_a_sheet(shape, size):
     assert updates < 4
 
 
-@pytest.mark.parametrize("resolver", ["shuffled", "simultaneous"])
-@pytest.mark.parametrize("velocity", [(0, 0, 0), (3, -1, 1)])
+@pytest.mark.parametrize(
+    ("resolver", "velocity"), each_once(("shuffled", "simultaneous"), ((0, 0, 0), (3, -1, 1)))
+)
 def test_a_body_whose_step_is_too_much_stays_where_it_is(slivers, resolver, velocity):
     mover = CharacterMovement(
         slivers, BODIES["capsule"], position=(0.1, 1.2, 0.3), resolver=resolver

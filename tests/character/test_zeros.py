@@ -17,6 +17,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from tests.helpers.meshes import grid
+from tests.helpers.pairwise import pairwise
 
 FLOOR = HeightMap(np.zeros((9, 9)), origin=(-4, 0, -4))
 HEIGHTS = np.random.default_rng(0).uniform(0, 0.7, (9, 9))
@@ -52,10 +53,10 @@ def assert_unsigned(mover: Any) -> None:
     assert_no_signed_zero(mover.constraint_planes())
 
 
-@pytest.mark.parametrize("resolver", ["shuffled", "simultaneous"])
-@pytest.mark.parametrize("rule", ["contact", "sum"])
-@pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("collider", BODIES)
+@pytest.mark.parametrize(
+    ("collider", "ground", "rule", "resolver"),
+    pairwise(BODIES, GROUNDS, ("contact", "sum"), ("shuffled", "simultaneous")),
+)
 def test_no_zero_has_a_sign(collider, ground, rule, resolver):
     mover = CharacterMovement(
         GROUNDS[ground], collider,

@@ -20,11 +20,15 @@ from terrain_physics import (
 )
 from terrain_physics._kernels.character.state import layout as columns
 from tests.behaviour import throngs
+from tests.helpers.pairwise import each_once, few_or_many
 
 FRAME = 1 / 60
 RADIUS, HEIGHT = 0.4, 1.8
 BODY = CapsuleCollider(RADIUS, HEIGHT, offset=(0, 0.9, 0))
 FLOOR = HeightMap(np.zeros((101, 101)), origin=(-50, 0, -50))
+
+
+RATES = [20, *(pytest.param(rate, marks=pytest.mark.full) for rate in (60, 200))]
 
 
 def _hills():
@@ -78,27 +82,29 @@ def _run(group, frames=90):
     return dict(group.hashes())
 
 
-def test_order_and_threads_change_no_bit(monkeypatch):
+@pytest.mark.parametrize("count", [3, pytest.param(6, marks=pytest.mark.full)])
+def test_order_and_threads_change_no_bit(count, monkeypatch):
     monkeypatch.setattr("terrain_physics._support.threads._SHORTEST_TASK", 1)
     land, keys = _hills(), list(range(60))
     wanted = _run(_mixed(keys, 1, land))
-    for seed in range(6):
+    for seed in range(count):
         shuffled = np.random.default_rng(seed).permutation(keys).tolist()
         assert _run(_mixed(shuffled, 1 + seed % 3, land)) == wanted
 
 
-def test_a_thousand_orders_change_no_bit(monkeypatch):
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.full)])
+def test_many_orders_change_no_bit(count, monkeypatch):
     monkeypatch.setattr("terrain_physics._support.threads._SHORTEST_TASK", 1)
     land, keys = _hills(), list(range(11))
     wanted = _run(_mixed(keys, 1, land), 6)
     assert len(set(wanted.values())) == len(keys)
-    for seed in range(1000):
+    for seed in range(count):
         shuffled = np.random.default_rng(seed).permutation(keys).tolist()
         assert _run(_mixed(shuffled, 1 + seed % 3, land), 6) == wanted
 
 
-@pytest.mark.parametrize("heads", ["slide", "stand"])
-def test_order_and_threads_change_no_bit_of_riders_and_on_heads(heads, monkeypatch):
+@pytest.mark.parametrize(("heads", "count"), few_or_many(("slide", "stand"), 3, 12))
+def test_order_and_threads_change_no_bit_of_riders_and_on_heads(heads, count, monkeypatch):
     monkeypatch.setattr("terrain_physics._support.threads._SHORTEST_TASK", 1)
     keys = list(range(30))
 
@@ -118,7 +124,7 @@ def test_order_and_threads_change_no_bit_of_riders_and_on_heads(heads, monkeypat
 
     wanted = run(keys, 1)
     assert len(set(wanted.values())) == len(keys)
-    for seed in range(12):
+    for seed in range(count):
         shuffled = np.random.default_rng(seed).permutation(keys).tolist()
         assert run(shuffled, 1 + seed % 3) == wanted
 
@@ -293,7 +299,7 @@ def test_who_goes_the_same_way_stays_back_and_pushes_nobody():
     assert gap == pytest.approx(0.2 * 2.0 * RADIUS + FRAME, abs=0.02)
 
 
-@pytest.mark.parametrize("rate", [20, 60, 200])
+@pytest.mark.parametrize("rate", RATES)
 def test_a_wall_that_moves_pushes_a_crowd_together(rate):
     ground = throngs.walls((3, -6, 4, 6), (-6, -4.5, 4, -4), (-6, 4, 4, 4.5))
     pusher = throngs.put_wall(ground, (-6, -5, -5, 5))
@@ -311,7 +317,7 @@ def test_a_wall_that_moves_pushes_a_crowd_together(rate):
     assert _overlap(group) <= 1e-3
 
 
-@pytest.mark.parametrize("rate", [20, 60, 200])
+@pytest.mark.parametrize("rate", RATES)
 def test_a_crowd_climbs_stairs(rate):
     ground = throngs.walls((-3, -1, -1.5, 20), (1.5, -1, 3, 20))
     for step in range(10):
@@ -451,8 +457,10 @@ def test_who_lands_on_a_head_slides_off(rate):
     assert speed == pytest.approx(6.57, abs=0.2)
 
 
-@pytest.mark.parametrize("rate", [20, 60, 360])
-@pytest.mark.parametrize("options", [{}, {"mass": math.inf}, {"collider": SphereCollider(0.3)}])
+@pytest.mark.parametrize(
+    ("rate", "options"),
+    each_once((20, 60, 360), ({}, {"mass": math.inf}, {"collider": SphereCollider(0.3)})),
+)
 def test_nobody_stays_on_a_head_wherever_it_fell(rate, options):
     rng = np.random.default_rng(rate)
     group = _group()
@@ -613,8 +621,7 @@ def test_between_two_heads_one_slides_off_to_any_side():
     assert group["bob"].position.y == 0
 
 
-@pytest.mark.parametrize("higher", [0.0, 0.1, 0.4])
-@pytest.mark.parametrize("rate", [20, 60, 360])
+@pytest.mark.parametrize(("higher", "rate"), each_once((0.0, 0.1, 0.4), (60, 20, 360)))
 def test_one_walks_from_a_wall_over_heads_and_back(rate, higher):
     """The heads are as high as the wall, or lower: on the way back they are as high as it."""
     top = HEIGHT + higher

@@ -1,7 +1,7 @@
-"""All combinations of parameters, of which the default tier tries as many as hold every pair."""
+"""All combinations of parameters, of which the default tier tries a few, chosen by a rule."""
 
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +18,29 @@ def pairwise(*parameters: Iterable[Any]) -> list[Any]:
     show in the tier `full` only. Values are told apart by their places, so any may be given.
     """
     values = [list(parameter) for parameter in parameters]
-    chosen = _chosen([len(some) for some in values])
+    return _params(values, _chosen([len(some) for some in values]))
+
+
+def each_once(*parameters: Iterable[Any]) -> list[Any]:
+    """Return all combinations; those beyond a choice that holds each value once are `full`.
+
+    For what costs much, and whose answers are among the recorded bits too.
+    """
+    values = [list(parameter) for parameter in parameters]
+    longest = max(len(some) for some in values)
+    return _params(values, {tuple(k % len(some) for some in values) for k in range(longest)})
+
+
+def few_or_many(values: Iterable[Any], few: int, many: int) -> list[Any]:
+    """Return each value with few cases, and as `full` with many."""
+    values = list(values)
+    return [(value, few) for value in values] + [
+        pytest.param(value, many, marks=pytest.mark.full) for value in values
+    ]
+
+
+def _params(values: Sequence[Sequence[Any]], chosen: Container[Combination]) -> list[Any]:
+    """Return all combinations of values; those whose places are not chosen are `full`."""
     return [
         pytest.param(
             *(some[k] for some, k in zip(values, places, strict=True)),
