@@ -92,6 +92,9 @@ def test_each_edge_of_the_triangle_against_each_of_the_box(edge, axis):
         push = push_of(crossed(edge, axis, -0.1), two_sided=two_sided)
         np.testing.assert_allclose(push, [0, 0.1, 0], atol=1e-14)
         assert np.isnan(push_of(crossed(edge, axis, 1e-9), two_sided=two_sided)).all()
+    behind = crossed(edge, axis, -0.1, 0.45)  # the shortest way out is against the front
+    np.testing.assert_allclose(push_of(behind), [0, 0.1, 0], atol=1e-14)
+    assert np.linalg.norm(push_of(behind, two_sided=True)) < 0.06
 
 
 @pytest.mark.parametrize("height", [0.6, 0.0, -0.4])

@@ -207,12 +207,12 @@ def test_a_box_touches_where_its_line_enters_the_exact_minkowski_difference(way,
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("edge", range(3))
 def test_each_edge_of_a_box_comes_upon_each_of_the_triangle(edge, axis):
-    center, half, rotation, triangle = crossed(edge, axis, 2.0)
-    down = (0.0, -4.0, 0.0)
-    turn = tuple(rotation.ravel().tolist())
-    travel, normal = box(center, tuple(half.tolist()), down, triangle.tolist(), turn)
-    assert travel == pytest.approx(2.0, abs=1e-12)
-    assert normal == pytest.approx((0.0, 1.0, 0.0), abs=1e-12)
+    for gap in (2.0, -0.1):  # apart, and where it touches at the start
+        center, half, rotation, triangle = crossed(edge, axis, gap)
+        turn, size = tuple(rotation.ravel().tolist()), tuple(half.tolist())
+        travel, normal = box(center, size, (0.0, -4.0, 0.0), triangle.tolist(), turn)
+        assert travel == pytest.approx(max(gap, 0.0), abs=1e-12)
+        assert normal == pytest.approx((0.0, 1.0, 0.0), abs=1e-12)
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
