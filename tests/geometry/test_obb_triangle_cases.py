@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import intersect_obb_triangle_many
-from tests.helpers.box_checks import check, push_of
+from tests.helpers.box_checks import check, crossed, push_of
 from tests.helpers.examples import times
 from tests.helpers.strategies import Array, BoxCase, rotation_from
 from tests.oracles import box_hulls
@@ -83,6 +83,18 @@ def test_leaves_where_the_shapes_part_not_where_the_axis_runs_out():
     case = case_of((0.5, 2, -0.5), (1, 2, 0.5), triangle)
     np.testing.assert_allclose(push_of(case), [0, 1, 0], atol=1e-15)
     check(case, two_sided=False)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("edge", range(3))
+def test_each_edge_of_the_triangle_against_each_of_the_box(edge, axis):
+    for two_sided in (False, True):
+        push = push_of(crossed(edge, axis, -0.1), two_sided=two_sided)
+        np.testing.assert_allclose(push, [0, 0.1, 0], atol=1e-14)
+        assert np.isnan(push_of(crossed(edge, axis, 1e-9), two_sided=two_sided)).all()
+    behind = crossed(edge, axis, -0.1, 0.45)  # the shortest way out is against the front
+    np.testing.assert_allclose(push_of(behind), [0, 0.1, 0], atol=1e-14)
+    assert np.linalg.norm(push_of(behind, two_sided=True)) < 0.06
 
 
 @pytest.mark.parametrize("height", [0.6, 0.0, -0.4])

@@ -11,6 +11,7 @@ from terrain_physics._kernels.geometry.sweep_capsule import sweep_capsule
 from terrain_physics._kernels.geometry.sweep_obb import sweep_obb
 from terrain_physics._kernels.geometry.sweep_sphere import sweep_sphere
 from terrain_physics._kernels.tolerances import SLIDE_SINE
+from tests.helpers.box_checks import crossed
 from tests.helpers.examples import examples
 from tests.helpers.strategies import SIZES, UNIT, rotations, triangles
 from tests.oracles.boxes import box_of, difference_facets
@@ -201,6 +202,17 @@ def test_a_box_touches_where_its_line_enters_the_exact_minkowski_difference(way,
         assert entered is not None
         assert travel == pytest.approx(enter, abs=1e-7)
         assert np.dot(normal, direction) < 0.0
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("edge", range(3))
+def test_each_edge_of_a_box_comes_upon_each_of_the_triangle(edge, axis):
+    for gap in (2.0, -0.1):  # apart, and where it touches at the start
+        center, half, rotation, triangle = crossed(edge, axis, gap)
+        turn, size = tuple(rotation.ravel().tolist()), tuple(half.tolist())
+        travel, normal = box(center, size, (0.0, -4.0, 0.0), triangle.tolist(), turn)
+        assert travel == pytest.approx(max(gap, 0.0), abs=1e-12)
+        assert normal == pytest.approx((0.0, 1.0, 0.0), abs=1e-12)
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])

@@ -159,7 +159,9 @@ def test_levels_of_blocks_lose_nothing(border, diagonal):
         leaves = ray.origin64 + 40.0 * np.array(ray.direction64)
         if hit is None and border == "extend" and math.isnan(land.height_at(leaves[0], leaves[2])):
             continue
-        compare(hit, corners - origins[i], ids, (0, 0, 0), ray.direction64, 40.0, 50.0)
+        near = np.abs(corners[:, 0, 0] - origins[i, 0]) < 45.0  # what the ray can reach, and more
+        others = corners[near] - origins[i], ids[near]
+        compare(hit, *others, (0, 0, 0), ray.direction64, 40.0, 50.0)
 
 
 def test_rays_at_corners_and_edges_pass_between_no_triangles():

@@ -22,6 +22,18 @@ MOVED = 8 * 2.0**-52
 the box: by at most this part of their distance from its center."""
 
 
+def crossed(edge: int, axis: int, gap: float, aside: float = 0.0) -> BoxCase:
+    """Return a cube that stands on an edge of it, across an edge of a steep triangle.
+
+    Upwards they part, and only the product of these two edges tells it. The triangle's front is up.
+    """
+    triangle = np.array([(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.1, -3.0, -0.3)])
+    turn = np.array([(1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, np.sqrt(2.0))]) / np.sqrt(2.0)
+    center = np.array([0.0, np.sqrt(0.5) + gap, aside])
+    rotation = turn @ np.roll(np.eye(3), axis + 1, axis=1)
+    return BoxCase(center, np.full(3, 0.5), rotation, np.roll(triangle, edge, axis=0))
+
+
 def push_of(case: BoxCase, *, two_sided: bool = False) -> Array:
     """Return the library's penetration, NaN where apart."""
     rows = intersect_obb_triangle_many(

@@ -21,7 +21,7 @@ def examples(count: int) -> settings:
 
 def times(count: int) -> int:
     """Return how often a test repeats by itself what it repeats this often in the tier `full`."""
-    return max(1, math.ceil(count * settings.default.max_examples / _OF))
+    return max(1, math.ceil(count * settings().max_examples / _OF))
 
 
 def rest_is_full(values: Iterable[Any], first: int = 1) -> list[Any]:

@@ -103,12 +103,10 @@ def self_pairs(vertices: Array, faces: NDArray[np.int64]) -> NDArray[np.int64]:
         else:
             alike[len(common)].append(np.array([i, j, *faces[i], *faces[j], *own, *other]))
     for shared, rows in alike.items():
-        first, second, one, two, own, other = np.split(
-            np.array(rows), [1, 2, 5, 8, 11 - shared], axis=1
-        )
-        if shared == 0:
-            meet = touch(vertices[one], vertices[two])
-        else:
-            meet = touch(vertices[own], vertices[two]) | touch(vertices[other], vertices[one])
-        found += zip(first[meet, 0].tolist(), second[meet, 0].tolist(), strict=True)
+        places = np.split(np.array(rows), [2, 5, 8, 11 - shared], axis=1)
+        one, two, side, other_side = (vertices[corners] for corners in places[1:])
+        meet = touch(side, two)  # without a common corner, a side is the whole triangle
+        if shared:
+            meet |= touch(other_side, one)
+        found += map(tuple, places[0][meet].tolist())
     return np.array(sorted(found), np.int64).reshape(-1, 2)
