@@ -14,7 +14,7 @@ from terrain_physics._kernels import _cache, _jit
 CAN_FORK = hasattr(os, "fork")
 
 
-def do_all(tasks: int, do: Callable[[int], None], processes: int) -> None:
+def do_all(tasks: int, do: Callable[[int], object], processes: int) -> None:
     """Have forked processes do tasks, which are numbered; each is done by whoever takes it first.
 
     Those of a pair come from both ends. A kernel that two tasks need is compiled by whoever needs
@@ -27,7 +27,7 @@ def do_all(tasks: int, do: Callable[[int], None], processes: int) -> None:
 
 
 def _start(
-    folder: Path, number: int, processes: int, tasks: int, do: Callable[[int], None]
+    folder: Path, number: int, processes: int, tasks: int, do: Callable[[int], object]
 ) -> int:
     if child := os.fork():
         return child

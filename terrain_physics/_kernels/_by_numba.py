@@ -27,7 +27,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
         if find_spec("numba") is None:
             return None
         if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-            sys.meta_path.append(_Finder())
+            sys.meta_path.insert(0, _Finder())  # others would find the sources as they are
         made: Callable[..., Any] = getattr(import_module(module), function.__name__)
     except Exception:  # of no use, then: a frozen program, a broken numba
         return None

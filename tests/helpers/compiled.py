@@ -46,16 +46,18 @@ def draw_pictures() -> None:
     if not all(map(importlib.util.find_spec, ("numba", "pygame"))):
         return
     os.environ |= {"SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    from demo.renderers import software
+    from demo.renderers.edges import smooth_edges
+    from demo.renderers.overlays import draw_lines
+    from demo.renderers.software import SoftwareRenderer
     from terrain_physics._kernels import _cache
     from tests.demo.frames import bodies_on, hills, island, with_overlays
 
-    if _cache.is_cached(software.smooth_edges) and _cache.is_cached(software.draw_lines):
+    if _cache.is_cached(smooth_edges) and _cache.is_cached(draw_lines):
         return
     land = hills(33)
     with_lines = with_overlays(bodies_on(land, 16.0, 16.0), 16.0, 16.0)
     with_lines.grid, with_lines.labels = True, []
-    renderer = software.SoftwareRenderer((64, 64), visible=False, threads=1)
+    renderer = SoftwareRenderer((64, 64), visible=False, threads=1)
     for frame in (bodies_on(land, 16.0, 16.0), island()[1], with_lines):
         renderer.draw(frame)
     renderer.close()

@@ -142,6 +142,9 @@ with warnings.catch_warnings(record=True) as caught:
     texts = [str(warning.message) for warning in caught]
 assert len(texts) == 1 and "tiny.caller.total(int, int)" in texts[0], texts
 """
+    if find_spec("numba") is not None:
+        code += "assert 'it runs by numba' in texts[0]\n"
+        code += "assert sys.modules['tiny_by_numba.caller'].total.signatures\n"
     assert run(tiny, "add('v3')", code)["fell_back"] == ["tiny.caller.total(int, int)"]
 
 
