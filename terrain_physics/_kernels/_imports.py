@@ -27,7 +27,7 @@ from terrain_physics._kernels import _sources
 _SPACE = rb"(?:\s|\\\r?\n)"
 _NAMES = rb"\((?:[^)#]|#[^\n]*)*\)|(?:[^\n\\]|\\\r?\n)*"
 _FROM = re.compile(rb"from%b*([.\w \t]+?)%b*\bimport\b%b*(%b)" % (_SPACE, _SPACE, _SPACE, _NAMES))
-_PLAIN = re.compile(rb"import%b+((?:[\w., \t]|\\\r?\n)+)" % _SPACE)
+_PLAIN = rb"import%b+(?:[\w., \t]|\\\r?\n)*?%b"
 
 _WORD = re.compile(r"[\w*]+")
 _ALIAS = re.compile(r"\bas\s+\w+")
@@ -63,8 +63,13 @@ _packages = [
 _states: dict[str, tuple[object, str]] = {}
 """Of each module that was asked for: its spec, and its state."""
 
-_files: set[str] = set()
-"""Places of modules, without the suffix, that are known to be no folders."""
+_meant: dict[bytes, str] = {
+    b"typing": "",
+    b"numpy": "",
+    b"numpy.typing": "",
+    b"collections.abc": "",
+}
+"""The modules that are no folders, by what sources call them: most are imported often."""
 
 
 def follow(name: str) -> None:
@@ -87,7 +92,9 @@ def state_of(module: str) -> str:
     except (_UnclearError, FileNotFoundError, NotADirectoryError):
         if os.path.isfile(os.path.join(_sources.FOLDER, "_imports.py")):  # noqa: PTH113, PTH118
             return _state_of_all(*_packages)
-    return _state_of_all_for_good(*_packages)
+    # The kernels know no package that is followed later.
+    is_ours = _is_within(module, _packages[0].name)
+    return _state_of_all_for_good(*(_packages[:1] if is_ours else _packages))
 
 
 def _state(name: str, importers: tuple[str, ...]) -> str:
@@ -125,21 +132,20 @@ def _read(folder: str, within: str) -> _ModuleText:
 
 def _imported(module: str, source: _ModuleText) -> Iterator[str]:
     """Yield the modules that a source imports from packages that are followed."""
-    for (names,) in _matches(_PLAIN, source.text):
-        if any(package.text.partition(".")[0].encode() in names for package in _packages):
+    text = source.text
+    for package in _packages:
+        top = package.text.partition(".")[0].encode()
+        if re.search(_PLAIN % (_SPACE, top), text):
             raise _UnclearError(module)  # all that is below a package can be reached by its name
-    for origin, names in _matches(_FROM, source.text):
-        whole = _absolute("".join(origin.decode().split()), module, is_folder=source.is_folder)
-        for package in _packages:
-            yield from _modules_meant(whole, names, package)
-
-
-def _matches(pattern: re.Pattern[bytes], text: bytes) -> Iterator[tuple[bytes, ...]]:
-    """Yield the groups of each match; what follows the last import is not looked at."""
     place, last = 0, text.rfind(b"import")
-    while place <= last and (found := pattern.search(text, place)):
-        yield found.groups()
-        place = found.end()
+    while place <= last and (found := _FROM.search(text, place)):  # what follows is long
+        place, origin = found.end(), found[1]
+        if (name := _meant.get(origin)) is None:
+            whole = _absolute("".join(origin.decode().split()), module, is_folder=source.is_folder)
+            for package in _packages:
+                yield from _modules_meant(whole, found[2], package)
+        elif name:
+            yield name
 
 
 def _words(names: bytes) -> list[str]:
@@ -167,8 +173,8 @@ def _modules_meant(origin: str, names: bytes, package: _Package) -> Iterator[str
         return
     within = origin.removeprefix(package.text)
     place = package.folder + within.replace(".", os.sep)
-    if place in _files or not os.path.isdir(place):  # noqa: PTH112 quicker
-        _files.add(place)
+    if not os.path.isdir(place):  # noqa: PTH112 quicker
+        _meant[origin.encode()] = package.name + within
         yield package.name + within
         return
     for word in _words(names):
