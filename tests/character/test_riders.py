@@ -231,7 +231,7 @@ def test_a_ride_goes_on_from_any_state():
 LIFTED = (1.0, 0.5)  # of a lift along x and z, in m/s
 
 
-def leave_lift(leave: str, rise: float, *, jump: float, walk: float) -> Any:
+def leave_lift(leave: Any, rise: float, *, jump: float, walk: float) -> Any:
     """Jump or walk off a lift; return the velocity after the first update in the air."""
     lift = tp.TriangleMesh.box((2.0, 0.5, 2.0))
     ground = tp.Ground([tp.HeightMap([[-60.0] * 2] * 2, cell_size=90.0), lift])

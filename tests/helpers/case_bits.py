@@ -7,7 +7,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from tests.helpers.draws import Draws, Floats
 from tests.helpers.portable import cos, sin
 from tests.oracles.motion import pose, turn
 
+LEAVES: tuple[Literal["velocity", "up", "none"], ...] = ("velocity", "up", "none")
 Groups = dict[str, Callable[[], Iterator[Any]]]
 
 FRAME = 1 / 60
@@ -34,8 +35,8 @@ def _questions(ground: AnyGround, count: int = 60) -> Iterator[Any]:
     yield ground.heights_at(points[:, 0], points[:, 2]), ground.normals_at(*points[:, [0, 2]].T)
     yield ground.sphere_contacts(*drawn.spheres(Draws(2), low, high, count).arrays)
     yield ground.raycast_many(*drawn.rays(Draws(3), low, high, count).arrays)
-    balls = drawn.spheres(Draws(4), low, high, count).arrays
-    yield ground.sweep_spheres(*balls, Draws(5).uniform(-3.0, 3.0, count, 3))
+    (balls,) = drawn.spheres(Draws(4), low, high, count).arrays
+    yield ground.sweep_spheres(balls, Draws(5).uniform(-3.0, 3.0, count, 3))
     yield named(ground.closest_points(points), "point", "distance", "triangle")
 
 
@@ -100,7 +101,7 @@ def _saved_characters() -> Iterator[Any]:
     """Walk, save and load, and walk on."""
     for make, resolver, leave in zip(
         (*MAPS, *MESHES, *GROUNDS), itertools.cycle(("shuffled", "simultaneous")),
-        itertools.cycle(("velocity", "up", "none")), strict=False,
+        itertools.cycle(LEAVES), strict=False,
     ):  # fmt: skip
         ground = make(Draws(8))
         mover = _walker(
@@ -137,12 +138,16 @@ def _crowds() -> Iterator[Any]:
         slab, lift = tp.TriangleMesh.box((7.0, 0.5, 7.0)), tp.TriangleMesh.box((4.0, 0.5, 4.0))
         ground = tp.Ground([tp.HeightMap(draws.uniform(0.0, 0.2, 25, 25)), slab])
         moving = {1: (8.0, 0.0, 8.0), ground.add(lift, layers=2): (16.0, -0.1, 14.0)}
-        group = tp.CharacterGroup(ground, BODY, seed=seed, collide=True, threads=1 + seed % 2)
+        group = tp.CharacterGroup(
+            ground, BODY, seed=seed, collide=True, threads=1 + seed % 2,
+            heads=("slide", "stand")[seed // 2],
+        )  # fmt: skip
         for key in range(50):
             group.add(
                 key, draws.uniform((4.0, 0.5, 4.0), (19.0, 3.0, 17.0), 3),
                 layers=draws.one_of((1, 2, 4, 3)), mask=draws.one_of((1, 2, 6, 0xFFFFFFFF)),
                 mass=draws.one_of((40.0, 80.0, np.inf)), leave=draws.one_of(("velocity", "up")),
+                keep_off_ledges=draws.chance(0.5),
             )  # fmt: skip
         for frame in range(40):
             for key, middle in moving.items():
@@ -210,7 +215,7 @@ def _ties() -> Iterator[Any]:
 
 def _touching_objects() -> Iterator[Any]:
     """Ask octrees of boxes side by side and of balls that touch."""
-    places = np.stack(np.mgrid[:6, :5, :4], axis=-1).reshape(-1, 3).astype(np.float64)
+    places = np.argwhere(np.ones((6, 5, 4))).astype(np.float64)
     gaps = places + 2.0**-30 * (places[:, [1]] % 3.0 == 2.0)
     for lowers, capacity in itertools.product((places, gaps), (1, 16, 200)):
         tree = tp.Octree.from_aabbs(lowers, lowers + 1.0, leaf_capacity=capacity)
@@ -226,9 +231,7 @@ def _touching_objects() -> Iterator[Any]:
 
 def _lifts_left() -> Iterator[Any]:
     """Leave rising and sinking lifts, by a jump and over an edge, with each rule."""
-    for leave, rise, jump in itertools.product(
-        ("velocity", "up", "none"), (2.0, -2.0), (0.0, 3.0)
-    ):  # fmt: skip
+    for leave, rise, jump in itertools.product(LEAVES, (2.0, -2.0), (0.0, 3.0)):
         lift = tp.TriangleMesh.box((2.0, 0.5, 2.0))
         ground = tp.Ground([tp.HeightMap([[-30.0] * 2] * 2, cell_size=90.0), lift])
         ground.move(1, pose((40.0, 10.0, 40.0)))
@@ -260,6 +263,30 @@ def _rays_along_lines() -> Iterator[Any]:
             yield [ground.raycast(tp.Ray(place, (0.0, -1.0, 0.0))) for place in above[::40] + low]
 
 
+def _materials_underfoot() -> Iterator[Any]:
+    """Walk over materials with rules, and let go; a belt and a part of other layers lie there."""
+    names, rules = ("grass", "ice", "mud"), {"ice": {"friction": 0.1}, 2: {"speed": 0.5}}
+    for seed, resolver in enumerate(("shuffled", "simultaneous") * 2):
+        draws = Draws(800 + seed)
+        land = tp.HeightMap(
+            draws.uniform(0.0, 0.3, 21, 21), material_names=names,
+            materials=np.floor(draws.uniform(0.0, 3.0, 20, 20)).astype(np.uint8),
+        )  # fmt: skip
+        belt, ghost = tp.TriangleMesh.box((4.0, 0.5, 8.0)), tp.TriangleMesh.box((2.0, 9.0, 9.0))
+        ground = tp.Ground([land, belt])
+        ground.move(1, pose((13.0, 0.2, 9.0)))
+        ground.set_surface_velocity(1, (0.0, 0.0, 1.5))
+        ground.move(ground.add(ghost, layers=4), pose((8.0, 2.0, 9.0)))
+        mover = tp.CharacterMovement(
+            ground, BODY, position=(3.0, 1.0, 6.0 + seed), resolver=resolver, seed=seed,
+            material_rules=rules, mask=(1, 5)[seed % 2], ground_friction=8.0,
+        )  # fmt: skip
+        for frame in range(120):
+            if frame % 20 < 14:
+                mover.velocity.x, mover.velocity.z = 4.0, 0.5
+            yield mover.update(1 / 30), mover.position64, mover.ground_report().material
+
+
 def _refits() -> Iterator[Any]:
     """Move the vertices of a mesh of a ground, on which some rest, and ask it."""
     for make in (MESHES[0], MESHES[3]):
@@ -287,6 +314,7 @@ GROUPS: Groups = {
     "crowds of masks and riders": _crowds,
     "edits of borders and corners": _seams,
     "lifts left": _lifts_left,
+    "materials underfoot": _materials_underfoot,
     "octrees that touch": _touching_objects,
     "rays along lines": _rays_along_lines,
     "refits of parts": _refits,

@@ -59,8 +59,9 @@ def test_scenes_are_made_of_nothing_else(row):
 
 _HASHES = """
 import json
-from tests.helpers.recorded_bits import GROUPS, bits_of
-print(json.dumps({name: bits_of(name) for name in GROUPS if name.startswith("behaviour")}))
+from tests.helpers import case_bits, row_bits
+from tests.helpers.recorded_bits import bits_of
+print(json.dumps({name: bits_of(name) for name in row_bits.GROUPS | case_bits.GROUPS}))
 """
 _OLDER = {
     "OPENBLAS_CORETYPE": "Prescott",
