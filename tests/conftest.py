@@ -11,7 +11,7 @@ from hypothesis import is_hypothesis_test, settings
 
 from terrain_physics._kernels import _jit, _native
 from terrain_physics._support import threads
-from tests.helpers import compiled, forks, lanes, machine_code, prices
+from tests.helpers import compiled, examples, forks, lanes, machine_code, prices
 
 # What is far too little to be shared out in a game is shared out in tests.
 threads._SHORTEST_TASK = 1_000
@@ -88,12 +88,19 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let those that go alone go last; properties have more examples in the tier `full`."""
+    """Let those that go alone go last; add to the tier `full` what tries more there."""
     items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
     if _selects(config, "full"):
         for item in items:
-            if is_hypothesis_test(getattr(item, "obj", None)):
+            if _tries_more(getattr(item, "obj", None)):
                 item.add_marker("full")
+
+
+def _tries_more(test: Any) -> bool:
+    """Tell whether a test tries more in the tier `full`: a property, or one that asks `times`."""
+    names = getattr(getattr(test, "__code__", None), "co_names", ())
+    asks = "times" in names and test.__globals__.get("times") is examples.times
+    return asks or is_hypothesis_test(test)
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
