@@ -92,7 +92,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
     if _selects(config, "full"):
         for item in items:
-            if _tries_more(getattr(item, "obj", None)):
+            is_long = item.get_closest_marker("long") is not None
+            if not is_long and _tries_more(getattr(item, "obj", None)):
                 item.add_marker("full")
 
 
