@@ -25,7 +25,7 @@ def _start(land, key):
 def _speeds(count, frame):
     """Return the horizontal speeds (count, 2) wanted in a frame, exact in float32."""
     angles = [1.7 * key + sin(frame / 40) for key in range(count)]
-    return np.float32([(3.5 * cos(a), 3.5 * sin(a)) for a in angles]).astype(np.float64)
+    return np.array([(3.5 * cos(a), 3.5 * sin(a)) for a in angles], np.float32).astype(np.float64)
 
 
 def _jumps(key, frame):

@@ -20,6 +20,7 @@ from tests.helpers.portable import cos, sin
 from tests.oracles.motion import pose, turn
 
 LEAVES: tuple[Literal["velocity", "up", "none"], ...] = ("velocity", "up", "none")
+RESOLVERS: tuple[Literal["shuffled", "simultaneous"], ...] = ("shuffled", "simultaneous")
 Groups = dict[str, Callable[[], Iterator[Any]]]
 
 FRAME = 1 / 60
@@ -100,7 +101,7 @@ def _walk(mover: tp.CharacterMovement, frames: int) -> Iterator[Any]:
 def _saved_characters() -> Iterator[Any]:
     """Walk, save and load, and walk on."""
     for make, resolver, leave in zip(
-        (*MAPS, *MESHES, *GROUNDS), itertools.cycle(("shuffled", "simultaneous")),
+        (*MAPS, *MESHES, *GROUNDS), itertools.cycle(RESOLVERS),
         itertools.cycle(LEAVES), strict=False,
     ):  # fmt: skip
         ground = make(Draws(8))
@@ -266,7 +267,7 @@ def _rays_along_lines() -> Iterator[Any]:
 def _materials_underfoot() -> Iterator[Any]:
     """Walk over materials with rules, and let go; a belt and a part of other layers lie there."""
     names, rules = ("grass", "ice", "mud"), {"ice": {"friction": 0.1}, 2: {"speed": 0.5}}
-    for seed, resolver in enumerate(("shuffled", "simultaneous") * 2):
+    for seed, resolver in enumerate(RESOLVERS * 2):
         draws = Draws(800 + seed)
         land = tp.HeightMap(
             draws.uniform(0.0, 0.3, 21, 21), material_names=names,

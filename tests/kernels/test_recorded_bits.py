@@ -21,7 +21,12 @@ def test_every_group_is_recorded():
 def test_a_row_whose_bits_differ_has_its_bounds_tried(monkeypatch):
     tried = []
     monkeypatch.setitem(GROUPS, "behaviour mesh levels", lambda: iter("other"))
-    monkeypatch.setattr(bounds, "judged", lambda tests: tried.append(tests) or "its 9 bounds hold")
+
+    def judged(tests):
+        tried.append(tests)
+        return "its 9 bounds hold"
+
+    monkeypatch.setattr(bounds, "judged", judged)
     with pytest.raises(pytest.fail.Exception, match="mesh levels differ; its 9 bounds hold: if"):
         test_the_bits_are_those_recorded("behaviour mesh levels")
     assert [tests.name for tests in tried] == ["test_mesh_levels.py"]
