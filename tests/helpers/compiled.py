@@ -7,11 +7,13 @@ import importlib.util
 import os
 
 from terrain_physics import warm_up
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _jit, _native
 
 
 def compile_all(processes: int) -> None:
     """Compile all that is not on disk yet; with machine code that is the demo's pictures alone."""
+    if _native.IS_PLAIN_WANTED:
+        return
     if not hasattr(os, "fork"):
         warm_up(processes=processes)
     elif _jit.HAS_NUMBA and importlib.util.find_spec("terrain_physics._build"):

@@ -1,6 +1,6 @@
 """``python -m tests.mutants``: puts each fault into a copy and tells which tests catch it.
 
-By default the tests run that a fault names: one of them has to fail. With ``--whole`` the default
+By default the tests run that a fault names: each of them has to fail. With ``--whole`` the default
 tier runs for each fault. ``--fault NAME`` tries only those whose names begin so.
 """
 
@@ -58,7 +58,11 @@ def _is_caught(fault: Fault, place: Path, whole: bool) -> bool:
         file.write_text(source, encoding="utf-8", newline="\n")
     sys.stdout.write(f"{fault.name:40} {len(failed)} fail: {', '.join(failed[:3])}\n")
     sys.stdout.flush()
-    return bool(failed)
+    failed_functions = {test.partition("[")[0] for test in failed}
+    named = [
+        test for test in fault.caught_by if test not in failed and test not in failed_functions
+    ]
+    return bool(failed) if whole else not named
 
 
 def _failures(place: Path, tests: Sequence[str]) -> list[str]:
