@@ -116,7 +116,10 @@ import terrain_physics._kernels
 terrain_physics._kernels.__path__.append(sys.argv[1])
 from terrain_physics._build import __main__ as build, signatures
 signatures.read = lambda: sys.argv[3].split("\\n")
-build.make(Path(sys.argv[2]), "x86-64-v3", build.Linker())
+linker = build.Linker()
+levels = build.PLATFORMS[linker.target].levels
+same = [level for level in levels if level.compiled_for == "x86-64-v3"]
+build.make(Path(sys.argv[2]), same, linker, processes=1)
 """
 
 

@@ -21,7 +21,7 @@ def test_python_blocks_run_one_after_another(monkeypatch):
 
 
 def test_ci_runs_the_two_commands_of_the_readme():
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    script = "".join((ROOT / ".ci" / name).read_text(encoding="utf-8") for name in ("run", "steps"))
     commands = next(block for block in blocks(TEXT) if block.language == "sh")
     install, test = commands.code.splitlines()
     assert '-e ".[demo,test]"' in install
