@@ -69,7 +69,7 @@ def record(spent: Mapping[str, float]) -> None:
     """Write the file anew; a function that is new in it has no reason yet, and a test says so."""
     whys = {function: one["why"] for function, one in recorded()["costly"].items()}
     costly = {
-        function: {"seconds": round(seconds, 1), "why": whys.get(function, "")}
+        function: {"seconds": round(seconds, 2), "why": whys.get(function, "")}
         for function, seconds in sorted(spent.items())
         if seconds > ALLOWED
     }

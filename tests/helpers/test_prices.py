@@ -73,7 +73,7 @@ def test_the_report_lists_what_has_no_reason(
         "sum": 5.5,
         "costly": {
             "f": {"seconds": 2.5, "why": "large"},
-            "g": {"seconds": 1.8, "why": "large"},
-            "h": {"seconds": 0.8, "why": ""},
+            "g": {"seconds": 1.75, "why": "large"},
+            "h": {"seconds": 0.75, "why": ""},
         },
     }
