@@ -1,7 +1,8 @@
 """Which checks the files of a checkout ask for.
 
-    python .ci/checks.py asked         prints the checks whose files have changed since they passed
-    python .ci/checks.py passed NAME   writes down that a check has passed on the files as they are
+    python .ci/checks.py asked                the checks whose files have changed since they passed
+    python .ci/checks.py state NAME           a hash of the files that ask for a check
+    python .ci/checks.py passed NAME STATE    writes down that it has passed on these files
 
 `passed.json` holds, by check, a hash of the files that ask for it. So a check runs again when one
 of them is edited, added or removed, whatever the history says. Without git, all are asked for.
@@ -44,9 +45,11 @@ PATHS: dict[str, tuple[str, ...]] = {
     "terrain_physics/_pyinstaller/*": ("packaging",),
     "terrain_physics/__main__.py": ("packaging",),
     "terrain_physics/__init__.py*": ("examples", "packaging"),
-    "terrain_physics/counter/cluster/*": ("cluster",),
+    "terrain_physics/counter/*": ("cluster",),
+    "terrain_physics/surface/surface.py": ("cluster",),
     "terrain_physics/_support/lazy.py": ("cluster",),
     "terrain_physics/viewer/*": ("browser",),
+    "terrain_physics/recording/*": ("browser",),
     "terrain_physics/character/owners/*": ("engines",),
     "demo/*": DEFAULT,
     "demo/__*.py": ("packaging",),
@@ -55,6 +58,12 @@ PATHS: dict[str, tuple[str, ...]] = {
     "demo/examples/*_game.py": ("engines",),
     "assets/*": DEFAULT,
     "tests/*": DEFAULT,
+    "tests/__init__.py": CHECKS,
+    "tests/conftest.py": CHECKS,
+    "tests/counter/data_sets.py": ("cluster",),
+    "tests/helpers/grounds.py": ("cluster",),
+    "tests/geometry/*": ("plain_python",),
+    "tests/kernels/*": ("plain_python",),
     "tests/benchmarks/*": ("benchmarks",),
     "tests/character/*engines.py": ("engines",),
     "tests/demo/*engine_games.py": ("engines",),
@@ -64,11 +73,13 @@ PATHS: dict[str, tuple[str, ...]] = {
     "tests/package/*": ("packaging",),
     "tests/viewer/*": ("browser",),
     ".ci/*": DEFAULT,
+    ".ci/checks.py": CHECKS,
     ".ci/steps": CHECKS,
     ".ci/package": ("packaging",),
+    ".ci/wheel": ("packaging",),
     ".github/*": DEFAULT,
     ".github/workflows/*": ("workflows",),
-    "pyproject.toml": ("packaging", "site"),
+    "pyproject.toml": ("packaging", "site", "browser", "engines", "cluster", "examples"),
     "README.md": ("site",),
     "CHANGELOG.md": ("site",),
     "CONTRIBUTING.md": DEFAULT,
@@ -105,24 +116,27 @@ def tracked() -> list[str]:
 
 def passed() -> dict[str, str]:
     """Return the hash of the files that each check has passed on."""
-    known: dict[str, str] = json.loads(PASSED.read_text(encoding="utf-8"))
-    return known
+    try:
+        known: dict[str, str] = json.loads(PASSED.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def asked() -> list[str]:
     """Return the checks whose files are not those that they have passed on."""
     try:
         paths, known = tracked(), passed()
-    except (OSError, ValueError, subprocess.CalledProcessError):
+    except (OSError, subprocess.CalledProcessError):
         return list(CHECKS)
     return [check for check in CHECKS if known.get(check) != state_of(check, paths)]
 
 
-def note(check: str) -> None:
-    """Write down that a check has passed."""
+def note(check: str, state: str) -> None:
+    """Write down that a check has passed on files of a state."""
     if check not in CHECKS:
         raise SystemExit(f"no check: {check}")
-    known = passed() | {check: state_of(check, tracked())}
+    known = passed() | {check: state}
     text = json.dumps(known, indent=2, sort_keys=True) + "\n"
     PASSED.write_text(text, encoding="utf-8", newline="\n")
 
@@ -131,7 +145,9 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["asked"]:
             sys.stdout.write("".join(f"{check}\n" for check in asked()))
-        case ["passed", check]:
-            note(check)
+        case ["state", check]:
+            sys.stdout.write(f"{state_of(check, tracked())}\n")
+        case ["passed", check, state]:
+            note(check, state)
         case _:
             raise SystemExit(__doc__)

@@ -14,6 +14,7 @@ from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._support.job_order import job_order
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.movement import CharacterMovement
@@ -220,26 +221,13 @@ def run_jobs(progress: Progress | None = None, number: int = 0, processes: int =
     """Do all jobs, each of several processes in another order: what one compiles others load."""
     jobs = list(_JOBS.items())
     with _jit.collecting_rarely():
-        for done, place in enumerate(order(len(jobs), number, processes)):
+        for done, place in enumerate(job_order(len(jobs), number, processes)):
             name, job = jobs[place]
             if progress is not None:
                 progress(name, done, len(jobs))
             job()
     if progress is not None:
         progress("done", len(jobs), len(jobs))
-
-
-def order(jobs: int, number: int, processes: int) -> list[int]:
-    """Return in which order one of several processes does the jobs.
-
-    They go in pairs, one forwards and one backwards from the same place: these two meet once. Two
-    that went the same way would go on together from where one has caught up with the other, and
-    compile everything twice.
-    """
-    pair, is_second = divmod(number, 2)
-    first = jobs * pair // ((processes + 1) // 2)
-    order = [*range(first, jobs), *range(first)]
-    return order[::-1] if is_second else order
 
 
 def _compile_elsewhere(progress: Progress | None, processes: int) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from terrain_physics import warmup
 from terrain_physics._kernels import _cache, _jit
+from terrain_physics._support.job_order import job_order
 
 CAN_FORK = hasattr(os, "fork")
 
@@ -34,7 +34,7 @@ def _start(
     try:
         _take_turns(folder)
         with _jit.collecting_rarely():
-            for task in warmup.order(tasks, number, processes):
+            for task in job_order(tasks, number, processes):
                 if _is_mine(folder / f"task {task}"):
                     do(task)
     except BaseException:
