@@ -11,7 +11,16 @@ from hypothesis import is_hypothesis_test, settings
 
 from terrain_physics._kernels import _jit, _native
 from terrain_physics._support import threads
-from tests.helpers import compiled, examples, forks, lanes, machine_code, prices
+from tests.helpers import (
+    compiled,
+    examples,
+    forks,
+    lanes,
+    machine_code,
+    numba_forks,
+    prices,
+)
+from tests.helpers import threads as threads_at_work
 
 # What is far too little to be shared out in a game is shared out in tests.
 threads._SHORTEST_TASK = 1_000
@@ -37,7 +46,7 @@ _left_out: Counter[str] = Counter()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the prices of the default tier be recorded."""
+    """Let the prices of the default tier be recorded, if it runs whole."""
     parser.addoption("--record-prices", action="store_true", help="write tests/prices.json anew")
 
 
@@ -97,10 +106,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker("full")
 
 
+_TRY_MORE = {"times": examples.times, "together": threads_at_work.together}
+
+
 def _tries_more(test: Any) -> bool:
-    """Tell whether a test tries more in the tier `full`: a property, or one that asks `times`."""
+    """Tell whether a test tries more in the tier `full`: a property, or one that asks for more."""
     names = getattr(getattr(test, "__code__", None), "co_names", ())
-    asks = "times" in names and test.__globals__.get("times") is examples.times
+    asks = any(
+        name in names and test.__globals__.get(name) is function
+        for name, function in _TRY_MORE.items()
+    )
     return asks or is_hypothesis_test(test)
 
 
@@ -125,11 +140,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Run a test in its lane, and add up what it costs."""
     is_alone = item.get_closest_marker("alone") is not None
     with lanes.lane(alone=is_alone), _prices.paid_by(item.nodeid):
-        before = forks.spent
+        before = _spent_in_forks()
         try:
             return (yield)
         finally:
-            _prices.of_others += forks.spent - before
+            _prices.of_others += _spent_in_forks() - before
+
+
+def _spent_in_forks() -> float:
+    return forks.spent + numba_forks.forked_cpu
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -152,7 +171,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if _gaps() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    if session.config.getoption("record_prices"):
+    if session.config.getoption("record_prices") and _is_default(session.config):
         prices.record(_prices.spent)
 
 
@@ -161,8 +180,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     config = terminalreporter.config
     for call in _gaps():
         terminalreporter.line(f"FAILED: no machine code for {call}; see CONTRIBUTING, Kernels")
-    for line in _prices.report(is_whole=_is_default(config)):
-        terminalreporter.line(line)
+    if "not full" in config.getoption("markexpr"):
+        for line in _prices.report(is_whole=_is_default(config)):
+            terminalreporter.line(line)
     if _is_default(config):
         terminalreporter.line(
             f"left out: {_left_out['full']} tests, and two thirds of the examples of properties "
@@ -173,7 +193,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _is_default(config: pytest.Config) -> bool:
     """Tell whether this run was the default tier, whole."""
     is_whole = config.args == config.getini("testpaths") and not config.getoption("keyword")
-    return is_whole and not _selects(config, *TIERS, "kernels")
+    return is_whole and config.getoption("markexpr").startswith("not full and not long and")
 
 
 def _gaps() -> list[str]:

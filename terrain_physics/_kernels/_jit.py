@@ -54,20 +54,10 @@ def _with_machine_code(function: F) -> F:
     return function if made is None else cast("F", made)
 
 
-def _compile(
-    function: F,
-    *,
-    inline: bool,
-    noinline: bool,
-    no_refcount: bool,
-    holds_gil: bool,
-    contract: bool,
-    noalias: bool,
-) -> F:
-    if native is not None:
-        return _with_machine_code(function)
-    if not HAS_NUMBA:
-        return function
+def _options(
+    *, inline: bool, no_refcount: bool, holds_gil: bool, contract: bool, noalias: bool
+) -> dict[str, Any]:
+    """Return what numba calls the options of a kernel."""
     options: dict[str, Any] = {
         "nogil": not holds_gil,
         "error_model": "numpy",
@@ -82,6 +72,15 @@ def _compile(
     if _numba.CAN_SKIP_REFCOUNT:
         # Always set: unset, it is that of the kernel that is compiled first.
         options["_nrt"] = not no_refcount
+    return options
+
+
+def _compile(function: F, *, noinline: bool, **how: bool) -> F:
+    if native is not None:
+        return _with_machine_code(function)
+    if not HAS_NUMBA:
+        return function
+    options = _options(**how)
     outer: Any = _numba.numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function

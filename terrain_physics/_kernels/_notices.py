@@ -41,7 +41,7 @@ def tell(text: str) -> None:
     import logging
 
     logger = logging.getLogger("terrain_physics")
-    if logger.hasHandlers():
+    if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
         logger.info(text)
         return
     with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads on

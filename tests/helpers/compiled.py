@@ -5,6 +5,8 @@ That is what Python calls of the library (``signatures.txt``), and what draws th
 
 import importlib.util
 import os
+import sys
+import traceback
 
 from terrain_physics import warm_up
 from terrain_physics._kernels import _jit, _native
@@ -21,6 +23,8 @@ def compile_all(processes: int) -> None:
     elif (child := os.fork()) == 0:
         try:
             draw_pictures()
+        except BaseException:  # the tests that draw tell more
+            traceback.print_exc(file=sys.__stderr__)
         finally:
             os._exit(0)
     else:

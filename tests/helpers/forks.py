@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -73,7 +74,8 @@ class Program:
     def send_signal(self, number: int) -> None:
         """Send it a signal, if it runs."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it ends just now
+                os.kill(self.pid, number)
 
     def communicate(self) -> tuple[bytes, bytes]:
         """Wait for the end; return what it wrote to standard output and error, if to no pipe."""
@@ -157,6 +159,8 @@ class _Helper:
         atexit.register(self._end)
 
     def _end(self) -> None:
+        if self._running is not None:
+            self._running.end()  # else the helper would wait for it
         self._socket.close()
         self._process.wait()
 

@@ -40,4 +40,7 @@ def lane(*, alone: bool) -> Iterator[None]:
         return
     with Path(name).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        yield  # closing the file gives the lock back
+        try:
+            yield
+        finally:  # a child that is left over has the file open, too
+            fcntl.flock(file, fcntl.LOCK_UN)

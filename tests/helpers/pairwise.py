@@ -17,6 +17,8 @@ def pairwise(*parameters: Iterable[Any]) -> list[Any]:
     with two values together, whatever the others are, shows by default; one that needs three may
     show in the tier `full` only. Values are told apart by their places, so any may be given.
     """
+    if len(parameters) < 2:
+        raise ValueError("there are no pairs of one parameter; `rest_is_full` takes one")
     values = [list(parameter) for parameter in parameters]
     return _params(values, _chosen([len(some) for some in values]))
 

@@ -77,6 +77,14 @@ def test_a_log_gets_it_instead_of_the_terminal(stderr, caplog, monkeypatch):
     assert not stderr.getvalue()
 
 
+def test_a_log_that_keeps_warnings_only_leaves_it_to_the_terminal(stderr, caplog, monkeypatch):
+    monkeypatch.setattr(logging.Logger, "hasHandlers", lambda _: True)
+    with caplog.at_level(logging.WARNING, "terrain_physics"):
+        _notices.tell("so it is")
+    assert not caplog.records
+    assert stderr.getvalue() == "terrain_physics: so it is\n"
+
+
 def test_a_quiet_program_gets_nothing(stderr, caplog, monkeypatch):
     monkeypatch.setattr(_notices, "IS_QUIET", True)
     _notices.tell("unseen")
