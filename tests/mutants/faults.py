@@ -132,9 +132,35 @@ FAULTS = (
         "        count, _ = put_difference_faces(a, b, c, half, faces, np.inf)\n"
         "        direction, distance = _nearest_allowed(faces, count, front, slack)\n"
         "    move = to_world(rotation, scale(direction, distance))\n",
-        (
-            f"{_BOX_CASES}::test_touching_from_behind_leaves_through_the_front",
-            f"{_BOX_CASES}::test_many",
-        ),
+        (recorded("intersect_obb_triangle"),),
+    ),
+    # What tests of the tier `full` alone are about.
+    Fault(
+        "30_gentle_lift_throws",
+        "_kernels.character.moving_base.moving_base",
+        "    return excess * excess > 2.0 * gravity * float(rules[SNAP])\n",
+        "    return excess > 0.0\n",
+        (recorded("behaviour rides"),),
+    ),
+    Fault(
+        "31_move_ends_early",
+        "_kernels.character.moving_base.moving_base",
+        "    return bool(age < movers[row, SECONDS] * (1.0 - MOVING_BASE_ROUNDING))\n",
+        "    return bool(age < movers[row, SECONDS] * 0.5)\n",
+        (recorded("behaviour rides"),),
+    ),
+    Fault(
+        "32_one_way_forgets_that_it_came_on",
+        "_kernels.character.contacts.one_way",
+        "    return gap >= -ONE_WAY_DEPTH - came_on\n",
+        "    return gap >= -ONE_WAY_DEPTH\n",
+        (recorded("behaviour one ways"),),
+    ),
+    Fault(
+        "33_debt_is_never_paid",
+        "_kernels.character.moving_base.squeeze",
+        "    return add_scaled(debt, had, 1.0 - share)\n",
+        "    return add_scaled(debt, had, 1.0)\n",
+        (recorded("behaviour doors"),),
     ),
 )
