@@ -3,6 +3,7 @@
 import ast
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ from tests.helpers import prices
 ROOT = Path(__file__).parents[2]
 
 
+@cache
+def defined_in(file: str) -> set[str]:
+    """Return the names of the functions and classes of a file."""
+    body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+    return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
 def test_each_costly_function_is_there_and_has_a_reason() -> None:
     for function, known in prices.recorded()["costly"].items():
         file, _, name = function.partition("::")
-        found = {
-            node.name
-            for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
-            if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        }
-        assert name.split("::")[0] in found, function
+        assert name.split("::")[0] in defined_in(file), function
         assert known["seconds"] > prices.ALLOWED
         assert known["why"], f"{function} costs {known['seconds']} s: why?"
 
