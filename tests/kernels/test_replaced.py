@@ -13,20 +13,20 @@ from terrain_physics._kernels.types import Floats
 pytestmark = pytest.mark.kernels
 
 
-class Step(NamedTuple):
+class _Step(NamedTuple):
     place: Vec3
     seconds: float
-    count: int
+    number: int
     is_last: bool
     rows: Floats
 
 
-class Pair(NamedTuple):
+class _Pair(NamedTuple):
     first: float
     second: float
 
 
-STEP = Step((1.0, 2.0, 3.0), 0.5, 7, False, np.arange(4.0))
+STEP = _Step((1.0, 2.0, 3.0), 0.5, 7, False, np.arange(4.0))
 
 
 @kernel
@@ -37,7 +37,7 @@ def with_three(step, place, rows):
 @kernel
 def counted(step, times):
     for _ in range(times):
-        step = replaced(step, count=step.count + 1, rows=np.ones(len(step.rows) + 1))
+        step = replaced(step, number=step.number + 1, rows=np.ones(len(step.rows) + 1))
     return step
 
 
@@ -59,7 +59,7 @@ def with_place(step, place):
 def test_the_fields_named_are_others_and_the_rest_stays():
     rows = np.zeros(2)
     made = with_three(STEP, (4.0, 5.0, 6.0), rows)
-    assert made._replace(rows=None) == Step((4.0, 5.0, 6.0), 0.5, 7, True, None)
+    assert made[:4] == ((4.0, 5.0, 6.0), 0.5, 7, True)
     assert np.array_equal(made.rows, rows)
     assert STEP.place == (1.0, 2.0, 3.0)
     assert not STEP.is_last
@@ -72,12 +72,12 @@ def test_arrays_made_in_a_loop_live_as_long_as_what_holds_them():
 
 
 def test_a_field_keeps_its_type():
-    assert with_second(Pair(1.0, 2.0), 3) == (1.0, 3.0)
+    assert with_second(_Pair(1.0, 2.0), 3) == (1.0, 3.0)
 
 
 def test_a_field_that_is_not_there_is_refused():
-    with pytest.raises(Exception, match=r"Pair has no third|unexpected field names: \['third'\]"):
-        with_third(Pair(1.0, 2.0), 3.0)
+    with pytest.raises(Exception, match=r"_Pair has no third|unexpected field names: \['third'\]"):
+        with_third(_Pair(1.0, 2.0), 3.0)
 
 
 @pytest.mark.skipif(not hasattr(counted, "py_func"), reason="nothing is compiled")

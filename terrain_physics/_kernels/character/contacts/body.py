@@ -203,11 +203,11 @@ def _is_that_deep(
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
-class _Difference(NamedTuple):
+class _Polytope(NamedTuple):
     """A triangle minus a box around the origin, in the box's frame: see obb_triangle.py."""
 
     faces: Floats
-    count: int  # of faces
+    sides: int  # how many
     front: int  # the face on the side that counts as outside
     normal: Vec3  # of that face, in the world
     slack: float  # distances that differ by less are one
@@ -220,10 +220,10 @@ def _radius_around(body: Body) -> float:
 
 
 @kernel(inline=True, no_refcount=True)
-def _is_cut_off(difference: _Difference, direction: Vec3, distance: float) -> bool:
+def _is_cut_off(polytope: _Polytope, direction: Vec3, distance: float) -> bool:
     """Tell whether another face cuts off the foot on a face."""
-    faces, slack = difference.faces, difference.slack
-    for other in range(difference.count):
+    faces, slack = polytope.faces, polytope.slack
+    for other in range(polytope.sides):
         if float(faces[other, 3]) < distance * dot(face_normal(faces, other), direction) - slack:
             return True
     return False
@@ -232,20 +232,20 @@ def _is_cut_off(difference: _Difference, direction: Vec3, distance: float) -> bo
 @kernel(inline=True, no_refcount=True)
 def _is_way_out(
     candidates: Floats, count: int, k: int, offset: Vec3, body: Body, work: Floats,
-    difference: _Difference, face: int,
+    polytope: _Polytope, face: int,
 ) -> bool:  # fmt: skip
     """Tell whether a face leads out of the ground and the body would really lie against it."""
-    faces, front = difference.faces, difference.front
+    faces, front = polytope.faces, polytope.front
     direction, distance = face_normal(faces, face), float(faces[face, 3])
     if dot(direction, face_normal(faces, front)) < -FRONT_COSINE:
         return False
-    cut_off = _is_cut_off(difference, direction, distance)
+    cut_off = _is_cut_off(polytope, direction, distance)
     if face != front:
         outward = to_world(body.rotation, direction)
         return not cut_off and leads_out(candidates, count, k, outward, work)
     depth = distance + _radius_around(body)
     return not cut_off or _is_that_deep(
-        candidates, count, k, offset, body, difference.normal, depth, work
+        candidates, count, k, offset, body, polytope.normal, depth, work
     )
 
 
@@ -273,13 +273,13 @@ def _angular_contact(
     front = 0
     if candidates[k, THICKNESS] == 0.0 and is_behind:
         front, normal = 1, scale(normal, -1.0)
-    difference = _Difference(faces, sides, front, normal, tie_slack(a, b, c, body.extents))
+    polytope = _Polytope(faces, sides, front, normal, tie_slack(a, b, c, body.extents))
     depth, nearest, overlap = np.inf, -1, np.inf
     for i in range(sides):
         distance = float(faces[i, 3])
         overlap = min(overlap, distance)
-        if distance < depth - difference.slack and _is_way_out(
-            candidates, count, k, offset, body, work, difference, i
+        if distance < depth - polytope.slack and _is_way_out(
+            candidates, count, k, offset, body, work, polytope, i
         ):
             depth, nearest = distance, i
     radius = _radius_around(body)
