@@ -47,7 +47,7 @@ def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
 
 
 def _axis(name: str, coords: Any, count: int) -> tuple[GridAxis, str | None]:
-    """Return where samples lie along a dimension and in which unit; at 0, 1, ... if nobody says."""
+    """Return the places of samples along a dimension, and their unit; 0, 1, ... without any."""
     if name not in coords:
         return GridAxis(0.0, 1.0), None
     coordinate = coords[name]

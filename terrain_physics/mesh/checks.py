@@ -57,7 +57,7 @@ def checked_materials(
 
 
 def vertices_and_faces(mesh: Any) -> tuple[ArrayLike, ArrayLike]:
-    """Return what a mesh of another library has, unchecked."""
+    """Return vertices and faces of a mesh of another library, unchecked."""
     try:
         return mesh.vertices, mesh.faces
     except AttributeError:
