@@ -535,7 +535,7 @@ class Ground(Surface):
         >>> Ground(tiles).part_of([0, (1 << 40) + 1, -1])
         (array([ 0,  1, -1]), array([ 0,  1, -1]))
         """
-        ids = checks.copied(triangle)
+        ids = checks.copied("triangle", triangle)
         if ids.dtype.kind not in "iu" and ids.size:
             raise TypeError(f"triangle must be an integer, got {checks.shorten(triangle)}")
         ids = ids.astype(np.int64)

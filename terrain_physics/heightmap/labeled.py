@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
+from terrain_physics._support.lazy import refuse_lazy
 from terrain_physics.heightmap.placement import DEGREES, METERS, GridAxis, Placement
 
 _EASTWARD = {"x", "lon", "longitude", "easting", "projection_x_coordinate"}
@@ -21,6 +22,7 @@ def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
             "array must have dims, coords and values, as an xarray.DataArray has (dataset[name] "
             f"is one), got {checks.shorten(array)}"
         )
+    refuse_lazy("array", array, "read it without chunks")
     samples = np.asarray(values)
     counts = dict(zip(map(str, dims), samples.shape, strict=True))
     names = [name for name, count in counts.items() if count != 1]
