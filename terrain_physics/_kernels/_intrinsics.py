@@ -29,7 +29,7 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
         """
 
         def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-            # The set's `add` refuses what llvmlite does not know; LLVM ignores what it does not.
+            # `add` refuses what llvmlite does not know; LLVM ignores what it does not know.
             with contextlib.suppress(Exception):
                 set.add(builder.function.attributes, '"prefer-vector-width"="512"')
             return context.get_dummy_value()
@@ -117,11 +117,11 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow(_typing_context: Any, values: Any) -> Any:
-        """Return an array as one whose references are not counted; its owner must outlive it.
+        """Return an array without reference counting; its owner must outlive it.
 
-        Counting is an atomic operation for each array at each call: of kernels that hand many
+        Counting is an atomic operation for each array at each call. In kernels that hand many
         arrays to many small functions, it takes two thirds of the time. Arguments from Python live
-        as long as the call; an array made in a kernel as long as `keep` follows.
+        as long as the call; an array made in a kernel lives until `keep`.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -196,7 +196,7 @@ else:
         """Ask memory for the element at a flat place of an array, and do not wait for it."""
 
     def borrow(values: Any) -> Any:
-        """Return an array as one whose references are not counted; its owner must outlive it."""
+        """Return an array without reference counting; its owner must outlive it."""
         return values
 
     def array_at(address: int, shape: tuple[int, ...], kind: Any) -> Any:

@@ -14,6 +14,7 @@ class Fault(NamedTuple):
 
 
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
+_SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 
 
@@ -177,9 +178,6 @@ FAULTS = (
         "    if body.kind == BOX:\n        return box_body(add(body.extents, (by, by, by)), "
         "body.rotation)\n",
         "",
-        (
-            "tests/package/test_shape_kinds.py"
-            "::test_the_last_branch_of_a_chain_stands_for_kinds_that_are_known_to_be_alike",
-        ),
+        (f"{_SHAPE_KINDS}::test_the_last_branch_of_a_chain_stands_for_kinds_that_are_alike",),
     ),
 )

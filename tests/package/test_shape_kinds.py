@@ -34,7 +34,7 @@ ALIKE = {
 }
 
 
-def test_the_last_branch_of_a_chain_stands_for_kinds_that_are_known_to_be_alike() -> None:
+def test_the_last_branch_of_a_chain_stands_for_kinds_that_are_alike() -> None:
     chains = 0
     unknown = []
     for file in sources("terrain_physics", "demo"):

@@ -189,12 +189,12 @@ def cut_short(
     Takes motion and pace from before that step. Returns the scene there, with the contacts of the
     body, and the motion as after a shorter update.
     """
-    begin(scene.faces, MOST_WORK - LAST_LOOK)
+    begin(scene.work, MOST_WORK - LAST_LOOK)
     motion, tally = recentered(motion), motion.tally
     scene = look(scene, ground, motion.origin, CONTACT_MARGIN, 0.0, 0.0)
     manifold = list_contacts(scene, motion.offset)
     contacts, depth = manifold.contacts, max(manifold.depth, manifold.overlap)
-    if is_spent(scene.faces):  # unknown
+    if is_spent(scene.work):  # unknown
         contacts, depth = 0, tally.depth
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
     tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
@@ -276,17 +276,17 @@ def advance(
             scene = look(scene, ground, motion.origin, far, movement.drop, 0.0)
     if misplaced:
         motion, left = rescue(movement, motion, scene, delta_time, is_below)
-        if left > 0.0 and not is_spent(scene.faces):
+        if left > 0.0 and not is_spent(scene.work):
             put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
             rise(state, scene, motion, left, delta_time)
             if has_moving_ground:
                 settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
             return
-    if not is_spent(scene.faces):
-        begin(scene.faces, 0.0)  # the same budget with and without another look
-    while pace.steps > 0 and not is_spent(scene.faces):
+    if not is_spent(scene.work):
+        begin(scene.work, 0.0)  # the same budget with and without another look
+    while pace.steps > 0 and not is_spent(scene.work):
         before, before_pace = motion, pace
-        spend(scene.faces, STEP)
+        spend(scene.work, STEP)
         looks = must_look(pace, motion.offset)
         if looks:
             motion = recentered(motion)
@@ -325,8 +325,8 @@ def advance(
                 is_on_character = False
         motion, pace = ahead, rest
         put_three_at(hits, OWN, motion.velocity)
-    hits[WORK], limit = done(scene.faces), NO_LIMIT
-    if is_spent(scene.faces):
+    hits[WORK], limit = done(scene.work), NO_LIMIT
+    if is_spent(scene.work):
         scene, motion = cut_short(before, before_pace, scene, ground)
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
@@ -412,7 +412,7 @@ def update_characters(
             if moves > 0.0:
                 ignore_moves(state, moves)
             continue
-        begin(own_memory.faces, 0.0)
+        begin(own_memory.work, 0.0)
         may_sleep = not (pushed or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
         if may_sleep and stays_asleep(state, own_rules, draws, ground, own_memory):
             ignore_moves(state, moves)

@@ -142,7 +142,7 @@ def _is_ball_apart(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
 @kernel(inline=True, no_refcount=True)
 def _round_contact(
     candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3,
-    faces: Floats,
+    work: Floats,
 ) -> tuple[float, Vec3, float, bool]:  # fmt: skip
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
@@ -175,7 +175,7 @@ def _round_contact(
         return radius - over, normal, radius - distance, False
     if distance > on_feature:
         normal = scale(gap, 1.0 / distance)
-    if not leads_out(candidates, count, k, normal, faces):
+    if not leads_out(candidates, count, k, normal, work):
         return NO_CONTACT, normal, radius - distance, False
     return radius - distance, normal, radius - distance, False
 
@@ -183,7 +183,7 @@ def _round_contact(
 @kernel(no_refcount=True)
 def _is_that_deep(
     candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float,
-    faces: Floats,
+    work: Floats,
 ) -> bool:  # fmt: skip
     """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
     if candidates[k, THICKNESS] == 0.0:
@@ -196,7 +196,7 @@ def _is_that_deep(
     )
     x, y, z = add(offset, to_world(body.rotation, corner))
     surface, _, looked_at = surface_at(candidates, count, x, z, np.inf, True)
-    spend(faces, looked_at)
+    spend(work, looked_at)
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
@@ -212,6 +212,7 @@ def _angular_contact(
     c: Vec3,
     normal: Vec3,
     faces: Floats,
+    work: Floats,
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
 
@@ -231,7 +232,7 @@ def _angular_contact(
     sides, _ = put_difference_faces(box_a, box_b, box_c, extents, faces, CONTACT_MARGIN)
     if sides < 0:
         return NO_CONTACT, normal, NO_CONTACT
-    spend(faces, IN_BOX)
+    spend(work, IN_BOX)
     radius = body.radius if body.kind == CAPSULE else 0.0
     slack = tie_slack(box_a, box_b, box_c, extents)
     front, front_face = face_normal(faces, 0), 0
@@ -254,11 +255,11 @@ def _angular_contact(
                 break
         if i == front_face:
             if cut_off and not _is_that_deep(
-                candidates, count, k, offset, body, normal, distance + radius, faces
+                candidates, count, k, offset, body, normal, distance + radius, work
             ):
                 continue
         elif cut_off or not leads_out(
-            candidates, count, k, to_world(body.rotation, direction), faces
+            candidates, count, k, to_world(body.rotation, direction), work
         ):
             continue
         depth, nearest = distance, i
@@ -282,15 +283,16 @@ def _near_contact(
     c: Vec3,
     normal: Vec3,
     faces: Floats,
+    work: Floats,
 ) -> tuple[float, Vec3, float]:
     """Do as `contact` for a candidate that may be one, with its corners from the center."""
     if body.kind != BOX:
         depth, normal, overlap, through = _round_contact(
-            candidates, count, k, body, a, b, c, normal, faces
+            candidates, count, k, body, a, b, c, normal, work
         )
         if not through:
             return depth, normal, overlap
-    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces, work)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -301,6 +303,7 @@ def contact(
     offset: Vec3,
     body: Body,
     faces: Floats,
+    work: Floats,
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a body against a candidate; depth -inf: no contact.
 
@@ -311,19 +314,21 @@ def contact(
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.half_extents):
         return NO_CONTACT, normal, NO_CONTACT
-    spend(faces, near_cost(body.kind))
+    spend(work, near_cost(body.kind))
     if _is_ball_apart(body, a, b, c, normal):
         return NO_CONTACT, normal, NO_CONTACT
-    return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+    return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces, work)
 
 
 @kernel(noinline=True, no_refcount=True)
-def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
+def touches(
+    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats, work: Floats
+) -> bool:
     """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.half_extents):
         return False
-    spend(faces, near_cost(body.kind))
+    spend(work, near_cost(body.kind))
     if body.kind == BOX:
         count, _ = put_difference_faces(
             to_box(body.rotation, a),
@@ -343,12 +348,14 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats)
 
 
 @kernel(noinline=True, no_refcount=True)
-def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+def overlap_alone(
+    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats, work: Floats
+) -> float:
     """Return how deep a body is in a candidate alone, by the least move out; <= 0 if apart."""
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.half_extents):
         return NO_CONTACT
-    spend(faces, near_cost(body.kind))
+    spend(work, near_cost(body.kind))
     if body.kind == SPHERE:
         _, gap = closest_on_triangle(a, b, c, True, normal)
         return body.radius - length(gap)

@@ -137,7 +137,9 @@ def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
 
 
 @kernel(noinline=True, no_refcount=True)
-def rise_onto(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+def rise_onto(
+    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats, work: Floats
+) -> float:
     """Return how far up a body must go to lie on top of a candidate; may be < 0.
 
     -inf if the triangle is neither above nor below the body.
@@ -150,7 +152,7 @@ def rise_onto(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Float
         or max(a[2], b[2], c[2]) < -body.half_extents[2]
     ):
         return -np.inf
-    spend(faces, near_cost(body.kind))
+    spend(work, near_cost(body.kind))
     if body.kind == SPHERE:
         return _sphere_rise(a, b, c, normal, body.radius)
     if body.kind == CAPSULE:

@@ -14,9 +14,10 @@ from terrain_physics._kernels.character.state.work import (
     LOOK,
     is_spent,
     may_gather,
-    new_faces,
+    new_work,
     spend,
 )
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
 from terrain_physics._kernels.ground.movers import no_part_shifts
 from terrain_physics._kernels.ground.nearby import FEW, put_runs
@@ -52,7 +53,8 @@ class Scene(NamedTuple):
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Int64s  # (..,)
-    faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
+    faces: Floats  # (FACE_COUNT, 4), scratch: of a box against one triangle
+    work: Floats  # (1,), how much has been done: see `state.work`
     planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
     random_state: UInt64s
@@ -65,6 +67,7 @@ class Memory(NamedTuple):
     contacts: Floats
     order: Int64s
     faces: Floats
+    work: Floats
     planes: Floats
     part_shifts: Floats  # (MOST_SHIFTED, SHIFT_SIZE), see `ground.movers`
 
@@ -79,7 +82,8 @@ def make_memory() -> Memory:
         np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
         np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
         np.empty(_ROOM, dtype=np.int64),
-        new_faces(),
+        np.empty((FACE_COUNT, 4), dtype=np.float64),
+        new_work(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
         no_part_shifts(),
     )
@@ -93,6 +97,7 @@ def borrow_memory(memory: Memory) -> Memory:
         borrow(memory.contacts),
         borrow(memory.order),
         borrow(memory.faces),
+        borrow(memory.work),
         borrow(memory.planes),
         borrow(memory.part_shifts),
     )
@@ -108,6 +113,7 @@ def empty_scene(body: Body, resolver: int, random_state: UInt64s, memory: Memory
         memory.contacts,
         memory.order,
         memory.faces,
+        memory.work,
         memory.planes,
         resolver,
         random_state,
@@ -128,6 +134,7 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
         contacts,
         order,
         scene.faces,
+        scene.work,
         scene.planes,
         scene.resolver,
         scene.random_state,
@@ -137,17 +144,16 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
 @kernel(inline=True)
 def gathered(scene: Scene, ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3) -> Scene:
     """Return the broad phase: a scene of triangles near a box; empty if that is too much work."""
-    faces = scene.faces
     candidates, count, came_upon = gather_candidates(
-        ground, origin, lower, upper, scene.candidates, may_gather(faces)
+        ground, origin, lower, upper, scene.candidates, may_gather(scene.work)
     )
-    spend(faces, LOOK + GATHERED * came_upon)
+    spend(scene.work, LOOK + GATHERED * came_upon)
     if has_movers(ground):
         all_of_them = count
         count = leave_out_passed(ground, scene.body, origin, candidates, all_of_them)
         if FEW < count < all_of_them:
             put_runs(candidates, count)
-    return _filled(scene, candidates, 0 if is_spent(faces) else count)
+    return _filled(scene, candidates, 0 if is_spent(scene.work) else count)
 
 
 @kernel(inline=True)
@@ -160,6 +166,7 @@ def with_body(scene: Scene, body: Body) -> Scene:
         scene.contacts,
         scene.order,
         scene.faces,
+        scene.work,
         scene.planes,
         scene.resolver,
         scene.random_state,
@@ -179,6 +186,7 @@ def at_once(scene: Scene) -> Scene:
         scene.contacts,
         scene.order,
         scene.faces,
+        scene.work,
         scene.planes,
         SIMULTANEOUS,
         scene.random_state,
