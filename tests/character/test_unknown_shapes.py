@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +94,6 @@ def test_a_page_of_an_unknown_kind_is_refused() -> None:
 
 
 @pytest.mark.parametrize("shapes", [[BODY], [Sphere((4, 0, 4), 1), BODY]])
-def test_a_question_about_an_unknown_shape_is_refused(shapes: list[object]) -> None:
+def test_a_question_about_an_unknown_shape_is_refused(shapes: Any) -> None:
     with pytest.raises(TypeError, match=r"shapes must "):
         land().contacts(shapes)
