@@ -11,9 +11,7 @@ from terrain_physics import (
     OBB,
     Capsule,
     Sphere,
-    intersect_capsule_triangle_many,
-    intersect_obb_triangle_many,
-    intersect_sphere_triangle_many,
+    rows,
 )
 
 from ..picture import colors
@@ -78,16 +76,16 @@ def contacts_of(scene: Scene, body: Body) -> list[ShownContact]:
     shape, slack = body.shape(), _TOUCHING
     if isinstance(shape, Sphere):
         row = np.array([[*shape.center64, shape.radius + slack]])
-        pushes = intersect_sphere_triangle_many(row, triangles)
+        pushes = rows.intersect_sphere_triangle(row, triangles)
         middle = np.array(shape.center64)
     elif isinstance(shape, Capsule):
         row = np.array([[*shape.a64, *shape.b64, shape.radius + slack]])
-        pushes = intersect_capsule_triangle_many(row, triangles)
+        pushes = rows.intersect_capsule_triangle(row, triangles)
         middle = 0.5 * (np.array(shape.a64) + np.array(shape.b64))
     else:
         middle = np.array(shape.center64)
         extents = np.array([shape.half_extents64]) + slack
-        pushes = intersect_obb_triangle_many(middle[None], extents, body.turn[None], triangles)
+        pushes = rows.intersect_obb_triangle(middle[None], extents, body.turn[None], triangles)
     found = []
     for push in pushes[~np.isnan(pushes[:, 0])]:
         length = float(np.sqrt(push @ push))

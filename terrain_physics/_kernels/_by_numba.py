@@ -1,7 +1,8 @@
 """The kernels once more, compiled by numba, beside the machine code that came with the wheel.
 
-For types that it does not serve. A compiled function of the wheel is nothing that numba could call,
-so the sources are imported again, under another name: a package that refers to itself.
+They serve types of arguments that the wheel has no machine code for. numba cannot call a compiled
+function of the wheel. So the sources are imported again, as a package of another name that refers
+to itself.
 """
 
 import sys
@@ -29,7 +30,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
         if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
             sys.meta_path.insert(0, _Finder())  # others would find the sources as they are
         made: Callable[..., Any] = getattr(import_module(module), function.__name__)
-    except Exception:  # of no use, then: a frozen program, a broken numba
+    except Exception:  # a frozen program or a broken numba
         return None
     return made
 
@@ -59,7 +60,7 @@ class _Finder(MetaPathFinder):
 
 class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
-        """Compile the source, other names in it, and read or write no bytecode of the original."""
+        """Compile the source with the package's other name; leave the original's bytecode alone."""
         path = self.get_filename(fullname)
         source = self.get_data(path).decode().replace(_HERE, _PACKAGE)
         code: CodeType = self.source_to_code(source.encode(), path)

@@ -1,6 +1,6 @@
 """The cache of machine code that numba makes: a file for each kernel and each list of types.
 
-It differs from numba's own in three ways, each a trap its users fall into:
+It differs from numba's own in three ways; each avoids a trap for its users:
 
 - numba notices an edited function, not an edited *callee* in another file. Here a file's name holds
   the state of all sources that the kernel's module imports (``_imports.py``), besides the types, so
@@ -12,7 +12,7 @@ It differs from numba's own in three ways, each a trap its users fall into:
   as missing, and what cannot be written is compiled again next time. So does a file that somebody
   else may have written (``_own_files.py``): loading it runs what it holds.
 
-What nobody has loaded for long is deleted: old states, old versions.
+Files of old states and old versions are deleted when no process has loaded them for long.
 """
 
 import contextlib
@@ -130,12 +130,12 @@ def _delete_unused(root: Path) -> None:
 
 
 def keeper(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return what has a dispatcher keep the machine code of a function, as its module is now.
+    """Return the function that gives a dispatcher of a kernel its files, for its module as it is.
 
-    It takes the dispatcher, and does nothing where machine code depends on more than sources.
+    That function does nothing where machine code depends on more than sources.
     """
     folder = cache_folder()
-    # Nobody knows what a closure holds, nor what a game's own module imports.
+    # A closure may hold anything, and so may the imports of a game's own module.
     if folder is None or function.__closure__ or not _imports.is_followed(function.__module__):
         return _keep_nothing
     try:
@@ -159,7 +159,7 @@ def _keep_nothing(dispatcher: Any, **_: bool) -> None:
 
 
 _first_states: dict[str, str] = {}
-"""Of each module, the state in which this process met it first."""
+"""The state of each module when this process first met it."""
 
 _noinline: dict[str, tuple[str, str, object]] = {}
 """Loaded kernels that are ``noinline``: module, name and signature by symbol."""
@@ -253,7 +253,7 @@ if _numba.CAN_CACHE:
                 part.unlink(missing_ok=True)
 
     def _fields(kinds: Any) -> Iterator[tuple[str, ...]]:
-        """Yield the names of fields: those of a tuple that is handed in may be edited anywhere."""
+        """Yield the names of fields: another module may edit those of a tuple that is handed in."""
         for kind in kinds:
             if isinstance(kind, _numba.numba.types.BaseNamedTuple):
                 yield tuple(kind.fields)
@@ -273,7 +273,7 @@ if _numba.CAN_CACHE:
         _noinline[symbol] = function.__module__, function.__name__, signature
 
     def _callees(result: Any) -> list[tuple[str, tuple[str, str, object]]]:
-        """Return what must be loaded before this result: LLVM ends the process where it is not."""
+        """Return the kernels that must be loaded first: LLVM ends the process if one is missing."""
         declared = (f.name for f in result.library._final_module.functions if f.is_declaration)  # noqa: SLF001
         return [(name, _noinline[name]) for name in declared if name in _noinline]
 

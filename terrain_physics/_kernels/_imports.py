@@ -8,8 +8,8 @@ in a function, under ``TYPE_CHECKING`` or in a docstring. Where the text does no
 are meant, as after ``import package``, the state is that of all sources. So it is where they cannot
 be read one by one: in archives, without ``.py`` files, in frozen programs.
 
-A module has the state that it had when Python ran it. Its spec tells: Python makes a new one to run
-it again, and until then an edit of its file changes nothing that is loaded.
+A module has the state that it had when Python ran it. Its spec shows that: Python makes a new spec
+to run the module again, and until then an edit of its file changes nothing that is loaded.
 """
 
 import hashlib
@@ -36,11 +36,11 @@ _BEGAN = time.time()
 
 
 class _Package(NamedTuple):
-    """A package whose sources are followed."""
+    """A followed package."""
 
     name: str
     text: str
-    """What its sources call it: they may be imported under another name (``_by_numba.py``)."""
+    """Its name in its own sources: they may be imported under another one (``_by_numba.py``)."""
     folder: str
 
 
@@ -61,7 +61,7 @@ _packages = [
 ]
 
 _states: dict[str, tuple[object, str]] = {}
-"""Of each module that was asked for: its spec, and its state."""
+"""The spec and the state of each module that was asked for."""
 
 _meant: dict[bytes, str] = {
     b"typing": "",
@@ -69,7 +69,7 @@ _meant: dict[bytes, str] = {
     b"numpy.typing": "",
     b"collections.abc": "",
 }
-"""The modules that are no folders, by what sources call them: most are imported often."""
+"""Modules that are not folders, by their names in sources: most are imported often."""
 
 
 def follow(name: str) -> None:
@@ -80,7 +80,7 @@ def follow(name: str) -> None:
 
 
 def is_followed(module: str) -> bool:
-    """Tell whether a module is in a package whose imports are followed."""
+    """Tell whether a module is in a followed package."""
     return any(module.startswith(f"{package.name}.") for package in _packages)
 
 
@@ -136,9 +136,9 @@ def _imported(module: str, source: _ModuleText) -> Iterator[str]:
     for package in _packages:
         top = package.text.partition(".")[0].encode()
         if re.search(_PLAIN % (_SPACE, top), text):
-            raise _UnclearError(module)  # all that is below a package can be reached by its name
+            raise _UnclearError(module)  # everything below a package can be reached by its name
     place, last = 0, text.rfind(b"import")
-    while place <= last and (found := _FROM.search(text, place)):  # what follows is long
+    while place <= last and (found := _FROM.search(text, place)):  # the text behind it is long
         place, origin = found.end(), found[1]
         if (name := _meant.get(origin)) is None:
             whole = _absolute("".join(origin.decode().split()), module, is_folder=source.is_folder)
@@ -206,7 +206,7 @@ def _state_of_all(*packages: _Package) -> str:
 
 
 _state_of_all_for_good = cache(_state_of_all)
-"""Where nobody can edit them."""
+"""The same, remembered: for sources that nobody can edit."""
 
 
 def _sources_below(folder: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""The ``kernel`` decorator: what is decorated runs as machine code.
+"""The ``kernel`` decorator, which runs a function as machine code.
 
 A kernel is plain Python on float64 scalars and arrays. Its machine code came with the wheel
 (``_native.py``). Where it did not, as in a checkout, numba compiles a kernel on first use
@@ -57,7 +57,7 @@ def _with_machine_code(function: F) -> F:
 def _options(
     *, inline: bool, no_refcount: bool, holds_gil: bool, contract: bool, noalias: bool
 ) -> dict[str, Any]:
-    """Return what numba calls the options of a kernel."""
+    """Return the options of a kernel in numba's terms."""
     options: dict[str, Any] = {
         "nogil": not holds_gil,
         "error_model": "numpy",
@@ -70,7 +70,7 @@ def _options(
     if noalias and _numba.CAN_NOALIAS:
         options["noalias"] = True
     if _numba.CAN_SKIP_REFCOUNT:
-        # Always set: unset, it is that of the kernel that is compiled first.
+        # It is always set: otherwise numba takes that of the kernel that it compiles first.
         options["_nrt"] = not no_refcount
     return options
 
@@ -89,9 +89,9 @@ def _compile(function: F, *, noinline: bool, **how: bool) -> F:
 
     @cache
     def inner() -> Any:
-        """Return what other kernels call: no wrapper for calls from Python.
+        """Return the dispatcher for other kernels, without a wrapper for calls from Python.
 
-        The wrapper takes a quarter of the time to compile, and most kernels are never called so.
+        The wrapper takes a quarter of the time to compile, and most kernels never need it.
         """
         dispatcher = _numba.numba.njit(**options, no_cpython_wrapper=True)(function)
         keep(dispatcher, inside=True, noinline=noinline)
@@ -145,12 +145,12 @@ def kernel(
         each kernel that calls them, and within the callers of those.
     no_refcount : bool
         Do not count references of arrays: an atomic operation for each, at each call. For functions
-        that take arrays, or tuples with arrays, but make none and return none; a caller that is
-        ``no_refcount`` itself must not be handed one either. numba refuses to compile one that
-        makes some, but not one that calls such a function: that would never free them, since numba
+        that take arrays, or tuples with arrays, but make none and return none. Nor may such a
+        function call one that returns a new array. numba refuses to compile a function that makes
+        arrays, but not one that calls such a function: that would never free them, since numba
         compiles it in the same way.
     holds_gil : bool
-        Keep the GIL. For single questions that take no longer than to give it away and get it
+        Keep the GIL. For single queries that take no longer than to release the GIL and take it
         back.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
@@ -171,9 +171,9 @@ def kernel(
 
 
 class CachedDispatch:
-    """A kernel called with the same types of arguments always: numba asks for them once.
+    """A kernel that is always called with the same types of arguments: numba finds them once.
 
-    Asking takes as long as the rest of a short call, most of it for read-only arrays.
+    Finding them takes as long as the rest of a short call, most of it for read-only arrays.
     """
 
     __slots__ = ("_kernel", "call")

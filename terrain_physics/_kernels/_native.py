@@ -69,14 +69,14 @@ def _is_of_these_sources(module: Any) -> bool:
 
 
 stale: list[str] = []
-"""Why a checkout does not use the machine code that was made for it, if so."""
+"""Why a checkout ignores the machine code that was made for it, if it does."""
 
 fallbacks: list[str] = []
 """Kernels that ran without machine code in this process, and the types that they were given."""
 
 
 class Fallback:
-    """The function that a compiled kernel calls for types that it has no machine code for.
+    """The function that a compiled kernel calls for types it has no machine code for.
 
     numba compiles the kernel if it is there; else the kernel runs as plain Python.
     """

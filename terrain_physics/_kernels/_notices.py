@@ -1,4 +1,4 @@
-"""A line to whoever waits: by ``logging``, or on a terminal where nobody has set that up.
+"""A line for a user who waits: by ``logging``, or on a terminal where no logging is set up.
 
 The library prints nothing else, and sets nothing up. ``TERRAIN_PHYSICS_QUIET=1`` silences this too.
 """
@@ -16,7 +16,7 @@ PATIENCE = 2.0
 
 
 class _Audience:
-    """Who reads what is written to standard error."""
+    """The readers of standard error."""
 
     def __init__(self) -> None:
         self.runs_our_command = False
@@ -25,7 +25,7 @@ class _Audience:
         """Whether something else shows already that work is done."""
 
     def is_there(self) -> bool:
-        """Tell whether somebody sees a line on standard error."""
+        """Tell whether anybody sees a line on standard error."""
         if sys.stderr is None or self.sees_progress:
             return False
         return self.runs_our_command or sys.stderr.isatty()
@@ -51,7 +51,7 @@ def tell(text: str) -> None:
 
 
 class Stopwatch:
-    """Time that one thing takes and those that begin within it; says once that it takes long."""
+    """The time that a task takes, nested tasks included; it tells once that this takes long."""
 
     def __init__(self, text: Callable[[], str]) -> None:
         self._text = text
@@ -61,13 +61,13 @@ class Stopwatch:
         self._has_told = False
 
     def begin(self, what: object) -> None:
-        """Begin something, perhaps within something else."""
+        """Begin a task, perhaps within another one."""
         if self._first is None:
             self._first, self._begun = what, time.monotonic()
         self._look()
 
     def end(self, what: object) -> None:
-        """End it: what was not begun, or within something else, is no end."""
+        """End a task; one that was not begun, or is within another one, is ignored."""
         if what is self._first:
             self._look()
             self._first, self._spent = None, self._spent + time.monotonic() - self._begun

@@ -1,4 +1,4 @@
-"""numba, if it can be used here, and which of its private parts there are.
+"""numba, if it can be used here, and those of its private parts that exist.
 
 Imported only where numba compiles: with machine code from the wheel numba need not be there, and
 would take a second to load. ``numba.config`` is read and never set: it belongs to the whole

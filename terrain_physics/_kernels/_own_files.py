@@ -1,9 +1,10 @@
 """Files that nobody else can have written: machine code is loaded from no others.
 
 Loading runs what a file holds. So the file and its folder must belong to this user or to root, and
-nobody else may write to them. Nor may anybody else move them away: folders above may be written to
-by others only where nobody moves what others own, as in ``/tmp``. Windows has no such marks: there
-the place decides. Whoever can write into the installed package could edit its sources as well.
+nobody else may write to them. Nor may anybody else move them away: others may write to a folder
+above only if nobody there can move what others own, as in ``/tmp``. Windows has no such marks:
+there the place decides. A user with write access to the installed package could edit its sources as
+well.
 """
 
 import os
@@ -43,7 +44,7 @@ def read(file: Path) -> bytes:
 def refuse_shared(folder: Path) -> bool:
     """Raise OSError, which names the reason, if others may write to a folder.
 
-    Returns whether each file must be looked at too; where the place decides, it need not.
+    Returns whether each file must be checked too; that is not so where the place decides.
     """
     place = folder.resolve()
     if place.is_relative_to(_PACKAGE):

@@ -31,7 +31,7 @@ LEAST_RISE = 1e-9
 # character.flight, character.reports, character.walk.
 SAME_NORMAL_COSINE = 1.0 - 1e-9
 
-# Support points whose distances along a normal differ by no more are equally far. Unit: share of
+# Support points are equally far along a normal if their distances differ by no more. Unit: share of
 # the extents. Read by: character.contacts.
 SAME_SUPPORT_SHARE = 1e-9
 
@@ -40,8 +40,8 @@ SAME_SUPPORT_SHARE = 1e-9
 # Read by: character.contacts.
 FARTHER_SHARE = 1e-4
 
-# Culling: an edge is beside a sphere only if it is so by so much more: much more than rounding.
-# Unit: share of a product. Read by: character.contacts.
+# Culling: an edge counts as beside a sphere only if it is so by this much, which is much more than
+# rounding. Unit: share of a product. Read by: character.contacts.
 HIGHER_SHARE = 1e-10
 
 # A move may fall short by so much, and still counts as out. Unit: share of a depth plus 1 mm.
@@ -70,8 +70,8 @@ ONE_WAY_DEPTH = 1e-3
 
 # --- Walking
 
-# Contacts whose normals point down more steeply cannot be left horizontally. Unit: cosine. Read
-# by: character.others, character.reports, character.walk.
+# A body cannot leave a contact horizontally if its normal points down more steeply. Unit: cosine.
+# Read by: character.others, character.reports, character.walk.
 OVERHEAD_COSINE = 0.995
 
 # Vertical slack of walks, steps and creases, and how far a body may be lifted where wall and
@@ -145,8 +145,8 @@ ON_TOP_MARGIN = 1e-3
 # displacements and this. Unit: m. Read by: crowd.
 CROWD_DISTANCE = 0.02
 
-# A character whose displacement is deflected by less is not pushed: the solver knows walls and
-# standing agents as well as its rounds allow. Unit: m. Read by: crowd.
+# A character counts as pushed only if its displacement is deflected by more: the solver knows walls
+# and standing agents only as well as its rounds allow. Unit: m. Read by: crowd.
 PUSH_SLACK = 1e-6
 
 # The same for long displacements. Unit: share of the displacement. Read by: crowd.
@@ -204,9 +204,9 @@ PARALLEL_AXES_SINE = 1e-12
 # geometry.
 TIE_SHARE = 1e-12
 
-# A unit direction leads against the front if its component along the normal is below minus this;
-# a face with a normal whose y is no more is upright. Unit: cosine. Read by: character.contacts,
-# geometry, heightmap.batch_contacts.
+# A unit direction leads against the front if its component along the normal is below minus this; a
+# face is upright if its normal's y is no more. Unit: cosine. Read by: character.contacts, geometry,
+# heightmap.batch_contacts.
 FRONT_COSINE = 1e-12
 
 # Motion that leads into a touched surface by less slides along it. Motions and normals rounded to
@@ -299,15 +299,15 @@ MESH_SHAPE_MARGIN = 2.0**-30
 # Unit: lengths of the mesh's frame. Read by: mesh.
 BOX_ROUNDING = 2.0**-23
 
-# Boxes of leaves are larger than what they stand for by it, and by the next one: by more than any
-# rounding of queries. Unit: share of the size. Read by: mesh.
+# Boxes of leaves are larger than the boxes of their meshes by it, and by the next one. That is more
+# than any rounding of queries. Unit: share of the size. Read by: mesh.
 LEAF_SIZE_MARGIN = 2.0**-20
 
 # See the one before. Unit: share of the distance from the origin. Read by: mesh.
 LEAF_PLACE_MARGIN = 2.0**-40
 
-# The same for travel. That of a shape that grazes a triangle, by no less than a millionth, is
-# known to a million times 2^-53 of it. Unit: share of the distance to the box. Read by: mesh.
+# The same for travel: that of a shape that grazes a triangle, by no less than a millionth, is known
+# to a million times 2^-53 of it. Unit: share of the distance to the box. Read by: mesh.
 LEAF_TRAVEL_MARGIN = 2.0**-30
 
 # Boxes are widened by it. That is far more than the rounding of a ray's distance to the objects

@@ -15,7 +15,7 @@ Bools = NDArray[np.bool_]
 
 
 def read_only(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return views that kernels may read only: for others they would be compiled once more."""
+    """Return read-only views: for arrays of another type, kernels would be compiled once more."""
     views = tuple(values.view() for values in arrays)
     for values in views:
         values.setflags(write=False)

@@ -24,9 +24,8 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import (
     CharacterState,
     digits,
-    format_of,
     pickled_by_name,
-    refuse_format,
+    refuse_other_content,
     refuse_other_format,
     refuse_unfit,
     word_from,
@@ -43,7 +42,7 @@ _FIRST_CAPACITY = 16
 class GroupState:
     """Everything about a group that changes, exact; pickle it, send it, restore it.
 
-    Pickles of earlier formats can be loaded and restored, as those of `CharacterState`.
+    Pickles of another format are refused, as those of `CharacterState`.
 
     Attributes
     ----------
@@ -58,7 +57,7 @@ class GroupState:
         ``linear`` and its ``random_state``, each number as 8 bytes, little-endian. A copy of what
         was given.
     format : int
-        Which columns the rows have: 1, 2 and so on.
+        Stands for the columns that the rows have: 1.
     material_rules : tuple of (str or int, tuple)
         The keys of those that have rules for materials, in order, with `CharacterState`'s of each.
     """
@@ -110,7 +109,7 @@ class GroupState:
         TypeError, ValueError
             As `CharacterState.from_dict`.
         """
-        form = format_of(cls.__name__, content, "seed", "characters")
+        refuse_other_content(cls.__name__, content, "seed", "characters")
         parts = content["characters"]
         if not isinstance(parts, list) or not all(
             isinstance(part, dict) and "key" in part for part in parts
@@ -121,7 +120,7 @@ class GroupState:
             )
         keys = tuple(part["key"] for part in parts)
         seed = word_from("seed", content["seed"])
-        states = [CharacterState.from_dict(part | {"format": form}) for part in parts]
+        states = [CharacterState.from_dict(part) for part in parts]
         rows = b"".join(
             struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
             for state in states
@@ -132,12 +131,13 @@ class GroupState:
             for key, state in zip(keys, states, strict=True)
             if state.material_rules
         )
-        return cls(seed, keys, tuple(state.collider for state in states), rows, form, rules)
+        bodies = tuple(state.collider for state in states)
+        return cls(seed, keys, bodies, rows, material_rules=rules)
 
     def _states(self) -> Iterator[CharacterState]:
         """Give the characters one by one."""
-        values = len(columns.STATE.saved_in(self.format))
-        rules = values + len(columns.RULES.saved_in(self.format))
+        values = columns.STATE_SIZE
+        rules = values + columns.RULES_SIZE
         row, by_key = struct.Struct(f"<{rules + columns.LINEAR_SIZE}dQ"), dict(self.material_rules)
         for key, collider, parts in zip(
             self.keys, self.colliders, row.iter_unpack(self.rows), strict=True
@@ -193,7 +193,7 @@ def state_of_rows(
 
 
 def packed_rows(state: GroupState) -> UInt64s:
-    """Return the packed rows (n, size) of a state of today's format; read-only."""
+    """Return the packed rows (n, size) of a state; read-only."""
     return np.frombuffer(state.rows, dtype="<u8").reshape(-1, columns.SAVED.size)
 
 
@@ -392,18 +392,17 @@ class GroupData:
         """Check a state, naming the first key, and go on from it as if it had always been here."""
         if not isinstance(state, GroupState):
             raise TypeError(f"state must be a GroupState, got {checks.shorten(state)}")
-        refuse_format("state", state.format)
+        refuse_other_format("state", state.format)
         keys, count = tuple(checked_key(key) for key in state.keys), len(state.keys)
         if len(set(keys)) != count or len(state.colliders) != count:
             raise ValueError("state must hold one collider for each key, and no key twice")
-        width = len(columns.SAVED.saved_in(state.format))
+        width = columns.SAVED.size
         if len(state.rows) != 8 * width * count:
             raise ValueError(
                 f"state must hold {8 * width} bytes for each of {count} keys, got {len(state.rows)}"
             )
         seed = checks.whole("seed", state.seed, 0, 2**64 - 1)
-        saved = np.frombuffer(state.rows, dtype="<u8").reshape(count, width)
-        rows = Rows.unpacked(columns.SAVED.upgraded(saved, state.format))
+        rows = Rows.unpacked(packed_rows(state))
         names = [f"state of {key!r}" for key in keys]
         material_rules = _by_key(state.material_rules, keys)
         own_rules = [material_rules.get(key, ()) for key in keys]

@@ -5,10 +5,10 @@ results get new fields.
 """
 
 import math
+from array import array
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
@@ -20,8 +20,8 @@ from terrain_physics.character.hits import (
     MoveHit,
     blocker_of,
 )
-from terrain_physics.character.rows import Row, plain_row
-from terrain_physics.character.state import refuse_format
+from terrain_physics.character.rows import Row
+from terrain_physics.character.state import refuse_other_format
 from terrain_physics.surface.results import of_plain, plain
 
 Limit = Literal["work", "depth", "room"]
@@ -51,12 +51,6 @@ class Fields:
     def __repr__(self) -> str:
         fields = zip(self.__match_args__, self._parts(), strict=True)
         return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in fields)})"
-
-
-def upgraded(what: str, form: int, states: Any) -> Floats:
-    """Return rows of state (n, STATE_SIZE) that were pickled in some format."""
-    refuse_format(what, form)
-    return columns.STATE.upgraded(np.array(states, dtype=np.float64), form)
 
 
 @public
@@ -129,9 +123,10 @@ class MoveResult(Fields):
         return columns.FORMAT, self._values.tolist(), self._seconds, hit and plain(hit)
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
-        form, values, self._seconds, *hit = content
-        self._values = plain_row(upgraded("MoveResult", form, [values])[0])
-        self._met = of_plain(MoveHit, hit[0]) if hit and hit[0] else None
+        form, values, self._seconds, hit = content
+        refuse_other_format("MoveResult", form)
+        self._values = array("d", values)
+        self._met = of_plain(MoveHit, hit) if hit else None
 
     @property
     def grounded(self) -> bool:
@@ -283,7 +278,8 @@ class GroundReport(Fields):
 
     def __setstate__(self, content: tuple[int, list[float], int, int]) -> None:
         form, values, self._triangle, self._material = content
-        self._values = plain_row(upgraded("GroundReport", form, [values])[0])
+        refuse_other_format("GroundReport", form)
+        self._values = array("d", values)
 
     @property
     def state(self) -> str:

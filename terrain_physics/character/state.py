@@ -1,4 +1,4 @@
-"""Saved characters: everything that changes, in a format that later versions can read."""
+"""Saved characters: everything that changes, as numbers by the names of columns."""
 
 import re
 from collections.abc import Sequence
@@ -34,22 +34,12 @@ _Saved = TypeVar("_Saved")
 _OFF_SQUARE = 1e-3
 
 
-def refuse_format(what: str, form: Any) -> None:
-    """Refuse the numbers of a later version, whose columns are not known here."""
-    if checks.whole(f"format of {what}", form, 1, 2**63) > columns.FORMAT:
-        raise ValueError(
-            f"{what} must be of format {columns.FORMAT} or earlier, got format {form}: "
-            "a later version of terrain_physics saved it, and can load it"
-        )
-
-
 def refuse_other_format(what: str, form: Any) -> None:
-    """Refuse the pickle of something that holds more than saved numbers, if another version's."""
+    """Refuse the numbers of another version, which has other columns."""
     if form != columns.FORMAT:
-        given = "none" if form is None else f"format {form}"
         raise ValueError(
-            f"{what} must be pickled in format {columns.FORMAT}, got {given}: another version of "
-            "terrain_physics pickled it; from version to version, keep what its state() returns"
+            f"{what} must be of format {columns.FORMAT}, got {checks.shorten(form)}: "
+            "another version of terrain_physics saved it"
         )
 
 
@@ -65,14 +55,13 @@ def word_from(name: str, text: Any) -> int:
     return int(text, 16)
 
 
-def format_of(what: str, content: Any, *names: str) -> int:
-    """Return the format of a state as a dict with these names, or refuse what is none."""
+def refuse_other_content(what: str, content: Any, *names: str) -> None:
+    """Refuse all but a dict with these names, and states of another format."""
     checks.instance("content", content, dict)
     for name in ("format", *names):
         if name not in content:
             raise ValueError(f"content must be from to_dict, got none of {name!r}")
-    refuse_format(what, content["format"])
-    return int(content["format"])
+    refuse_other_format(what, content["format"])
 
 
 def fields_by_name(saved: Any) -> dict[str, Any]:
@@ -81,14 +70,10 @@ def fields_by_name(saved: Any) -> dict[str, Any]:
 
 
 def load_fields(saved: Any, content: Any) -> None:
-    """Fill a dataclass from its pickle, unless a later version made that."""
-    names = [field.name for field in fields(saved)]
-    if isinstance(content, list):  # as pickled before formats had numbers
-        content = dict(zip(names, content, strict=False)) | {"format": 1}
-    refuse_format(type(saved).__name__, content["format"])
-    content = {"material_rules": ()} | content  # none before format 5
-    for name in names:
-        object.__setattr__(saved, name, content[name])
+    """Fill a dataclass from its pickle, unless another version made that."""
+    refuse_other_format(type(saved).__name__, content["format"])
+    for field in fields(saved):
+        object.__setattr__(saved, field.name, content[field.name])
 
 
 def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
@@ -107,8 +92,7 @@ def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
 class CharacterState:
     """Everything about a character that changes, exact; pickle it, send it, restore it.
 
-    Pickles of earlier formats can be loaded and restored: a column that they lack has the value it
-    has in a new character. Those of later formats are refused with ValueError.
+    Pickles of another format are refused with ValueError.
 
     Attributes
     ----------
@@ -123,7 +107,7 @@ class CharacterState:
     collider : SphereCollider, CapsuleCollider or BoxCollider
         The body before it was placed.
     format : int
-        Which columns `values` and `rules` have: 1, 2 and so on.
+        Stands for the columns that `values` and `rules` have: 1.
     material_rules : tuple of (str or int, float, float)
         Material, factor on friction and factor on speed of each of the rules for materials.
     """
@@ -148,8 +132,8 @@ class CharacterState:
         return {
             "format": self.format,
             "collider": described(self.collider),
-            "values": columns.STATE.named(self.values, self.format),
-            "rules": columns.RULES.named(self.rules, self.format),
+            "values": columns.STATE.named(self.values),
+            "rules": columns.RULES.named(self.rules),
             "linear": list(self.linear),
             "random_state": digits(self.random_state),
             "material_rules": [list(rule) for rule in self.material_rules],
@@ -170,25 +154,23 @@ class CharacterState:
         Raises
         ------
         TypeError, ValueError
-            If it is none, and if a later version of the library saved it.
+            If it is none, and if another version of the library saved it.
         """
-        names = [field.name for field in fields(cls) if field.name != "material_rules"]
-        form = format_of(cls.__name__, content, *names)
+        refuse_other_content(cls.__name__, content, *(field.name for field in fields(cls)))
         return cls(
-            tuple(columns.STATE.unnamed("values", content["values"], form)),
-            tuple(columns.RULES.unnamed("rules", content["rules"], form)),
+            tuple(columns.STATE.unnamed("values", content["values"])),
+            tuple(columns.RULES.unnamed("rules", content["rules"])),
             checks.floats9(checks.array("linear", content["linear"], (columns.LINEAR_SIZE,))),
             word_from("random_state", content["random_state"]),
             collider_from(content["collider"]),
-            form,
-            saved_material_rules(content.get("material_rules", [])),  # none before format 5
+            material_rules=saved_material_rules(content["material_rules"]),
         )
 
 
 CharacterState.__doc__ = f"""{CharacterState.__doc__}
     Notes
     -----
-    Columns of `values` in format {columns.FORMAT}, by place::
+    Columns of `values`, by place::
 
 {indent(columns.STATE.described(), 8 * " ")}
 
@@ -214,16 +196,15 @@ def row_of(state: Any, ground: AnyGround) -> Rows:
     """Return the numbers of a state, or refuse it, also where it does not fit the ground."""
     if not isinstance(state, CharacterState):
         raise TypeError(f"state must be a CharacterState, got {checks.shorten(state)}")
-    form = state.format
-    refuse_format("state", form)
-    values, rules = (
-        layout.upgraded(checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)
-        for name, numbers, layout in (
-            ("values", state.values, columns.STATE),
-            ("rules", state.rules, columns.RULES),
+    refuse_other_format("state", state.format)
+    values, rules, linear = (
+        checks.array(name, numbers, (size,))[np.newaxis]
+        for name, numbers, size in (
+            ("values", state.values, columns.STATE_SIZE),
+            ("rules", state.rules, columns.RULES_SIZE),
+            ("linear", state.linear, columns.LINEAR_SIZE),
         )
     )
-    linear = checks.array("linear", state.linear, (columns.LINEAR_SIZE,))[None]
     random_state = checks.whole("random_state", state.random_state, 0, 2**64 - 1)
     random = np.array([[random_state]], dtype=np.uint64)
     rows = Rows(values, rules, linear, random, np.zeros((1, HITS_SIZE)))

@@ -374,7 +374,7 @@ class CharacterView(CharacterRules):
         ------
         TypeError, ValueError
             For something else, damaged numbers, a body over too many cells of the ground, and a
-            state that a later version of the library saved. Nothing has changed then.
+            state that another version of the library saved. Nothing has changed then.
         """
         self._take_over(state)
         wake(self._state())

@@ -366,7 +366,13 @@ def run_on_cluster(
         with _Bar() as progress:
             progress.begin("waiting for workers", None, " parts")
             found = cluster.count(
-                scheduler, triangles, spheres, patience=patience, out=out, progress=progress
+                scheduler,
+                triangles,
+                spheres,
+                patience=patience,
+                out=out,
+                counter_of=counter.TouchCounter,
+                progress=progress,
             )
         if stats is not None:
             _tell_of_cluster(found, stats)

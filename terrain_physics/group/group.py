@@ -491,7 +491,7 @@ class CharacterGroup(GroupTable):
         Raises
         ------
         TypeError, ValueError
-            For something else, a damaged state, naming the first key, and one that a later version
+            For something else, a damaged state, naming the first key, and one that another version
             of the library saved. Nothing has changed then.
         """
         self._data.take_over(state)

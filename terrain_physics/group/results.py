@@ -11,8 +11,9 @@ from terrain_physics._kernels.types import Bools, Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.hits import Logs, MoveHits, same_values, spread
-from terrain_physics.character.results import GROUND_STATES, LIMITS, Fields, upgraded
+from terrain_physics.character.results import GROUND_STATES, LIMITS, Fields
 from terrain_physics.character.rows import vectors
+from terrain_physics.character.state import refuse_other_format
 from terrain_physics.surface.results import columns_of
 
 
@@ -71,11 +72,11 @@ class GroupResult(Fields):
         return columns.FORMAT, self._states, self._seconds, *events
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
-        form, states, self._seconds, *events = content
-        self._states = upgraded("GroupResult", form, states)
+        form, self._states, self._seconds, *events = content
+        refuse_other_format("GroupResult", form)
         self._logs = self._before = None
         names = ("_blockers", "just_hit", "material_changed")
-        self._made = dict(zip(names, events, strict=False))  # earlier ones hold fewer
+        self._made = dict(zip(names, events, strict=True))
         for flags in events[1:]:
             read_only(flags)
 

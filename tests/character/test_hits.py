@@ -19,13 +19,11 @@ from terrain_physics import (
     HeightMap,
     MoveHit,
     MoveHits,
-    MoveResult,
     Recording,
     SphereCollider,
     TriangleMesh,
     replay,
 )
-from terrain_physics._kernels.character.state import layout
 from tests.helpers.pairwise import each_once, few_or_many
 
 RATES = (20, 24, 30, 50, 60, 90, 120, 144, 240, 360)
@@ -496,14 +494,6 @@ class TestValues:
         mover.update(FRAME)
         assert result.blocked
         assert repr(mover.hits()) == "<MoveHits: 0>"
-
-    def test_old_pickles_have_nothing_in_the_way(self):
-        mover = mover_on(WALL, "sphere", x=1.4)
-        form, values, seconds, *_ = mover.update(FRAME).__getstate__()
-        old = MoveResult.__new__(MoveResult)
-        old.__setstate__((1, values[:29], seconds))
-        assert form == layout.FORMAT
-        assert (old.blocked, old.blocked_by, len(values)) == (False, None, layout.STATE_SIZE)
 
 
 def test_a_point_hit_is_one_of_the_body() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
-from terrain_physics._kernels.character.state.work import new_faces
+from terrain_physics._kernels.character.state.work import new_work
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, NORMAL
 from terrain_physics._kernels.surface.shapes import NO_TURN, capsule_body, sphere_body
@@ -18,6 +18,7 @@ from tests.oracles.segments import segment_to_triangle
 pytestmark = pytest.mark.kernels
 
 RADIUS = 0.4
+WORK = new_work()
 BODIES = {
     "ball": sphere_body(RADIUS),
     "upright capsule": capsule_body(RADIUS, (0.0, 0.5, 0.0), (0.0, 0.5, 0.0), NO_TURN),
@@ -56,13 +57,13 @@ def distance(axis, corners):
 
 @pytest.mark.parametrize(("name", "count"), few_or_many(BODIES, 80, 400))
 def test_a_triangle_is_left_out_exactly_where_it_is_out_of_reach(name, count):
-    body, faces, left_out, met = BODIES[name], new_faces(), 0, 0
+    body, left_out, met = BODIES[name], 0, 0
     for corners in triangles(1, count):
         rows = candidate(corners)
         if not rows[0, NORMAL : NORMAL + 3].any():
             continue  # without an area it is no candidate
         gap = distance(body.axis, corners)
-        _, _, overlap = contact(rows, 1, 0, (0.0, 0.0, 0.0), body, faces)
+        _, _, overlap = contact(rows, 1, 0, (0.0, 0.0, 0.0), body, WORK)
         if gap > 0.0 and abs(gap - RADIUS - CONTACT_MARGIN) > 1e-9:
             assert (overlap == -np.inf) == (gap > RADIUS + CONTACT_MARGIN), corners.tolist()
             left_out, met = left_out + (overlap == -np.inf), met + (overlap > -np.inf)
@@ -71,10 +72,10 @@ def test_a_triangle_is_left_out_exactly_where_it_is_out_of_reach(name, count):
 
 @pytest.mark.parametrize(("name", "count"), few_or_many(("ball", "upright capsule"), 30, 150))
 def test_a_lift_sets_a_body_on_top_of_a_triangle(name, count):
-    body, faces, beside, lifted = BODIES[name], new_faces(), 0, 0
+    body, beside, lifted = BODIES[name], 0, 0
     low = -body.axis[1]
     for corners in triangles(2, count):
-        up = rise_onto(candidate(corners), 0, (0.0, 0.0, 0.0), body, faces)
+        up = rise_onto(candidate(corners), 0, (0.0, 0.0, 0.0), body, WORK)
         exact = corners_of(corners.tolist())
 
         def gap(height, exact=exact):

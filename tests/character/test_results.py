@@ -185,14 +185,14 @@ def test_a_group_result_stays_as_it_was():
     assert result.contacts.dtype.name == result.rounds.dtype.name == "int64"
 
 
-def test_a_pickle_of_a_later_format_is_refused(monkeypatch):
+def test_a_pickle_of_another_format_is_refused(monkeypatch):
     contents = []
     with monkeypatch.context() as later:
         later.setattr(layout, "FORMAT", layout.FORMAT + 1)
         contents = [pickle.dumps(result) for result in all_results()]
     for content in contents:
         with pytest.raises(
-            ValueError, match=rf"(Result|Report) must be of format {layout.FORMAT} or"
+            ValueError, match=rf"(Result|Report) must be of format {layout.FORMAT}, got 2"
         ):
             pickle.loads(content)
 

@@ -1,7 +1,6 @@
-"""Saves of other versions: loaded bit for bit, or refused by name.
+"""Saved states: each format has one file, which loads bit for bit; others are refused by name.
 
-The files in `tests/golden/saves` were made by the scene below, the first ones before formats had
-numbers.
+``python -m tests.character.test_saves`` writes the files anew where a format has changed.
 """
 
 import copy
@@ -19,14 +18,12 @@ from terrain_physics import (
     CharacterGroup,
     CharacterMovement,
     CharacterState,
-    GroupState,
     HeightMap,
     Recording,
     SphereCollider,
 )
 from terrain_physics._kernels.character.state import layout
 from terrain_physics._kernels.character.state.columns import Column, Layout
-from terrain_physics.character import state as state_module
 
 SAVES = Path(__file__).parents[1] / "golden" / "saves"
 WALKER = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
@@ -60,24 +57,23 @@ def played():
     return group
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6])
-def test_pickles_of_states_load_bit_for_bit(number):
-    state = pickle.loads((SAVES / f"character_state_{number}.pickle").read_bytes())
-    assert state.format == number
-    mover = CharacterMovement(land(), CapsuleCollider(1, 3))
+def saved_states(group):
+    """Return the states of which there are files, by their names."""
+    return {
+        f"character_state_{layout.FORMAT}.pickle": group["eve"].state(),
+        f"group_state_{layout.FORMAT}.pickle": group.state(),
+    }
+
+
+def test_pickles_of_states_load_bit_for_bit(played):
+    expected = saved_states(played)
+    assert {path.name for path in SAVES.glob("*_state_*")} == expected.keys()
+    state, group_state = (pickle.loads((SAVES / name).read_bytes()) for name in expected)
+    assert [state, group_state] == list(expected.values())
+    mover, group = CharacterMovement(land(), CapsuleCollider(1, 3)), CharacterGroup(land())
     mover.restore(state)
-    loaded = mover.state()
-    assert loaded.rules[: len(state.rules)] == state.rules
-    assert mover.mask == 0xFFFF_FFFF
-    assert mover.material_rules == {}
-    for name in ("position", "velocity", "ground_normal", "ground_point", "air_time"):
-        place = layout.STATE.place(name)
-        assert loaded.values[place : place + 3] == state.values[place : place + 3]
-    group_state = pickle.loads((SAVES / f"group_state_{number}.pickle").read_bytes())
-    group = CharacterGroup(land())
     group.restore(group_state)
-    assert group["eve"].state() == loaded
-    assert group["eve"].state_hash() == mover.state_hash()
+    assert mover.state() == group["eve"].state() == state
     for _ in range(60):
         mover.update(1 / 60)
         group.update(1 / 60)
@@ -98,33 +94,31 @@ def test_pickles_hold_the_format_by_name(protocol, played):
 
 
 NEXT = layout.FORMAT + 1
-LATER = (
-    f"must be of format {layout.FORMAT} or earlier, got format {NEXT}: "
-    "a later version of terrain_physics saved it"
-)
+OTHER = f"must be of format {layout.FORMAT}, got {NEXT}: another version of terrain_physics saved"
 
 
-def test_states_of_a_later_format_are_refused(played, monkeypatch):
+def test_states_of_another_format_are_refused(played):
     mover = CharacterMovement(FLOOR, WALKER)
     group = CharacterGroup(FLOOR)
     for character, state in ((mover, played["eve"].state()), (group, played.state())):
         before = character.state_hash()
         later = dataclasses.replace(state, format=NEXT)
-        with pytest.raises(ValueError, match=f"state {LATER}"):
+        with pytest.raises(ValueError, match=f"state {OTHER}"):
             character.restore(later)
-        with pytest.raises(ValueError, match=f"{type(state).__name__} {LATER}"):
+        with pytest.raises(ValueError, match=f"{type(state).__name__} {OTHER}"):
             pickle.loads(pickle.dumps(later))
-        with pytest.raises(ValueError, match="format of state must be from 1"):
-            character.restore(dataclasses.replace(state, format=0))
-        with pytest.raises(TypeError, match="format of state must be a whole number"):
-            character.restore(dataclasses.replace(state, format="1"))
+        for form in (0, "1", None):
+            with pytest.raises(
+                ValueError, match=f"state must be of format 1, got {form!r}: another"
+            ):
+                character.restore(dataclasses.replace(state, format=form))
         assert character.state_hash() == before
 
 
-def test_a_later_pickle_may_hold_more_fields(played):
+def test_a_pickle_of_another_format_may_hold_other_fields(played):
     content = played["eve"].state().__getstate__() | {"format": NEXT, "mood": "merry"}
     loaded: Any = CharacterState.__new__(CharacterState)
-    with pytest.raises(ValueError, match=f"CharacterState {LATER}"):
+    with pytest.raises(ValueError, match=f"CharacterState {OTHER}"):
         loaded.__setstate__(content)
 
 
@@ -136,42 +130,35 @@ def test_whole_characters_are_pickled_for_the_same_version_only(kind):
     assert pickle.loads(pickle.dumps(whole)).state_hash() == whole.state_hash()
     for other in ({"format": NEXT}, {}):
         broken = {name: value for name, value in content.items() if name != "format"} | other
-        message = (
-            f"{kind.__name__} must be pickled in format {layout.FORMAT}, got .* keep what its state"
-        )
+        message = f"{kind.__name__} must be of format {layout.FORMAT}, got "
         with pytest.raises(ValueError, match=message):
             holder.__new__(type(holder)).__setstate__(broken)
 
 
-# A table that has grown: the second format brought the breath, and a place for the left hand.
-GROWN = Layout(
+TABLE = Layout(
     Column("position", "where", "m", 3),
-    Column("hand", "where the left hand is", "m", 2, default=7.0, since=2),
+    Column("hand", "where the left hand is", "m", 2, default=7.0),
     Column("speed", "how fast", "m/s"),
-    Column("breath", "how much is left", default=0.5, is_hashed=False, since=2),
+    Column("breath", "how much is left", default=0.5, is_hashed=False),
 )
 
 
 class TestTable:
     def test_places_follow_from_widths(self):
-        assert (GROWN.size, GROWN.place("hand"), GROWN.place("breath")) == (7, 3, 6)
-        assert GROWN.defaults().tolist() == [0, 0, 0, 7, 7, 0, 0.5]
+        assert (TABLE.size, TABLE.place("hand"), TABLE.place("breath")) == (7, 3, 6)
+        assert TABLE.defaults().tolist() == [0, 0, 0, 7, 7, 0, 0.5]
 
-    def test_rows_of_an_earlier_format_get_the_defaults(self):
-        assert GROWN.saved_in(1) == [0, 1, 2, 5]
-        old = np.array([[1.0, 2, 3, 4], [5, 6, 7, -0.0]])
-        expected = [[1, 2, 3, 7, 7, 4, 0.5], [5, 6, 7, 7, 7, 0, 0.5]]
-        assert GROWN.upgraded(old, 1).tolist() == expected
-        bits = GROWN.upgraded(old.view(np.uint64), 1)
-        assert bits.view(np.float64).tolist() == expected
-        assert np.signbit(bits.view(np.float64)[1, 5])
-        assert GROWN.upgraded(bits, 2).tolist() == bits.tolist()
+    def test_numbers_have_the_names_of_their_columns(self):
+        row = [1.0, 2, 3, 4, 5, 6, 7]
+        named = {"position": [1, 2, 3], "hand": [4, 5], "speed": 6, "breath": 7}
+        assert TABLE.named(row) == named
+        assert TABLE.unnamed("row", named) == row
 
     def test_columns_may_be_left_out_of_the_hash(self):
-        assert GROWN.hashed() == [0, 1, 2, 3, 4, 5]
+        assert TABLE.hashed() == [0, 1, 2, 3, 4, 5]
 
     def test_the_description_names_each_column(self):
-        assert GROWN.described().splitlines() == [
+        assert TABLE.described().splitlines() == [
             "   0-2  position           where, in m",
             "   3-4  hand               where the left hand is, in m",
             "     5  speed              how fast, in m/s",
@@ -183,7 +170,6 @@ class TestTable:
         names = [column.name for column in layout.SAVED.columns]
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in layout.SAVED.columns)
-        assert {column.since for column in layout.SAVED.columns} <= set(range(1, layout.FORMAT + 1))
         document = CharacterState.__doc__ or ""
         assert all(f" {name} " in document for name in names[:-2])
 
@@ -197,37 +183,32 @@ class TestTable:
             assert {table.place(column.name) for column in table.columns} <= places
 
 
-def test_a_state_of_an_earlier_format_gets_the_defaults(monkeypatch):
-    """As if two columns had come with the next format: the table grows, old states go on."""
-    old = CharacterMovement(FLOOR, SphereCollider(0.5), gravity=3.0).state()
-    grown = Layout(
-        *layout.STATE.columns[:2],
-        Column("breath", "how much is left", default=0.5, since=NEXT),
-        *layout.STATE.columns[2:],
-    )
-    monkeypatch.setattr(layout, "STATE", grown)
-    monkeypatch.setattr(layout, "FORMAT", NEXT)
-    monkeypatch.setattr(state_module, "refuse_unfit", lambda *_: None)
-    row = state_module.row_of(old, FLOOR)
-    assert row.state.tolist() == [*old.values[:6], 0.5, *old.values[6:]]
-    assert row.rules.tolist() == list(old.rules)
-    size = layout.STATE_SIZE
-    with pytest.raises(
-        ValueError, match=rf"values must have shape \({size + 1},\), got \({size},\)"
-    ):
-        state_module.row_of(dataclasses.replace(old, format=NEXT), FLOOR)
+@pytest.mark.parametrize("name", ["values", "rules", "linear"])
+def test_states_of_another_width_are_refused(name, played):
+    state = played["eve"].state()
+    size = len(getattr(state, name))
+    longer = dataclasses.replace(state, **{name: (*getattr(state, name), 0.0)})
+    message = rf"{name} must have shape \({size},\), got \({size + 1},\)"
+    with pytest.raises(ValueError, match=message):
+        CharacterMovement(FLOOR, WALKER).restore(longer)
 
 
-def test_a_group_state_of_an_earlier_format_gets_the_defaults(monkeypatch, played):
-    old, eve = played.state(), played["eve"].state_hash()
-    assert isinstance(old, GroupState)
-    # After all columns of today, so that the places which kernels know stay.
-    grown = Layout(*layout.SAVED.columns, Column("mood", "of today", default=1.0, since=NEXT))
-    width = 8 * layout.SAVED.size
-    monkeypatch.setattr(layout, "SAVED", grown)
-    monkeypatch.setattr(layout, "FORMAT", NEXT)
-    group = CharacterGroup(land())
-    group.restore(old)
-    assert group["eve"].state_hash() == eve
-    with pytest.raises(ValueError, match=f"must hold {width + 8} bytes for each of 2 keys"):
-        group.restore(dataclasses.replace(old, format=NEXT))
+def test_group_states_of_another_width_are_refused(played):
+    state = played.state()
+    message = f"must hold {8 * layout.SAVED.size} bytes for each of 2 keys, got"
+    with pytest.raises(ValueError, match=message):
+        CharacterGroup(FLOOR).restore(dataclasses.replace(state, rows=state.rows + bytes(16)))
+
+
+def main():
+    """Write the files anew."""
+    group = make_group()
+    play(group, group.update)
+    for old in SAVES.glob("*_state_*"):
+        old.unlink()
+    for name, state in saved_states(group).items():
+        (SAVES / name).write_bytes(pickle.dumps(state, protocol=4))
+
+
+if __name__ == "__main__":
+    main()

@@ -213,7 +213,7 @@ def _changed(path, recorded, **changes):
             f"must be of version 3 with .*{TODAY}, {SAVED.size} .* got version 4 with",
         ),
         ({"state_size": 3}, f"must be of version 3 .* got version 3 with .*{TODAY}, 3 numbers"),
-        ({"state_format": 1}, "must be of version 3 .* got version 3 with states of format 1"),
+        ({"state_format": 2}, "must be of version 3 .* got version 3 with states of format 2"),
         ({"format": "other"}, "must be a recording"),
         ({"start": [1]}, "must be a recording"),
         ({"frames": []}, "must be a recording"),

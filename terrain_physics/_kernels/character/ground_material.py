@@ -82,7 +82,7 @@ def put_ground_material(
         if state[GROUNDED] == 0.0 or is_asleep(state, own_rules):
             continue
         own_memory = borrow_memory(memory)
-        begin(own_memory.faces, 0.0)
+        begin(own_memory.work, 0.0)
         ground = ground_at(table, int(own_rules[MASK]), own_memory.part_shifts)
         _put_triangle(state, own_rules, random_states[i : i + 1], ground, own_memory, own)
     keep(memory)

@@ -77,7 +77,7 @@ def depenetrate(
     if not misplaced:
         return scene, motion, 0.0
     out, left = _rescue(movement, motion, scene, delta_time, is_below)
-    if is_spent(scene.faces):
+    if is_spent(scene.work):
         return scene, motion, 0.0
     return scene, out, left
 

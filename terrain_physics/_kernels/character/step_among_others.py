@@ -176,7 +176,7 @@ def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
     return x, motion.origin[2] + motion.offset[2] - spot[2]
 
 
-@kernel(noinline=True)
+@kernel(inline=True)
 def _keep_within_half_planes(
     others: Others,
     initial_velocity: Vec3,

@@ -106,9 +106,9 @@ def take_steps(
     """
     minds, encounter = minds_others(others.crowd), Encounter(motion.velocity, is_on_character)
     before, before_pace, limit = motion, pace, at.NO_LIMIT
-    while pace.steps > 0 and not is_spent(scene.faces):
+    while pace.steps > 0 and not is_spent(scene.work):
         before, before_pace = motion, pace
-        spend(scene.faces, STEP)
+        spend(scene.work, STEP)
         looks = must_look(pace, motion.offset)
         if looks:
             motion = recentered(motion)
@@ -122,8 +122,8 @@ def take_steps(
         else:
             scene, motion, pace = take_step(movement, motion, pace, scene, ground, log)
         put_three_at(log.rows, OWN, motion.velocity)
-    log.rows[WORK] = done(scene.faces)
-    if is_spent(scene.faces):
+    log.rows[WORK] = done(scene.work)
+    if is_spent(scene.work):
         scene, motion = _cut_short(before, before_pace, scene, ground)
         limit = at.BY_WORK
     return scene, motion, encounter, limit
@@ -138,12 +138,12 @@ def _cut_short(
     Takes motion and pace from before that step. Returns the scene there, with the contacts of the
     body, and the motion as after a shorter update.
     """
-    begin(scene.faces, MOST_WORK - LAST_LOOK)
+    begin(scene.work, MOST_WORK - LAST_LOOK)
     motion, tally = recentered(motion), motion.tally
     scene = look(scene, ground, motion.origin, CONTACT_MARGIN, 0.0, 0.0)
     manifold = list_contacts(scene, motion.offset)
     contacts, depth = manifold.contacts, max(manifold.depth, manifold.overlap)
-    if is_spent(scene.faces):  # unknown
+    if is_spent(scene.work):  # unknown
         contacts, depth = 0, tally.depth
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
     tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)

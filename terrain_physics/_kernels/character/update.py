@@ -172,8 +172,8 @@ def _move(
     crowd, before = others.crowd, three_at(state, at.OWN_VELOCITY)
     was_on_character = state[at.GROUND_KIND] == at.ON_CHARACTER
     put_three_at(log.rows, OWN, before)
-    if not is_spent(scene.faces):
-        begin(scene.faces, 0.0)  # the same budget, whether or not it had to be depenetrated
+    if not is_spent(scene.work):
+        begin(scene.work, 0.0)  # the same budget, whether or not it had to be depenetrated
     scene, motion, encounter, limit = take_steps(
         others, movement, motion, pace, scene, ground, log, was_on_character
     )
@@ -214,7 +214,7 @@ def _update(
 ) -> bool:
     """Advance a character unless it stays asleep after all. Tell whether it hit something."""
     state, draws, rules = character.state, character.random_state, character.rules
-    begin(memory.faces, 0.0)
+    begin(memory.work, 0.0)
     disturbed = is_pushed(character.crowd) or (
         has_movers(ground) and is_disturbed(state, rules, ground)
     )

@@ -1,4 +1,4 @@
-"""Checks of the counter: a recount by the definition, and how many pairs pruning leaves."""
+"""Checks of the counter: a recount by the definition, and the pairs that pruning leaves."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def _may_touch(
 
 @kernel
 def pairs_tested(tree: Tree, spheres: Floats, first: int, last: int) -> int:
-    """Return how many triangles lie in leaves whose box the surfaces of spheres first..last touch.
+    """Return the number of triangles in leaves that the surfaces of spheres first..last touch.
 
     These are the pairs that the counter tests, except for a few leaves that are too close for
     float32 to prune.

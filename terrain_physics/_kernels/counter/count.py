@@ -1,4 +1,4 @@
-"""Counts the triangles each sphere touches, sixteen at a time, exactly.
+"""The count of triangles that each sphere touches: exact, and sixteen triangles at a time.
 
 Spheres and triangles are two trees that are pruned against each other, down to one sphere and a
 leaf of sixteen triangles. Boxes wholly outside a sphere are skipped, and so are boxes wholly inside
@@ -291,7 +291,7 @@ def _count_exactly(
     spheres: Floats,
     row: int,
 ) -> int:
-    """Return how many of the ``unsure`` triangles are touched, in leaves whose bit is set."""
+    """Return how many of the ``unsure`` triangles are touched, in leaves with their bit set."""
     total = 0
     for place in range(BLOCK):
         leaf, lane = place // LANES, place % LANES

@@ -16,7 +16,7 @@ _TEN = np.uint64(10)
 _EXACT = np.uint64(1 << 53)
 _LOW_BITS = np.uint64((1 << 11) - 1)
 _LARGEST_EXPONENT = 100_000
-_MOST_DIGITS = 19  # of any such number fit in 64 bits
+_MOST_DIGITS = 19  # a number of so many digits fits in 64 bits
 _BLOCK = 4096
 _TAB, _RETURN, _SPACE = (
     np.uint8(9),
@@ -88,7 +88,7 @@ def _is_digit(byte: int) -> bool:
 def _read_digits(text: Bytes, i: int, last: int) -> tuple[int, np.uint64, int]:
     """Read ``digits[.digits]``; return (position behind it, all digits, how many behind the point).
 
-    Position -1 if there is no digit, or there are more than fit.
+    The position is -1 if there is no digit, or there are more than fit.
     """
     digits, significant, places = np.uint64(0), 0, 0
     any_digit = behind_point = False
@@ -113,7 +113,7 @@ def _read_digits(text: Bytes, i: int, last: int) -> tuple[int, np.uint64, int]:
 def _read_exponent(text: Bytes, i: int, last: int) -> tuple[int, int]:
     """Read ``e[+-]digits`` if it is there; return (position behind it, exponent).
 
-    Position -1 if there is no digit, or the exponent is beyond all that floats have.
+    The position is -1 if there is no digit, or the exponent is beyond that of any float.
     """
     if i >= last or not (int(text[i]) == _LOWER_E or int(text[i]) == _UPPER_E):
         return i, 0
@@ -135,10 +135,10 @@ def parse_numbers(text: Bytes, first: int, last: int, values: Floats) -> tuple[i
     """Set values to the numbers in text[first:last]; return (outcome, tokens parsed, position).
 
     A number is ``[+-]digits[.digits][e[+-]digits]``, with digits on at least one side of the
-    point. The kernel stops (ASK) at the first token it does not like, be it bad or only long: the
-    position is its first byte, and the caller, having stored the value, goes on behind it. Never
-    reads behind ``last``, which is the end of the text or white space; parses no more than
-    ``len(values)`` tokens.
+    point. The kernel stops (ASK) at the first token that it cannot parse, a bad one or only a long
+    one. The position is then the token's first byte; the caller stores its value and resumes behind
+    it. The kernel never reads behind ``last``, which is the end of the text or white space, and
+    parses no more than ``len(values)`` tokens.
     """
     i = first
     parsed = 0

@@ -6,7 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.tolerances import TOUCH_TOLERANCE
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-_LARGEST = 1e150  # squares of what is smaller are finite
+_LARGEST = 1e150  # squares of smaller numbers are finite
 
 
 @kernel
@@ -42,7 +42,7 @@ def assign_ranges(
 
 @kernel
 def rows_in_range(spheres: Floats, box: Floats, rows: Int64s) -> int:
-    """Set rows[:count] to the spheres whose surfaces may reach into a box (6,); return the count.
+    """Set rows[:count] to the spheres with surfaces that may reach into a box (6,); return count.
 
     Spheres that the box is certainly outside of, or certainly wholly inside, are left out.
     """

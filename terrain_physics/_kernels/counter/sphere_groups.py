@@ -120,7 +120,7 @@ def fill_groups(
             for part in range(SPHERE_ROWS):
                 groups[group, part, lane] = _NEVER
         for ahead in range((group + 1) * LANES, min((group + 2) * LANES, len(keys))):
-            prefetch(spheres, 4 * (keys[ahead] & ROW_BITS))  # the next group's lie anywhere
+            prefetch(spheres, 4 * (keys[ahead] & ROW_BITS))  # of the next group, anywhere in memory
         chunk, place = group // LANES, group % LANES
         for axis in range(3):
             boxes[chunk, axis, place] = NOWHERE

@@ -58,7 +58,7 @@ def fill_leaves(
         filled = min(LANES, count - leaf * LANES)
         for ahead in range((leaf + 1) * LANES, min((leaf + 2) * LANES, count)):
             place = 9 * (keys[ahead] & ROW_BITS)
-            prefetch(triangles, place)  # the next leaf's lie anywhere, each in two lines of a cache
+            prefetch(triangles, place)  # of the next leaf, anywhere in memory, in two cache lines
             prefetch(triangles, place + 8)
         for lane in range(filled):
             row = np.int64(keys[leaf * LANES + lane] & ROW_BITS)

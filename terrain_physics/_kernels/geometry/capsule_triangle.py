@@ -93,7 +93,7 @@ def nearest_on_triangle(
 
 @kernel(inline=True)
 def _prism_extent(axis: Vec3, corners: Corners, direction: Vec3) -> float:
-    """Return how far the prism extends in a unit direction: true for the direction as rounded."""
+    """Return how far the prism extends in a unit direction; exact for the direction as rounded."""
     return max(
         dot(direction, corners[0]), dot(direction, corners[1]), dot(direction, corners[2])
     ) - min(0.0, dot(direction, axis))
@@ -133,7 +133,7 @@ def _distance_out(
 def _move_off_face(
     axis: Vec3, radius: float, corners: Corners, normal: Vec3, two_sided: bool, size: float
 ) -> Vec3:
-    """Return the move of a capsule whose axis passes through the face, to the prism's nearest side.
+    """Return the move to the prism's nearest side, for a capsule with its axis through the face.
 
     One-sided, it does not lead against the front; see `_least_allowed`. Ties are decided in the
     order front, back, edges.

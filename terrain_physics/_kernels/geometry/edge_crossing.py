@@ -1,4 +1,4 @@
-"""The point where an edge crosses a plane or another edge; that they cross is already known.
+"""The point where an edge crosses a plane or another edge, given that they cross.
 
 The point divides the edge in the ratio of the volumes (or areas) over its two ends. They are
 computed in 106 bits, or exactly where those cancel, so that the point is off by at most a few
@@ -33,7 +33,7 @@ def _volume(a: Vec3, b: Vec3, c: Vec3, p: Vec3) -> float:
 
 @kernel
 def _between(p: Vec3, q: Vec3, from_p: float, from_q: float) -> Vec3:
-    """Return the point of p-q whose distances from the ends are in this ratio."""
+    """Return the point that divides p-q in the ratio of these distances from its ends."""
     from_p, from_q = abs(from_p), abs(from_q)
     whole = from_p + from_q
     if whole == 0.0:  # only for coordinates out of range

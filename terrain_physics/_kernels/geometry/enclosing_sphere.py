@@ -20,8 +20,8 @@ from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, sca
 from terrain_physics._kernels.tolerances import ENCLOSING_ROUNDING
 from terrain_physics._kernels.types import Floats
 
-# Of the bits of a float64: how many hold the fraction, twice the exponent of 1, and the exponents
-# of 2^-1000 and 2^1000.
+# Bits of a float64: how many hold the fraction, twice the exponent of 1, and the exponents of
+# 2^-1000 and 2^1000.
 _FRACTION_BITS = np.int64(52)
 _EXPONENTS = np.int64(2046)
 _LEAST_EXPONENT, _LARGEST_EXPONENT = np.int64(23), np.int64(2023)
@@ -68,7 +68,7 @@ def _factor(points: Floats, row: int) -> float:
     x, y, z = _scaled_point(points, row, 0, 0.5)
     largest = np.int64(0)
     for i in range(points.shape[1]):
-        # Of halves: the whole difference may overflow.
+        # Halves are subtracted: the whole difference may overflow.
         other = _scaled_point(points, row, i, 0.5)
         dx = _bits(abs(other[0] - x))
         dy = _bits(abs(other[1] - y))
@@ -238,7 +238,7 @@ def _sphere_by_pivots(points: Floats, row: int, max_rounds: int, out: Floats) ->
         pivot = _scaled_point(points, row, farthest, factor)
         support, resting, (offset, larger) = exchange(support, resting, pivot)
         if at_most(larger, squared):
-            break  # what is left is rounding, even in 106 bits
+            break  # rounding alone is left, even in 106 bits
         squared = larger
         center = _rounded(pivot, origin, offset)
     rounded = _put_center(origin, center, factor, out, row)

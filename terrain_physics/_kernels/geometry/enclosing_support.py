@@ -25,7 +25,7 @@ Support = tuple[Vec3, Vec3, Vec3, Vec3]
 DoubleSphere = tuple[DoubleVec3, Double]  # center, squared radius
 
 # A least squared area or volume, for sizes of about one. A thinner set differs by less than 1e-50
-# of its size from a set with fewer points, whose sphere is tried as well.
+# of its size from a set with fewer points, and the sphere of that set is tried as well.
 _FLAT = 1e-120
 
 

@@ -122,7 +122,7 @@ def _minor(a: float, b: float, c: float, d: float) -> float:
 
 @kernel
 def _edge_on(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
-    """Return the distance to a sheared triangle whose corners are on one line with the ray.
+    """Return the distance to a sheared triangle that the ray sees edge-on.
 
     The ray is in it from the nearest to the farthest of the points where its edges cross the ray.
     """
@@ -185,7 +185,7 @@ def ray_aabb(origin: Vec3, direction: Vec3, lower: Vec3, upper: Vec3) -> float:
 
 @kernel
 def ray_obb(origin: Vec3, direction: Vec3, center: Vec3, half: Vec3, rotation: Mat3) -> float:
-    """Return the distance to a solid box whose axes are the columns of a rotation."""
+    """Return the distance to a solid box; the columns of the rotation are its axes."""
     start = subtract(origin, center)
     x = (rotation[0], rotation[3], rotation[6])
     y = (rotation[1], rotation[4], rotation[7])

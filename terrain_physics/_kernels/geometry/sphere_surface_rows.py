@@ -15,7 +15,7 @@ _BAND = 16.0 * 2.0**-53  # of the sum of all terms: more than ten roundings of s
 
 @kernel
 def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> bool:
-    """Tell whether the surface of a sphere touches a plane, whose normal may have any length.
+    """Tell whether the surface of a sphere touches a plane; the normal may have any length.
 
     Float64 decides outside of its error band, double-double arithmetic within it.
     """
@@ -62,7 +62,7 @@ def touches_plane_rows(spheres: Floats, planes: Floats, out: Bools) -> None:
 def touches_corners_rows(spheres: Floats, corners: Floats, out: Bools) -> None:
     """Write whether spheres (n, 4) touch segments (n, 2, 3) or triangles (n, 3, 3).
 
-    Both inputs have n rows or one. A segment is a triangle whose last two corners coincide.
+    Both inputs have n rows or one. A segment is a triangle with its last two corners equal.
     """
     last = corners.shape[1] - 1
     for i in range(out.shape[0]):

@@ -120,7 +120,7 @@ def _look_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether the start tells the result, the result): it touches, or cannot get there."""
+    """Return (whether the start alone decides, the result): it touches there, or never can."""
     on_axis, on_triangle = nearest_pair(half_axis, a, b, c, has_area, normal)
     gap = subtract(on_axis, on_triangle)
     if dot(gap, gap) > radius * radius:
@@ -130,7 +130,7 @@ def _look_at_start(
     above = dot(normal, subtract(on_axis, a))
     size = radius + length(half_axis) + length(a) + length(b) + length(c)
     aside = normal if has_area else direction_off_segment(a, b, c)
-    # An axis through the face leaves to the side where its middle is.
+    # If the axis passes through the face, the capsule leaves on the side of its middle.
     front = scale(normal, -1.0) if two_sided and dot(normal, a) > 0.0 else normal
     start = start_normal(gap, radius, above, has_area, front, size, aside, two_sided)
     travel, start = stopped(0.0, direction, start)
@@ -148,10 +148,10 @@ def _intersect_face(
     c: Vec3,
     normal: Vec3,
 ) -> tuple[int, float, Vec3]:
-    """Return (what is known, and if DECIDED what the sweep returns) from the plane of the face.
+    """Return (verdict, travel, normal) from the plane of the face.
 
-    NEAR: the capsule comes through the plane already, and may touch at the start. BESIDE: it does
-    not, and hits the plane outside of the face.
+    DECIDED: travel and normal are the answer of the sweep. NEAR: the capsule already crosses the
+    plane, and may touch at the start. BESIDE: it hits the plane outside of the face.
     """
     above = -dot(normal, a)
     front = normal if above >= 0.0 else scale(normal, -1.0)
@@ -178,10 +178,10 @@ def _intersect_face(
 def _intersect_rim(
     half_axis: Vec3, radius: float, direction: Vec3, a: Vec3, b: Vec3, c: Vec3
 ) -> tuple[float, bool, Vec3]:
-    """Return the first hit of all but the two faces of the prism, infinity if none.
+    """Return the first hit of the rounded prism without its two faces; infinity if none.
 
-    That is (travel, whether it is a parallelogram, its normal, else the point hit before
-    rounding).
+    The result is (travel, whether a parallelogram is hit, vector). The vector is the normal of that
+    parallelogram, else the point of the prism's edge that is nearest to the hit.
     """
     best, on_face, found = math.inf, True, a
     for k in range(3):
@@ -216,10 +216,11 @@ def sweep_capsule(
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the capsule); infinity: free.
 
-    Corners are relative to the middle, from which the axis extends to ``half_axis`` and as far
-    back; ``direction`` has length 1. Touching at the start stops a motion further in, at 0.0; one
-    out or along is free. A capsule that starts behind the front leaves through the front, unless
-    ``two_sided``: then on its own side, that of its middle where the axis goes through the face.
+    Corners are relative to the middle; the axis runs from -half_axis to half_axis; ``direction``
+    has length 1. A capsule that touches at the start and moves further in is stopped at 0.0; one
+    that moves out or along is free. A capsule that starts behind the front leaves through the
+    front, unless ``two_sided``: then it leaves on its own side, which is that of its middle if the
+    axis passes through the face.
     """
     has_area, normal = triangle_normal(a, b, c)
     known = NEAR
@@ -242,6 +243,6 @@ def sweep_capsule(
         return stopped(best, direction, found)
     gap = subtract(scale(direction, best), found)
     size = length(gap)
-    if size <= ON_FEATURE_SHARE * best:  # of a capsule without radius
+    if size <= ON_FEATURE_SHARE * best:  # the capsule has no radius
         return best, scale(direction, -1.0)
     return stopped(best, direction, scale(gap, 1.0 / size))

@@ -105,8 +105,8 @@ def sweep_obb(
     Corners are relative to the center; ``direction`` has length 1; ``faces`` (FACE_COUNT, 4) is
     scratch. A box that touches at the start and moves further in is stopped at 0.0; one that moves
     out or along is free. A box that starts behind the front leaves through the front, or, if
-    ``two_sided``, by the shortest move. Of axes whose intervals start together, the face normal is
-    taken first, then the box's axes, then cross products.
+    ``two_sided``, by the shortest move. If the intervals of several axes start together, the face
+    normal is taken first, then the box's axes, then the cross products.
     """
     a, b, c = to_box(rotation, a), to_box(rotation, b), to_box(rotation, c)
     line = to_box(rotation, direction)
@@ -122,7 +122,7 @@ def sweep_obb(
                 continue
         begin, end = _interval(axis, a, b, c, half, line)
         if begin > enter:
-            # Starts within rounding are the same: rounding must not prefer a cross product.
+            # Starts that differ by rounding count as equal, or rounding would choose the axis.
             if begin > enter + TIE_SHARE * (abs(begin) + distance):
                 entered = axis
             enter = begin
@@ -140,7 +140,7 @@ def sweep_obb(
 
 @kernel
 def _clip(faces: Floats, first: int, count: int, axis: int, side: float, extent: float) -> int:
-    """Clip a polygon by a plane, from rows at ``first`` to the other half; return its corners."""
+    """Clip a polygon by a plane, from its rows at ``first`` to others; return the corner count."""
     other = 13 - first
     kept = 0
     for i in range(count):

@@ -61,8 +61,9 @@ def stays_before(
 ) -> bool:
     """Tell whether a rounded shape surely does not reach a triangle.
 
-    ``towards`` is the shortest vector to it from what is rounded: all of the triangle lies behind
-    the plane there that is square to it. ``size`` is the sum of all sizes.
+    ``towards`` is the shortest vector from the shape's core to the triangle. All of the triangle
+    lies behind the plane through its end that is perpendicular to it. ``size`` is the sum of all
+    sizes.
     """
     gap = length(towards)
     room = gap - radius - NEAREST_POINT_SHARE * size
@@ -160,7 +161,7 @@ def _look_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether the start tells the result, the result): it touches, or cannot get there."""
+    """Return (whether the start alone decides, the result): it touches there, or never can."""
     feature, point = closest_on_triangle(a, b, c, has_area, normal)
     if dot(point, point) > radius * radius:
         size = radius + distance + size_of(a, b, c)

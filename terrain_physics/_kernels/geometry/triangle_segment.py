@@ -21,7 +21,7 @@ def _nearer(best: tuple[float, Vec3, Vec3], place: Vec3, point: Vec3) -> tuple[f
 def nearest_to_segment(start: Vec3, end: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3]:
     """Return (a point of the segment, a point of the triangle) where they are nearest.
 
-    Of several such pairs it is that of the segment's start, then its end, then the edges in order.
+    Ties go to the start of the segment, then its end, then the edges of the triangle in order.
     """
     has_area, normal = triangle_normal(subtract(a, start), subtract(b, start), subtract(c, start))
     axis = subtract(end, start)

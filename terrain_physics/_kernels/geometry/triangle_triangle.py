@@ -22,7 +22,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, scale
 Sides = tuple[int, int, int]
 Corners = tuple[Vec3, Vec3, Vec3]
 
-# Whether an end of the crossing is a corner and so exact, and the end.
+# (Whether an end of the crossing is a corner, and so exact; the end.)
 End = tuple[bool, Vec3]
 
 _ZERO = (0.0, 0.0, 0.0)

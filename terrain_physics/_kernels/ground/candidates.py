@@ -1,9 +1,9 @@
 """Candidates: the triangles of maps and meshes near a body, gathered in a broad phase.
 
-It runs once for a step. The candidates are rows relative to a point near the body: so the narrow
-phase is exact however far from the world's origin, and need not know where a triangle came from.
-Neighbours are known by the corners they share, so that ground made of several maps and meshes is
-one surface wherever their corners meet.
+The broad phase runs once for a step. Candidates are rows relative to a point near the body: so the
+narrow phase is exact however far from the world's origin, and need not know where a triangle came
+from. Neighbors are known by the corners they share, so that ground made of several maps and meshes
+is one surface wherever their corners meet.
 """
 
 import numpy as np
@@ -48,8 +48,8 @@ from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Columns of a candidate; the triangle is the id in its part, -1 outside of a map; the last tells
-# whether its part moves, carries or lets through.
+# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The last column
+# tells whether its part moves, is a conveyor or is one-way.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
 
@@ -73,9 +73,9 @@ def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
 
 @kernel
 def _grown(rows: Floats) -> Floats:
-    # By much: what is never written to costs nothing, and each copy does.
+    # Four times as large: memory that is never written to costs nothing, but each copy does.
     larger = np.empty((4 * rows.shape[0], rows.shape[1]), dtype=np.float64)
-    # By element: to assign a part, numba compiles texts for its error as well, for three seconds.
+    # Element by element: for a slice, numba would spend three seconds to compile its error message.
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
             larger[i, k] = rows[i, k]
@@ -87,7 +87,7 @@ def _gather_cell(
     grid: Grid, number: int, row: int, column: int, origin: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int,
 ) -> int:  # fmt: skip
-    """Write the triangles of a cell whose box meets the box; return how many there are now."""
+    """Write the triangles of a cell if its box meets lower..upper; return the new count."""
     a, b, c, d = corner_heights(grid, row, column)
     # Comparisons with NaN are false: most cells with a hole end here.
     if not (min(a, b, c, d) <= upper[1] and max(a, b, c, d) >= lower[1]):
@@ -146,7 +146,7 @@ def _gather_map(
     )
     wide = column_1 - column_0 > _WIDE
     found = float(row_1 - row_0) * float(column_1 - column_0)
-    if not wide and found < left:  # all of them count
+    if not wide and found < left:  # the cells left out count as well
         row_0, row_1 = _narrowed(row_0, row_1, lower[2], upper[2], grid.z0, grid.cell_z)
         column_0, column_1 = _narrowed(column_0, column_1, lower[0], upper[0], grid.x0, grid.cell_x)
         left -= found - float(row_1 - row_0) * float(column_1 - column_0)
@@ -174,7 +174,7 @@ def _gather_map(
 
 @kernel(noinline=True, no_refcount=True)
 def fetch_ahead(ground: GroundTable, place: Vec3) -> None:
-    """Ask memory for the samples around a place, which are to be gathered soon."""
+    """Prefetch the samples around a place, before they are gathered."""
     for which in range(len(maps_of(ground))):
         grid, _ = map_of(ground, which)
         row_0, row_1 = cell_span(place[2], place[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
@@ -197,7 +197,7 @@ def _gather_faces(
         c = subtract(corner(part.corners, slot, 2), origin)
         has_area, normal = triangle_normal(a, b, c)
         if not has_area:
-            continue  # its neighbours have its edges
+            continue  # its edges are those of its neighbors
         if count == candidates.shape[0]:
             candidates = _grown(candidates)
         put_three(candidates, count, A, a)
@@ -242,7 +242,7 @@ def _gather_meshes(
                 shift = part_shift_of(ground.part_shifts, number)
             if not _is_there(ground, number, row) or shift[0] == np.inf:
                 continue
-        own_origin = subtract(origin, shift)  # to the body the part lies so far off
+        own_origin = subtract(origin, shift)  # the body sees the part shifted
         own_lower, own_upper = subtract(lower, shift), subtract(upper, shift)
         found = faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
         if found > len(faces):
@@ -264,17 +264,17 @@ def _gather_meshes(
 def gather_candidates(
     ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
 ) -> tuple[Floats, int, float]:
-    """Return the triangles near the box lower..upper, relative to ``origin``, and how many.
+    """Return (triangles near the box lower..upper relative to ``origin``, how many, work).
 
-    Then how many cells of maps and triangles of meshes it found; it ends soon after ``most`` of
-    them, without the rest.
+    The work is the number of map cells and mesh triangles found. The search ends soon after
+    ``most`` of them, without the rest.
 
-    They are in ``candidates`` where that has room, else in a larger array; behind many of them lies
-    the index of `nearby.py`.
+    The triangles are in ``candidates`` if that has room, else in a larger array; behind many of
+    them lies the index of `nearby.py`.
 
-    Maps by row, column, half, however far above the box: a body in the ground must know all of it
-    overhead. Then meshes by their numbers, each by its faces: the order of its tree, which stays
-    as it was when vertices move, decides nothing.
+    Maps come first, by row, column and half, however far above the box: a body in the ground must
+    know all of it overhead. Meshes follow by their numbers, each by its faces: the order of its
+    tree, which stays as it was when vertices move, decides nothing.
     """
     count, left = 0, most
     for which in range(len(maps_of(ground))):
@@ -313,7 +313,7 @@ def surface_at(
 ) -> tuple[float, int, int]:
     """Return (height, candidate) of the highest surface at a place not above ``top``; -inf, -1.
 
-    All relative to the candidates' base; ``solid``: of maps only. Then how many were looked at.
+    All is relative to the candidates' base; ``solid``: of maps only. The last is the work done.
     """
     best, which, looked_at = -np.inf, -1, 0
     lower, upper = widened((x, -np.inf, z), (x, top, z))

@@ -4,7 +4,8 @@ Python writes the rows (`terrain_physics.ground.movers`). A part gets one when i
 with a time, made a conveyor or one-way; all others stand still, and cost nothing here.
 
 Characters may be updated at other times than parts are moved. So a ground counts its moves, a row
-keeps where the part was before each of the latest, and a character the count that it saw last.
+remembers the part's frame before each of the latest moves, and a character remembers the count that
+it saw last.
 """
 
 import numpy as np
@@ -18,24 +19,25 @@ from terrain_physics._kernels.types import Floats
 # Row 0, the header: how many moves the ground has counted.
 COUNT_OF_MOVES = 0
 
-# Columns: the part's number; whether it has been moved with a time; how long its last move took, in
-# seconds, 0 if it was none; its frame; how the frame moves, in m/s and rad/s; the velocity of its
-# surface in its frame; the direction that it holds up in its frame, 0 if all; the box around it,
-# with all places that the row remembers; the ground's count of moves when it was last teleported
-# (moved without a time); how many moves it remembers.
+# Columns: the part's number; whether it has ever been moved with a time; the seconds of its last
+# move, 0 if there was none; its frame; the velocity of the frame in m/s and its spin in rad/s; the
+# velocity of its surface in its frame; the direction that it holds up in its frame, 0 if all; the
+# box around it and around all places that the row remembers; the ground's count of moves when it
+# was last teleported (moved without a time); the number of moves that the row remembers.
 NUMBER, IS_MOBILE, SECONDS = 0, 1, 2
 FRAME, VELOCITY, SPIN, SURFACE, ONE_WAY = 3, 15, 18, 21, 24
 LOWER, UPPER = 27, 30
 PUT, REMEMBERED = 33, 34
 
-# How far a part lies from its place, to a body: minus its depenetration debt, where it squeezes the
-# body against something still; for the moving base, what is left of its displacement. Columns: the
-# part's number, -1 behind the last one; its shift, in meters; infinity along X: it is absent.
+# The shift of a part, as one body sees it. A part that squeezes the body against something still is
+# shifted back by its depenetration debt; the moving base is shifted by the rest of its own
+# displacement. Columns: the part's number, -1 after the last one; its shift, in meters; infinity
+# along X: the part is absent.
 SHIFTED_PART, SHIFT = 0, 1
 SHIFT_SIZE = 4
 MOST_SHIFTED = 8
 
-# Then the moves, the latest first: the ground's count of moves with this one, the frame before it.
+# Columns of the moves, the latest first: the ground's count with this move, the frame before it.
 STAMP, BEFORE = 0, 1
 
 
@@ -79,7 +81,7 @@ def frame_now(movers: Floats, row: int) -> Rigid:
 def frame_seen(movers: Floats, row: int, seen: float) -> Rigid:
     """Return the frame as it was when the ground had counted ``seen`` moves.
 
-    It is that before the earliest move since; as it is now if there was none.
+    That is the frame before the earliest move since, or the frame now if there was none.
     """
     place = FRAME
     for k in range(int(movers[row, REMEMBERED])):
@@ -92,13 +94,13 @@ def frame_seen(movers: Floats, row: int, seen: float) -> Rigid:
 
 @kernel(inline=True)
 def has_moved(movers: Floats, row: int, seen: float) -> bool:
-    """Tell whether a mover was moved with a time since the ground had counted ``seen`` moves."""
+    """Tell whether a mover has been moved with a time since the ground counted ``seen`` moves."""
     return bool(movers[row, REMEMBERED] > 0.0 and movers[row, MOVES + STAMP] > seen)
 
 
 @kernel(inline=True)
 def remembers(movers: Floats, row: int, seen: float) -> bool:
-    """Tell whether a mover knows where it was when the ground had counted so many moves."""
+    """Tell whether a mover still knows its frame at the ground's count of ``seen`` moves."""
     known = int(movers[row, REMEMBERED])
     last = MOVES + (known - 1) * MOVE_SIZE
     return bool(known < MOST_MOVES or movers[row, last + STAMP] <= seen)
@@ -122,7 +124,7 @@ def surface_velocity(movers: Floats, row: int) -> Vec3:
 
 @kernel
 def velocity_at(movers: Floats, row: int, point: Vec3, moves: bool) -> Vec3:
-    """Return the velocity of a point of the world on a mover; its frame stands if not ``moves``."""
+    """Return the velocity of a point of the world on a mover; if not ``moves``, its frame rests."""
     frame = frame_now(movers, row)
     velocity = turned(frame.rotation, surface_velocity(movers, row))
     if moves:
@@ -180,7 +182,7 @@ def count_part_shifts(part_shifts: Floats) -> int:
 
 @kernel(inline=True, no_refcount=True)
 def end_part_shifts(part_shifts: Floats, count: int) -> None:
-    """End the list of shifts behind so many."""
+    """End the list of shifts after so many."""
     if count < MOST_SHIFTED:
         part_shifts[count, SHIFTED_PART] = -1.0
 

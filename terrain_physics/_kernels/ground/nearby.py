@@ -4,8 +4,8 @@ Few candidates are looked at one after another. Behind many, in rows of the same
 
 - a header: whether corners have been sorted in, and the size of their cells;
 - the box around each run of 16 candidates, then the box around each 16 of those. Maps, and most
-  meshes, list neighbors near each other, so that most runs are passed over. What is left keeps its
-  order;
+  meshes, list neighbors near each other, so that most runs are skipped. The candidates that remain
+  keep their order;
 - cells of corners, as lists in a hash table. They are made when they are first asked for.
 """
 
@@ -36,7 +36,7 @@ _LEAST_CELL = 1e-300  # meters
 _SHIFT = 0.381966
 _FARTHEST_CELL = 2.0**52
 
-# Of the number of a cell only so many bits are mixed, so that no product is too large.
+# Bits of a cell's number that are mixed. With more, a product would be too large.
 _MIXED = 2**31 - 1
 
 # Numbers of the hash table in a row; a power of two.
@@ -44,7 +44,7 @@ _WIDE = 8
 
 _CORNERS = 3
 
-# Cost of a candidate from a list, which lies anywhere in memory, in candidates in order.
+# Cost of a candidate from a list, as so many candidates in order: it lies anywhere in memory.
 _LISTED = 12
 
 
@@ -131,8 +131,8 @@ def _next_run(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int
 def next_near(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int:
     """Return the first candidate from k on that may come near a box; ``count`` if none does.
 
-    The candidates that it passes over lie outside of the box. ``k`` is 0, or follows one that was
-    given. The box is one that `widened` gave.
+    The candidates that are skipped lie outside of the box. ``k`` is 0, or one more than the last
+    answer. The box comes from `widened`.
     """
     if count <= FEW or k % _RUN != 0:
         return k
@@ -261,7 +261,7 @@ def _at_listed_corner(rows: Floats, count: int, place: Vec3, slack: float) -> tu
 
 @kernel(inline=True)
 def candidate_at(listed: bool, at: int) -> int:
-    """Return the candidate at a place of the walk that `at_corner` began and `next_at` goes on.
+    """Return the candidate at a place of the walk that `at_corner` begins and `next_at` continues.
 
     The walk ends below 0. It comes to all candidates that have a corner there, once or more, in
     any order, and to some others.

@@ -99,7 +99,7 @@ def only_of(ground: GroundTable, only: int) -> GroundTable:
 
 @kernel(inline=True)
 def with_step_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTable:
-    """Return the ground as it is for a body whose step begins there, which saw so many moves."""
+    """Return the ground for a body with a step that begins there and has seen so many moves."""
     return GroundTable(
         ground.table,
         ground.mask,
@@ -113,7 +113,7 @@ def with_step_start(ground: GroundTable, step_start: Vec3, seen: float) -> Groun
 
 @kernel(inline=True)
 def with_base_part(ground: GroundTable, base_part: int) -> GroundTable:
-    """Return the ground as it is for a body on a moving base; -1: none."""
+    """Return the ground for a body on a moving base; -1: none."""
     return GroundTable(
         ground.table,
         ground.mask,

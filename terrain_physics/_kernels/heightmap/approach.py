@@ -41,7 +41,7 @@ APPROACH_SIZE = 18
 
 @kernel(inline=True, no_refcount=True)
 def approach(terrain: Terrain, origin: Vec3, direction: Vec3, most: float) -> tuple[Path, Stretch]:
-    """Return the path of an oblique ray and its first stretch, whose heights are prefetched."""
+    """Return the path of an oblique ray and its first stretch, and prefetch that one's heights."""
     path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
     stretch = NOT_BEGUN
     first_turn, last_turn = parts_of(terrain, path)
@@ -98,7 +98,7 @@ def fetch_blocks(terrain: Terrain, origin: Vec3, direction: Vec3) -> None:
 
 @kernel(inline=True)
 def put_approach(rows: Floats, k: int, path: Path, stretch: Stretch) -> None:
-    """Write how far a ray has come as row k of (n, APPROACH_SIZE)."""
+    """Write the progress of a ray as row k of (n, APPROACH_SIZE)."""
     row = rows[k]
     row[0], row[1], row[2] = path.u, path.v, path.level
     row[3], row[4], row[5] = path.rate_u, path.rate_v, path.rate_level

@@ -24,12 +24,12 @@ STILL = 1e-200
 FARTHEST = 1e99  # meters
 BEYOND_CELLS = 1e18  # farther than any path
 
-# The heights around a query are prefetched so many queries ahead.
+# A batch prefetches the heights around a query this many queries ahead.
 AHEAD = 8
 
 
 class Ends(NamedTuple):
-    """Where ground without an end ends for one ray or sweep."""
+    """The sides at which endless ground is cut off for one ray or sweep."""
 
     x0: float
     x1: float
@@ -89,7 +89,7 @@ def clip(
     """Return the part of start..end in which place + t / inverse is in low..high.
 
     It is empty, the first greater than the second, if there is none. A place that does not move
-    counts as moving as slowly as can be: slack keeps it from being exactly low or high.
+    counts as moving very slowly; the callers' slack keeps it from being exactly low or high.
     """
     first, second = (low - place) * inverse, (high - place) * inverse
     return max(start, min(first, second)), min(end, max(first, second))
@@ -114,7 +114,7 @@ def half_of(
 def corner_points(
     grid: Grid, ends: Ends, row: int, column: int, levels: tuple[float, float, float, float]
 ) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-    """Return the corners a, b, c, d of a cell as points; outside the map, where ground ends."""
+    """Return the corners a, b, c, d of a cell as points; endless ground is cut off."""
     left = _side(column, grid.columns, grid.x0, grid.cell_x, ends.x0, ends.x1)
     right = _side(column + 1, grid.columns, grid.x0, grid.cell_x, ends.x0, ends.x1)
     near = _side(row, grid.rows, grid.z0, grid.cell_z, ends.z0, ends.z1)
@@ -125,7 +125,7 @@ def corner_points(
 
 @kernel(inline=True)
 def _side(index: int, count: int, start: float, size: float, least: float, most: float) -> float:
-    """Return the place of a line of samples, or outside the map that of the end of the ground."""
+    """Return the coordinate of a line of samples; outside the map, where the ground is cut off."""
     if index < 0:
         return least
     return most if index > count else start + index * size
@@ -197,7 +197,7 @@ def ends_of_path(
 def ends_of_ground(
     grid: Grid, origin: Vec3, direction: Vec3, half_extents: Vec3, start: float, end: float
 ) -> Ends:
-    """Return sides of the ground that are farther out than anything on a path."""
+    """Return sides for endless ground, farther out than anything on a path."""
     x0, x1 = origin[0] + start * direction[0], origin[0] + end * direction[0]
     z0, z1 = origin[2] + start * direction[2], origin[2] + end * direction[2]
     wide_x = half_extents[0] + grid.cell_x + 1e-3 * abs(x1 - x0)

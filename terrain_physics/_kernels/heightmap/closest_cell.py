@@ -1,7 +1,7 @@
-"""The point of one cell of a height map nearest to a point, and bounds that spare asking for it.
+"""The point of one cell of a height map nearest to a point, and lower bounds to skip cells by.
 
-Bounds are below every distance as it is computed, not only as it is, so that leaving out what is
-beyond one never changes an answer, not even which of equals it is.
+A bound is below every distance as computed, rounding included. So skipping a cell beyond it never
+changes an answer, not even the choice among triangles that are equally near.
 """
 
 import math
@@ -20,16 +20,16 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 from terrain_physics._kernels.tolerances import CULLING_SLACK
 
-# A triangle is computed nearer than it is by no more than this part of the distance of its corners:
-# thinner ones count as segments, see FLAT_ANGLE.
+# Rounding makes a triangle seem nearer by at most this part of the distance of its corners.
+# Triangles thinner than FLAT_ANGLE would differ by more, but count as segments.
 MOST_DOUBT = CULLING_SLACK * 1e10
 
-# Where the nearest ground is, in the order in which equals are taken.
+# The place of the nearest ground. Of equally near ground, the lower number is taken.
 ON_MAP, OUTSIDE, NOWHERE = range(3)
 
 
 class CellAxis(NamedTuple):
-    """One axis of a map, and where on it the point is that asks."""
+    """One axis of a map, and the place of the query point on it."""
 
     place: float
     start: float  # of the map
@@ -45,7 +45,7 @@ class Nearest(NamedTuple):
     row: int
     column: int
     half: int
-    offset: Vec3  # from the point that asks
+    offset: Vec3  # from the query point
 
 
 @kernel(inline=True, no_refcount=True)
@@ -78,11 +78,11 @@ def gap(low: float, high: float) -> float:
 
 @kernel(inline=True, no_refcount=True)
 def bound(grid: Grid, square: float, rise: float) -> float:
-    """Return a distance that no triangle in a box is computed nearer than.
+    """Return a lower bound of the computed distances of all triangles in a box.
 
-    ``square`` is the squared distance of the box and ``rise`` its height. Offsets of corners from
-    the point are rounded in the same way here and there. Only the rounding of the normal
-    may differ: a part of the distance of the corners, the more the thinner a triangle is.
+    ``square`` is the squared distance of the box and ``rise`` its height. The offsets of corners
+    from the point are rounded here as they are there. Only the rounding of the normal may differ,
+    by a part of the distance of the corners: the thinner the triangle, the larger the part.
     """
     distance, extent = math.sqrt(square), grid.cell_x + grid.cell_z + rise
     doubt = min(CULLING_SLACK * (extent / grid.cell_x) * (extent / grid.cell_z), MOST_DOUBT)
@@ -91,7 +91,7 @@ def bound(grid: Grid, square: float, rise: float) -> float:
 
 @kernel(no_refcount=True)
 def ask_cell(grid: Grid, point: Vec3, row: int, column: int, nearest: Nearest) -> Nearest:
-    """Return the nearest point after one cell of the map more."""
+    """Return the nearest point so far, after a search of one more cell of the map."""
     a_y, b_y, c_y, d_y = corner_heights(grid, row, column)
     a_y, b_y, c_y, d_y = a_y - point[1], b_y - point[1], c_y - point[1], d_y - point[1]
     along_x, along_z = axis_x(grid, point), axis_z(grid, point)
@@ -107,8 +107,8 @@ def ask_cell(grid: Grid, point: Vec3, row: int, column: int, nearest: Nearest) -
     if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
         return nearest
     a, b, c, d = (left, a_y, far), (right, b_y, far), (right, c_y, near), (left, d_y, near)
-    # Boxes extend nearer than their triangles. These lie beyond the plane through the first corner
-    # that is square to the direction of their middle: far from the ground, that spares most.
+    # A box reaches nearer than its triangles. These lie beyond the plane through their first corner
+    # that is perpendicular to the direction of their middle. Far from the ground, this skips most.
     middle = add(add(a, b), add(c, d))
     along = min(dot(a, middle), dot(b, middle), dot(c, middle), dot(d, middle))
     if along > 0.0 and bound(grid, along / dot(middle, middle) * along, high - low) > best:

@@ -1,7 +1,7 @@
-"""The point nearest to a point on the ground that goes on outside a height map.
+"""The nearest point of the endless ground outside of a height map.
 
-Each border cell goes on as a strip without an end, and each corner as a quarter of a plane. Both
-are level in the direction away from the map, so that the nearest point is known without any cells.
+Each border cell continues outward as an endless strip, and each corner as a quarter of a plane. All
+are level in the direction away from the map, so the nearest point follows without any cells.
 """
 
 import math
@@ -41,7 +41,7 @@ def is_out(axis: CellAxis, after: bool) -> bool:
 
 @kernel(inline=True)
 def _border(axis: CellAxis, after: bool) -> tuple[int, int]:
-    """Return the index of the border cell on one side, and of what is outside of it."""
+    """Return the index of the border cell on one side, and that of the strip outside of it."""
     return (axis.cells - 1, axis.cells) if after else (0, -1)
 
 
@@ -57,7 +57,7 @@ def _axes(grid: Grid, point: Vec3, along_z: bool) -> tuple[CellAxis, CellAxis]:
 def _ask_strip(
     grid: Grid, point: Vec3, along_z: bool, after: bool, index: int, nearest: Nearest
 ) -> Nearest:
-    """Return the nearest point after the ground outside of one border cell more."""
+    """Return the nearest point so far, after a search of the strip outside one border cell."""
     axis, across = _axes(grid, point, along_z)
     inner, outer = _border(across, after)
     row, column = (index, outer) if along_z else (outer, index)
@@ -69,7 +69,7 @@ def _ask_strip(
         return nearest
     if not has_ground(grid, row, column):
         return nearest
-    # Of a point that is not out there, the nearest point is on the border line: that is the map's.
+    # For a point that is not out there, the nearest point is on the border line, part of the map.
     row_in, column_in = (index, inner) if along_z else (inner, index)
     if not is_out(across, after) and has_ground(grid, row_in, column_in):
         return nearest
@@ -87,9 +87,9 @@ def _ask_strip(
 def _search_side(
     terrain: Terrain, point: Vec3, along_z: bool, after: bool, nearest: Nearest
 ) -> Nearest:
-    """Return the nearest point after the ground outside along one side of the map.
+    """Return the nearest point so far, after a search of the ground outside one side of the map.
 
-    From the cell beside the point, it is looked for both ways, until all that follows is too far.
+    The search goes both ways from the strip beside the point, until all further strips are too far.
     """
     axis, across = _axes(terrain.grid, point, along_z)
     away, y = _outward(across, after), gap(terrain.low - point[1], terrain.high - point[1])
@@ -112,7 +112,7 @@ def _search_side(
 def _ask_corner(
     grid: Grid, point: Vec3, row_after: bool, column_after: bool, nearest: Nearest
 ) -> Nearest:
-    """Return the nearest point after the level ground outside of one corner of the map more."""
+    """Return the nearest point so far, after the level ground outside one corner of the map."""
     along_x, along_z = axis_x(grid, point), axis_z(grid, point)
     (row_in, row), (column_in, column) = _border(along_z, row_after), _border(along_x, column_after)
     level = sample(grid, row, column) - point[1]
@@ -120,7 +120,7 @@ def _ask_corner(
     square = dot(offset, offset)
     if not (square, OUTSIDE, row, column, 0) < nearest[:5] or not has_ground(grid, row, column):
         return nearest
-    # Of a point that is not out there, the nearest point is the corner itself: that is the map's.
+    # For a point that is not out there, the nearest point is the corner itself, part of the map.
     beside = is_out(along_x, column_after) or is_out(along_z, row_after)
     if not beside and has_ground(grid, row_in, column_in):
         return nearest
@@ -129,7 +129,7 @@ def _ask_corner(
 
 @kernel(no_refcount=True)
 def search_outside(terrain: Terrain, point: Vec3, nearest: Nearest) -> Nearest:
-    """Return the nearest point after the ground that goes on outside the map."""
+    """Return the nearest point so far, after a search of all ground outside the map."""
     for side in range(4):
         nearest = _ask_corner(terrain.grid, point, side > 1, side % 2 == 1, nearest)
     for side in range(4):

@@ -1,8 +1,8 @@
 """The point of a height map's surface nearest to a point: one, and many by the row.
 
-Branch and bound: the cell below the point gives a first answer, and what may be nearer is looked
-for in blocks, the nearest first. Blocks only leave out cells. The kernel of one triangle
-decides which is nearest, so that the answer is what asking all triangles one by one would give.
+This is branch and bound. The cell below the point gives a first answer. Blocks, the nearest first,
+then narrow down the cells that may be nearer. Blocks only leave out cells; the kernel of one
+triangle decides, so the answer is the same as that of a loop over all triangles.
 """
 
 import math
@@ -51,7 +51,7 @@ LEVEL_BITS = 5
 def _ask_cells(
     grid: Grid, point: Vec3, row_0: int, row_1: int, column_0: int, column_1: int, nearest: Nearest
 ) -> Nearest:
-    """Return the nearest point after cells [row_0, row_1) x [column_0, column_1) more."""
+    """Return the nearest point so far, after cells [row_0, row_1) x [column_0, column_1)."""
     for row in range(row_0, row_1):
         for column in range(column_0, column_1):
             nearest = ask_cell(grid, point, row, column, nearest)
@@ -103,11 +103,11 @@ def _cells_within(axis: CellAxis, radius: float) -> tuple[int, int]:
 def _search_map(
     terrain: Terrain, point: Vec3, nearest: Nearest, stack: Int64s, bounds: Floats
 ) -> Nearest:
-    """Return the nearest point after all of the map that may be as near."""
+    """Return the nearest point so far, after a search of all cells of the map that may hold it."""
     grid, best = terrain.grid, math.sqrt(nearest.square)
     row_0, row_1, column_0, column_1 = 0, grid.rows, 0, grid.columns
     if nearest.where != NOWHERE:
-        # Farther by what the bound of the highest triangle may be wrong by.
+        # Twice the slack of a bound is added, for a triangle as high as the whole map.
         radius = best + 2.0 * (best - bound(grid, nearest.square, terrain.high - terrain.low))
         row_0, row_1 = _cells_within(axis_z(grid, point), radius)
         column_0, column_1 = _cells_within(axis_x(grid, point), radius)
@@ -166,7 +166,7 @@ def _closest(
         nearest = ask_cell(grid, point, row, column, nearest)
         beside_x = is_out(along_x, False) or is_out(along_x, True)
         is_over = not (beside_x or is_out(along_z, False) or is_out(along_z, True))
-        # First where the point is: what is found there spares most of the rest.
+        # The ground at the point comes first: its answer excludes most of the rest.
         for turn in range(2):
             if is_over == (turn == 0):
                 nearest = _search_map(terrain, point, nearest, stack, bounds)

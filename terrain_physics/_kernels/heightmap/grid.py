@@ -6,7 +6,7 @@ b (row + 1, column + 1). Half 0 is (a, b, c) and half 1 (a, c, d); in a flipped 
 (NaN) at any corner, or marked as one, has no triangles.
 
 The samples of a large map may lie in *tiles*: maps that share border lines, each with its own
-arrays. A table says where the samples and bits of each cell are: see `tile_of`.
+arrays. A table holds the place of each cell's samples and bits: see `tile_of`.
 """
 
 import math
@@ -25,7 +25,7 @@ DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
 # Bits of a cell in the table of cells.
 CELL_FLIPPED, CELL_HOLE = 1, 2
 
-# Ground without an end ends here, in cells: farther out, cells are smaller than the rounding of
+# Endless ground is cut off here, in cells: farther out, cells are smaller than the rounding of
 # coordinates.
 FARTHEST_CELL = 1e15
 
@@ -34,19 +34,19 @@ ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
 ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
 FRAME_SIZE = 12
 
-# Of a map in tiles HAS_TABLE is more by this, and these places follow: the address of the table of
-# tiles, which float64 holds exactly, and its length.
+# A map in tiles adds this to HAS_TABLE, and two places follow: the address of the table of tiles,
+# which float64 holds exactly, and its length.
 IN_TILES = 2.0
 TILES, TILES_SIZE = 12, 13
 TILED_FRAME_SIZE = 14
 
-# The table of tiles begins with a number for each row of cells, then one for each column. The two
-# of a cell add up to a place in the table that holds where in it the tile of the cell is. Of a tile
-# there are, at these places: where in `Grid.heights` the sample at row 0 and column 0 of the whole
-# map would be, and how far off the next row is; the same of `Grid.cells`; which of these bits are
-# turned in all cells, and which if row and column add up to an odd number; the number of the tile,
-# its first row and column in the whole map, and how many columns it has. If the next row is 0 off,
-# so is the next column: all cells share the bits, or, where no tile is, a sample that is missing.
+# The table of tiles begins with a number for each row of cells, then one for each column. The sum
+# of a cell's two numbers is a place in the table, and the number there is the place of its tile. A
+# tile has these entries: where in `Grid.heights` the sample at row 0 and column 0 of the whole map
+# would be, and the step to the next row; the same for `Grid.cells`; the bits that are turned in all
+# cells, and those that are turned where row + column is odd; the number of the tile, its first row
+# and column in the whole map, and its number of columns. If the step to the next row is 0, so is
+# the step to the next column: all cells share their bits, or, where no tile is, a missing sample.
 HEIGHTS_AT, HEIGHTS_DOWN, CELLS_AT, CELLS_DOWN, TURNED, TURNED_IF_ODD = range(6)
 TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS = range(6, 10)
 TILE_SIZE = 10
@@ -100,22 +100,22 @@ def unpack_grid(heights: Float32s, cells: Bytes, frame: Floats) -> Grid:
 
 @kernel(inline=True, no_refcount=True)
 def tile_of(grid: Grid, row: int, column: int) -> tuple[Int64s, int]:
-    """Return the table of tiles, and where in it the tile of a cell is."""
+    """Return the table of tiles, and the place of a cell's tile in it."""
     table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
     return table, tile_in(table, grid.rows, row, column)
 
 
 @kernel(inline=True)
 def tile_in(table: Int64s, rows: Any, row: Any, column: Any) -> Any:
-    """Return where in the table of tiles, of a map of so many rows, the tile of a cell is."""
-    # Places are unsigned: else each would be looked at for being counted from the end.
+    """Return the place of a cell's tile in the table of a map with so many rows."""
+    # Places are unsigned: numba checks whether a signed one is negative and counts from the end.
     place = table[np.uint64(row)] + table[np.uint64(rows + column)]
     return table[np.uint64(place)]
 
 
 @kernel(inline=True, no_refcount=True)
 def cell_bits(grid: Grid, row: int, column: int) -> int:
-    """Return the table's bits of a cell, those of the nearest one outside the map."""
+    """Return the table's bits of a cell; outside the map, those of the nearest cell."""
     row = min(max(row, 0), grid.rows - 1)
     column = min(max(column, 0), grid.columns - 1)
     if grid.tiles != 0:
@@ -129,9 +129,9 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
 
 @kernel(inline=True)
 def lined_up(table: Int64s, at: Any, row: Any, column: Any) -> tuple[Any, Any, Any]:
-    """Return where a sample of a tile or its bits are, and how far off the next row and column.
+    """Return the place of a tile's sample, or of its bits, and the steps to next row and column.
 
-    ``at`` is where the table says so: see `HEIGHTS_AT` and `CELLS_AT`.
+    ``at`` is where the table has these: see `HEIGHTS_AT` and `CELLS_AT`.
     """
     down = table[np.uint64(at + 1)]
     right = np.int64(down != 0)
@@ -140,7 +140,7 @@ def lined_up(table: Int64s, at: Any, row: Any, column: Any) -> tuple[Any, Any, A
 
 @kernel(no_refcount=True)
 def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
-    """Return where a sample is: in the tile of one of the cells around."""
+    """Return the place of a sample: in the tile of one of the cells around it."""
     place = 0
     for k in range(4):
         cell_row = min(max(row - k // 2, 0), grid.rows - 1)
@@ -154,7 +154,7 @@ def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
 
 @kernel(inline=True, no_refcount=True)
 def sample(grid: Grid, row: int, column: int) -> float:
-    """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
+    """Return the height of a sample in meters, NaN in a hole; outside the map, the border's."""
     row = min(max(row, 0), grid.rows)
     column = min(max(column, 0), grid.columns)
     place = row * (grid.columns + 1) + column
@@ -182,8 +182,8 @@ def in_map(grid: Grid, row: int, column: int) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def sample_places(grid: Grid, row: int, column: int) -> tuple[int, int, int, int]:
-    """Return where the samples at a, b, c and d of a cell are."""
-    if grid.tiles != 0:  # which have no ground outside
+    """Return the places of the samples at a, b, c and d of a cell."""
+    if grid.tiles != 0:  # maps in tiles have no ground outside
         row, column = min(max(row, 0), grid.rows - 1), min(max(column, 0), grid.columns - 1)
         table, at = tile_of(grid, row, column)
         d, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
@@ -222,7 +222,7 @@ def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, flo
 
 @kernel(inline=True, no_refcount=True)
 def is_ground(grid: Grid, row: int, column: int, a: float, b: float, c: float, d: float) -> bool:
-    """Tell whether a cell has triangles: it is there, and is no hole and has none at a corner."""
+    """Tell whether a cell has triangles: it exists, is not marked as a hole, and has no NaN."""
     if not (grid.extend or in_map(grid, row, column)):
         return False
     if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
@@ -232,7 +232,7 @@ def is_ground(grid: Grid, row: int, column: int, a: float, b: float, c: float, d
 
 @kernel(no_refcount=True)
 def has_ground(grid: Grid, row: int, column: int) -> bool:
-    """Tell the same of a cell whose heights are not known yet."""
+    """Tell whether a cell has triangles; the heights of its corners are read for it."""
     a, b, c, d = corner_heights(grid, row, column)
     return is_ground(grid, row, column, a, b, c, d)
 
@@ -282,10 +282,10 @@ def slope_normal(along_x: float, along_z: float) -> Vec3:
 
 @kernel(inline=True)
 def border_side(place: float, start: float, size: float, index: int) -> int:
-    """Return which neighbor of a cell shares a coordinate with it: -1, 1 or 0 for none.
+    """Return the neighbor of a cell that also contains a coordinate: -1, 1 or 0 for none.
 
-    By the samples' own coordinates, as rounded as they are, so that the corners of a triangle are
-    on its ground.
+    The coordinates of samples are rounded as everywhere, so that the corners of a triangle are on
+    its ground.
     """
     if place <= start + index * size:
         return -1
@@ -302,7 +302,7 @@ def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]
     rows, columns = grid.rows, grid.columns
     u, v = (x - grid.x0) / grid.cell_x, (z - grid.z0) / grid.cell_z
     if grid.extend:
-        # Outside, the ground is level in the direction away from the map: half a cell out says all.
+        # Outside, the ground is level in the direction away from the map, so half a cell is enough.
         u = min(max(u, -0.5), columns + 0.5)
         v = min(max(v, -0.5), rows + 0.5)
     elif not (-0.5 <= u <= columns + 0.5 and -0.5 <= v <= rows + 0.5):

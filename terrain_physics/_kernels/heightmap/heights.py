@@ -30,7 +30,7 @@ from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int6
 # Points at a time: their working memory stays in the first-level cache.
 CHUNK = 512
 
-# Samples of a map whose places fit 32 bits; larger ones go one by one.
+# The most samples of a map that vector loops take: their places fit 32 bits.
 MOST_SAMPLES = 2**31 - 1
 
 
@@ -38,7 +38,7 @@ MOST_SAMPLES = 2**31 - 1
 def _rises_and_height(
     a: float, b: float, c: float, d: float, u: float, v: float, flipped: bool
 ) -> tuple[float, float, float, bool]:
-    """Return rise across and along the half at a place in a cell, height, and if it is half 1."""
+    """Return rise across and along the half at a place in a cell, height, and whether in half 1."""
     high = (u >= v) if flipped else (u + v <= 1.0)
     from_d = flipped | high
     rise_x = c - d if high else b - a
@@ -118,8 +118,8 @@ def put_spans(
 ) -> None:
     """Write rise across and along the half at each point, its height and its triangle.
 
-    ``marks`` tell which points are to be done again, one by one. ``heights`` and ``cells`` begin
-    with those of the map; a table of one cell stands for none.
+    ``marks`` are set at points that have to be computed again, one by one. ``heights`` and
+    ``cells`` begin with those of the map; a map without a table passes a table of one cell.
     """
     prefer_wide_vectors()
     width = np.uint32(columns + 1)

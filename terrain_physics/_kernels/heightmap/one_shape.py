@@ -1,7 +1,7 @@
-"""The contacts of one shape over few cells of a height map: what a game asks between frames.
+"""The contacts of one shape over few cells of a height map: the short way for single queries.
 
-Each triangle near the shape is asked by the function of that pair, one after the other. For a few
-this is quicker than the stages for many, which fill arrays before they begin.
+The function of that pair tests each triangle near the shape, one after the other. For a few this is
+quicker than the stages for many, which fill arrays before they begin.
 """
 
 import numpy as np
@@ -92,7 +92,7 @@ def _put_contact(
     halves: Int64s, rows: Floats, k: int, move: Vec3, direction: Vec3, point: Vec3, count: int,
     deepest: bool,
 ) -> int:  # fmt: skip
-    """Keep the contact of half k, behind ``count`` others or, if it is deeper, in their place."""
+    """Keep the contact of half k, after ``count`` others or, if it is deeper, in their place."""
     if deepest:
         if count > 0 and not length(move) > length(row_vector(rows, 0)):
             return count
@@ -136,7 +136,7 @@ def contacts_of_sphere(
     radius: float,
     deepest: bool,
 ) -> tuple[Int64s, Floats]:
-    """Return what `contacts_of_shape` does, of a sphere: its vector loop needs no other pairs."""
+    """Return the same as `contacts_of_shape` for a sphere; its vector loop needs no other pairs."""
     if max(abs(x), abs(y), abs(z), radius) >= FARTHEST:
         return _too_much()
     grid = unpack_grid(heights, cells, frame)
@@ -184,8 +184,8 @@ def contacts_of_shape(
 ) -> tuple[Int64s, Floats]:
     """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
 
-    All of one row, or only the deepest, the first of those equally deep. n = 1 with the query -1
-    means that the shape lies over more than `MOST_HALVES`, or is too far off.
+    These are all contacts, or only the deepest, the first of equals. n = 1 with the query -1 means
+    that the shape lies over more than `MOST_HALVES`, or is too far off.
     """
     for k in range(shape.shape[0]):
         if abs(float(shape[k])) >= FARTHEST:

@@ -169,7 +169,7 @@ def _cast(
 ) -> tuple[float, Vec3, Vec3, int, int]:
     """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed.
 
-    An oblique one goes on from a stretch of its path.
+    An oblique ray resumes at a stretch of its path.
     """
     grid = terrain.grid
     if _is_upright(direction):

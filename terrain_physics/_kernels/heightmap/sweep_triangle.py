@@ -1,4 +1,4 @@
-"""A moving body and a triangle of a height map that it touches: what stops it, and where."""
+"""A moving body and a triangle of a height map that it touches: the stop, and its place."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sweep_sphere import stopped
@@ -23,9 +23,9 @@ def stopped_by_ground(
 ) -> tuple[float, Vec3]:  # fmt: skip
     """Return (travel, normal) of a body that would touch one triangle after that distance.
 
-    Corners are relative to its center at the start. The next triangle's edge, an internal edge,
-    would stop a shape that lies in the ground by a hair. A touch whose normal leads into a neighbor
-    counts as one of the face, which stops only what moves into it.
+    Corners are relative to its center at the start. Without care, the next triangle's edge, an
+    internal edge, would stop a shape that is in the ground by a hair. So a touch with a normal that
+    leads into a neighbor counts as one of the face, and stops only a motion into the face.
     """
     if look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:
         front = front_normal(grid, row, column, half)

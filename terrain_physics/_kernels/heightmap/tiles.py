@@ -14,7 +14,7 @@ from terrain_physics._kernels.types import Int64s
 
 @kernel(inline=True)
 def _owner(table: Int64s, rows: int, columns: int, triangle: int) -> tuple[int, int]:
-    """Return the number of the tile that a triangle is of, and its id there; NO_TILE if none is."""
+    """Return the number of the tile that owns a triangle, or NO_TILE, and the triangle's own id."""
     row = triangle // 2 // columns
     column = triangle // 2 - row * columns
     at = int(tile_in(table, rows, row, column))
@@ -27,7 +27,7 @@ def _owner(table: Int64s, rows: int, columns: int, triangle: int) -> tuple[int, 
 def owner_of(
     table: Int64s, rows: int, columns: int, first_ids: Int64s, parts: Int64s, triangle: int
 ) -> tuple[int, int]:
-    """Return what `put_owners` writes for one triangle: its id and the part it is of."""
+    """Return what `put_owners` writes for one triangle: its own id and the part that owns it."""
     tile, own = _owner(table, rows, columns, triangle) if triangle >= 0 else (NO_TILE, -1)
     if tile == NO_TILE:
         return -1, int(parts[0])
@@ -44,10 +44,10 @@ def put_owners(
     triangles: Int64s,
     owners: Int64s,
 ) -> None:
-    """Write the owners of triangles (n,) of a map, and over these their own ids.
+    """Write the parts that own triangles (n,) of a map, and their own ids over the triangles.
 
-    ``first_ids`` and ``parts`` (k,) are those of the tiles in its table, see `grid.tile_of`. -1 is
-    of the first part, and so is what no tile has, which becomes -1.
+    ``first_ids`` and ``parts`` (k,) belong to the tiles in its table, see `grid.tile_of`. A
+    triangle of no tile gets the id -1 and the first part, and so does -1.
     """
     for i in range(triangles.shape[0]):
         triangle = int(triangles[i])

@@ -7,8 +7,8 @@ to the next, or to the next line of blocks of 8, 64, ... cells. A slab is skippe
 while in it, is above or below all blocks it passes over. Else it is cut into 8, down to a *stretch*
 of columns that are visited cell by cell: those in which the path is between the least and the
 greatest height of the blocks. Nothing is summed along the path: each slab is clipped from the line
-itself and widened by more than rounding, so that no cell is skipped whose triangles the exact tests
-would hit. Only those tests decide.
+itself and widened by more than rounding, so no cell is skipped if the exact tests would hit one of
+its triangles. Only those tests decide.
 
 If the ground extends outside the map, the cells of the border reach as far as this path goes: the
 ground there is flat or a prism, and so one cell. A path has up to three *parts*, before, on and
@@ -171,7 +171,7 @@ def parts_of(terrain: Terrain, path: Path) -> tuple[int, int]:
 
 @kernel(inline=True, no_refcount=True)
 def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
-    """Return the part of a path, up to a limit, whose turn it is."""
+    """Return a part of a path, up to a limit; ``turn`` counts the parts in the path's order."""
     on_u = abs(path.rate_u) >= abs(path.rate_v)
     place, rate, inverse, wide, count = (
         (path.u, path.rate_u, path.inverse_u, path.wide_u, terrain.grid.columns)
@@ -191,7 +191,7 @@ def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
     least, most = 0, count - 1
     cross_least, cross_most = -outside, cross_count - 1 + outside
     if part != ON:
-        # Along the other axis: outside, the cells of one row of the border are as long as the path.
+        # Along the other axis: outside, the border cells are as long as the path.
         cross_least = cross_most = -1 if part == BEFORE else count
         place, rate, inverse, wide, count, cross, cross_rate, cross_wide = (
             cross, cross_rate, cross_inverse, cross_wide, cross_count, place, rate, wide,
@@ -297,7 +297,7 @@ def _span(terrain: Terrain, blocks: Blocks, slab: Slab, cell: int) -> tuple[floa
     place = blocks.start + min(max(cell, 0) >> blocks.shift, blocks.most) * blocks.step
     first = min(max(slab.first, 0) >> blocks.shift, blocks.cross_most)
     last = min(max(slab.last, 0) >> blocks.shift, blocks.cross_most)
-    # Mostly there are one or two: the last one is read at once, so that no branch depends on it.
+    # Mostly there are one or two: both are read at once, so that no branch depends on it.
     one, other = 2 * (place + first * blocks.cross_step), 2 * (place + last * blocks.cross_step)
     low = min(np.float64(terrain.blocks[one]), np.float64(terrain.blocks[other]))
     high = max(np.float64(terrain.blocks[one + 1]), np.float64(terrain.blocks[other + 1]))

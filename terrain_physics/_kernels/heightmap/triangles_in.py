@@ -61,7 +61,7 @@ def triangles_in(
 ) -> tuple[int, Floats, Floats, Int64s]:
     """Return (count, vertices (n, 3, 3), normals (n, 3), ids (n,)); empty if count > ``most``.
 
-    Both triangles of every cell whose closed box overlaps lower..upper, by row, column, half.
+    If the closed box of a cell overlaps lower..upper, both triangles are in: by row, column, half.
     """
     grid = unpack_grid(heights, cells, frame)
     rows, columns = grid.rows, grid.columns

@@ -24,7 +24,7 @@ def are_upright(directions: Floats, first: int, last: int) -> bool:
 
 @kernel(inline=True)
 def can_be_looked_up(grid: Grid) -> bool:
-    """Tell whether vector loops take a map: one array, whose places fit 32 bits."""
+    """Tell whether vector loops take a map: it is one array, and its places fit 32 bits."""
     return bool(grid.tiles == 0 and (grid.rows + 1) * (grid.columns + 1) <= MOST_SAMPLES)
 
 
@@ -43,7 +43,7 @@ def put_upright_hits(
     marks: Int32s,
     triangles: Int64s,
 ) -> None:
-    """Write hits of vertical rays as `ray_hits` does, and 1 to ``marks`` (n,) of those left out.
+    """Write hits of vertical rays as `ray_hits` does; 1 in ``marks`` (n,) for those left out.
 
     These are outside of the cells of the map, or in one with a hole. The n rays are those from
     first on; ``work`` (5, n) and ``triangles`` (n,) are working memory for as many or more.

@@ -30,7 +30,7 @@ _PIECES = 5
 
 _MANY, _MANY_ZEROS = 10**8, 8
 
-# ``repr`` writes an exponent for numbers from 1e16 on and below 1e-4: of zeros behind the point.
+# `repr` writes an exponent for numbers of 1e16 and more, and for numbers below 1e-4.
 _MOST_BEFORE_POINT, _MOST_ZEROS = 16, 4
 
 LONGEST = 24
@@ -41,10 +41,11 @@ LONGEST = 24
 def powers_of_ten() -> Int64s:
     """Return the table for `put_float`: (2, 2047, 6).
 
-    A row for each exponent of a float64: the exponent k of the power of ten; and in pieces, from
-    the lowest, the factor from quarters of the float's last bit to quarters of 10^k, times 2^127.
-    The second half is for powers of two, whose interval is a quarter shorter: their lower neighbor
-    is half as far away.
+    Each row belongs to one exponent of a float64. It holds the exponent k of the power of ten, then
+    a factor: quarters of the float's last bit times this factor are quarters of 10^k. The factor is
+    multiplied by 2^127 and stands in pieces of 30 bits, the lowest first. The second half of the
+    table is for powers of two: their interval is a quarter shorter, because their lower neighbor is
+    half as far away.
     """
     table = np.empty((2, 2047, 1 + _PIECES), dtype=np.int64)
     for half, length in enumerate((1.0, 0.75)):
@@ -73,15 +74,15 @@ def _quarters(power: Int64s, number: int) -> int:
     fourth = (third >> _PIECE_BITS) + low * power[4] + high * power[3]
     fifth = (fourth >> _PIECE_BITS) + low * power[5] + high * power[4]
     sixth = (fifth >> _PIECE_BITS) + high * power[5]
-    # The product's bits from 127 on. Of those below it the last 64 are doubtful, since the power
-    # was rounded up; those between decide (Giulietti's "rop").
+    # The product's bits from 127 on. Of the bits below, the last 64 are doubtful, since the power
+    # was rounded up; the bits between decide (Giulietti's "rop").
     between = (third & _PIECE) >> 4 | (fourth & _PIECE) | (fifth & 127)
     return int(sixth << 23 | (fifth & _PIECE) >> 7 | (between != 0))
 
 
 @kernel(no_refcount=True)
 def _shortest(magnitude: int, powers: Int64s) -> tuple[int, int]:
-    """Return (digits, exponent) of a float > 0, of its bits: digits * 10^exponent reads as it."""
+    """Return (digits, exponent) of a float > 0 from its bits: digits * 10^exponent reads as it."""
     field, fraction = magnitude >> _FRACTION_BITS, magnitude & _FRACTION
     whole = fraction | (1 << _FRACTION_BITS if field > 0 else 0)
     is_power = fraction == 0 and field > 1
@@ -177,7 +178,7 @@ def _put_scientific(digits: int, width: int, exponent: int, text: Bytes, end: in
 def put_float(bits: int, powers: Int64s, text: Bytes, end: int) -> int:
     """Write a finite float at ``end`` as ``repr`` does, but 0.0 for -0.0; return the new end.
 
-    ``bits`` are the float's, ``powers`` are `powers_of_ten`.
+    ``bits`` is the float's bit pattern, ``powers`` the table of `powers_of_ten`.
     """
     magnitude = bits & _MAGNITUDE
     digits, exponent = 0, 0

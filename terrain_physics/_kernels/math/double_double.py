@@ -1,4 +1,4 @@
-"""Numbers of 106 bits: a pair (high, low) of floats whose unevaluated sum is the value.
+"""Numbers of 106 bits: the value is the unevaluated sum of a pair (high, low) of floats.
 
 Sources: T. J. Dekker, "A floating-point technique for extending the available precision" (1971),
 and M. Joldes, J.-M. Muller, V. Popescu, "Tight and rigorous error bounds for basic building blocks

@@ -1,9 +1,9 @@
 """Exact sums of many floats, without an array.
 
-Source: T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot product" (2005). A running sum of
-twelve floats, each of which takes the rounding errors of the one before, is exact for up to 2^8
-terms that are multiples of some g and whose sizes add up to less than 2^548 g. That is twelve times
-53 bits, minus eleven times the 8 bits by which 2^8 errors may add up.
+Source: T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot product" (2005). In a running sum of
+twelve floats, each float takes the rounding errors of the one before. The sum is exact for up to
+2^8 terms if all are multiples of some g and their sizes add up to less than 2^548 g. That is twelve
+times 53 bits, minus eleven times the 8 bits by which 2^8 errors may add up.
 """
 
 from terrain_physics._kernels._jit import kernel

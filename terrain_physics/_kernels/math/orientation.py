@@ -1,4 +1,4 @@
-"""On which side of a line or a plane a point lies: the exact answer.
+"""The side of a line or a plane on which a point lies, exactly.
 
 A float64 determinant decides where its error bound allows; other cases are summed exactly. Source
 of bounds and formulas: J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast

@@ -1,4 +1,4 @@
-"""On which side of a line a 2D point lies: the exact sign.
+"""The side of a line on which a 2D point lies: the exact sign.
 
 J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates"
 (1997): float64 decides outside of its error band, a sum of floats that is never rounded within it.

@@ -1,4 +1,4 @@
-"""Random numbers from one uint64 of the caller's: splitmix64, and unbiased bounded integers.
+"""Random numbers from a uint64 that the caller keeps: splitmix64, and unbiased bounded integers.
 
 Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014. Products and sums modulo
 2**64 are put together from 32-bit halves, so that nothing ever wraps: plain Python, where NumPy

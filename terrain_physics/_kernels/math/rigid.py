@@ -8,7 +8,8 @@ from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, scale, subtract
 
 Quaternion = tuple[float, float, float, float]  # w, x, y, z
 
-# Halvings of an angle before its series, and terms of that: together exact to rounding.
+# How often an angle is halved before the series of the arc tangent, and the terms of that series.
+# Together they are exact to rounding.
 _HALVINGS, _TERMS = 4, 11
 
 # Doublings of an angle after the series of its sine.
@@ -128,7 +129,7 @@ def between(a: Rigid, b: Rigid, share: float) -> Rigid:
 @kernel(noinline=True)
 def angle_of(sine: float, cosine: float) -> float:
     """Return the angle of a vector, in radians from -pi to pi; 0 of the zero vector."""
-    # Without functions of the system's library, which differ in the last bit.
+    # The system's math library is not used: its results differ between systems in the last bit.
     for _ in range(_HALVINGS):
         size = math.sqrt(sine * sine + cosine * cosine)
         if size == 0.0:
@@ -139,7 +140,7 @@ def angle_of(sine: float, cosine: float) -> float:
             sine, cosine = math.copysign(size - cosine, sine), abs(sine)
     tangent, total = sine / cosine, 0.0
     square = tangent * tangent
-    for k in range(_TERMS - 1, -1, -1):  # of the arc tangent
+    for k in range(_TERMS - 1, -1, -1):  # the series of the arc tangent
         total = 1.0 / (2 * k + 1) - square * total
     return tangent * total * 2.0**_HALVINGS
 
@@ -147,11 +148,12 @@ def angle_of(sine: float, cosine: float) -> float:
 @kernel(holds_gil=True)
 def sine_and_cosine(angle: float) -> tuple[float, float]:
     """Return the sine and the cosine of an angle from -pi to pi."""
-    # As above; 64 times smaller, the first terms of the series are exact to rounding.
+    # No library functions, as above. For an angle 64 times smaller, the first terms of the series
+    # are exact to rounding.
     small = angle / 2.0**_DOUBLINGS
     square = small * small
     sine = small * (1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0)))
-    # One less the cosine, which is small, keeps its digits.
+    # 1 - cosine is small, and computed by itself it keeps its digits.
     less = 0.5 * square * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
     for _ in range(_DOUBLINGS):
         sine, less = 2.0 * sine * (1.0 - less), 2.0 * sine * sine
@@ -160,7 +162,7 @@ def sine_and_cosine(angle: float) -> tuple[float, float]:
 
 @kernel(noinline=True)
 def turning(a: Mat3, b: Mat3, seconds: float) -> Vec3:
-    """Return the angular velocity of what turns from a to b in some time, in rad/s."""
+    """Return the angular velocity in rad/s of a body that turns from a to b in some seconds."""
     if a == b:
         return (0.0, 0.0, 0.0)
     w, x, y, z = quaternion_of(turn_between(a, b))

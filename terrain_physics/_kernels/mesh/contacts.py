@@ -1,7 +1,7 @@
 """Narrow phase of meshes: contacts of shapes by the kernel of each pair; faces near boxes.
 
-Trees only leave out triangles whose boxes are not near the box around a shape, by a margin
-wider than all rounding. The contacts are those that a test of all triangles would give.
+Trees only leave out triangles: those with boxes away from the box around a shape, by a margin wider
+than all rounding. The contacts are those that a test of all triangles would give.
 """
 
 import numpy as np
@@ -26,10 +26,10 @@ from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
 from terrain_physics._kernels.tolerances import FRAME_DISTANCE_MARGIN, FRAME_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s
 
-# The contacts of each shape that are kept.
+# The contacts to keep of each shape: all, the deepest, or their number alone.
 ALL, DEEPEST, NUMBER = range(3)
 
-# Contacts there is room for at first, besides one for each shape.
+# Room for contacts at first, besides one for each shape.
 _ROOM = 64
 
 # A row has room for so many vectors: penetration, direction, point; then the number of the mesh.
@@ -142,7 +142,7 @@ def _find_contacts(
 
 @kernel
 def _grown(rows: Floats, keys: Int64s, count: int, room: int) -> tuple[Floats, Int64s]:
-    """Return arrays with more room, and with what there is."""
+    """Return larger arrays with the same contents."""
     more_rows, more_keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     for k in range(_WIDTH * count):
         more_rows[k] = rows[k]
@@ -165,16 +165,16 @@ def list_contacts(
     most: int,
     so_far: Int64s,
 ) -> tuple[Int64s, Floats]:
-    """Return the contacts of the shapes that ``visits`` names from first to last.
+    """Return the contacts of the shapes in ``visits`` from first to last.
 
     ``counts`` (n,) receives how many are kept of each shape; with `NUMBER`, how many there are, and
     none is kept. Of contacts equally deep the lowest id is kept. The results are for
     `put_contacts`: sorted keys of faces and rows, shape by shape, mesh by mesh; rows of
     penetration, unit direction, point and number of the mesh.
 
-    This stops, and returns no keys, rather than make room for more than ``most``, those that other
-    threads count in ``so_far`` (1,) included. Threads that add at the same time may lose some: that
-    number is never too great.
+    The search stops and returns no keys if there are more than ``most``. All threads count theirs
+    in ``so_far`` (1,). Threads that add at the same time may lose some, so that number is never too
+    great.
     """
     return _find_contacts(
         parts_at(table, mask), kind, shapes, visits, first, last, kept, counts, most, so_far
@@ -193,7 +193,7 @@ def put_contacts(
     ints: Int64s,
     floats: Floats,
 ) -> None:
-    """Write what `list_contacts` returned for first to last to its place in the results.
+    """Write the results of `list_contacts` for first to last to their place among all results.
 
     Contacts of each shape end before ``ends`` (n,). ``ints`` (2, m) are shapes and ids,
     ``floats`` (3, m, 3) penetrations, unit directions and points.
@@ -232,7 +232,7 @@ def contacts_of_one(
 
 @kernel
 def triangles_near(table: Int64s, mask: int, lower: Vec3, upper: Vec3, out: Int64s) -> int:
-    """Write the ids whose closed boxes overlap lower..upper to out (k,), ascending.
+    """Write the ids of triangles near a box to out (k,), ascending: their closed boxes overlap it.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them.
     """
@@ -259,7 +259,7 @@ def triangles_near(table: Int64s, mask: int, lower: Vec3, upper: Vec3, out: Int6
 def list_near(
     table: Int64s, mask: int, queries: Floats, most: int, offsets: Int64s
 ) -> tuple[int, Int64s]:
-    """Return (how many, the ids near each of n boxes), see `triangles_near`.
+    """Return (how many, the ids near each of n boxes); see `triangles_near`.
 
     ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's ids begin, and end. This
     stops at more than ``most``.

@@ -1,7 +1,7 @@
 """Two meshes, or one with itself: the pairs of triangles that touch.
 
-Both trees are descended at once. That leaves pairs of triangles whose float32 boxes overlap; the
-exact test of two triangles decides each.
+Both trees are descended at once. That leaves pairs of triangles with float32 boxes that overlap;
+the exact test of two triangles decides each.
 """
 
 from collections.abc import Callable
@@ -22,12 +22,12 @@ Box = tuple[Float32, Float32, Float32, Float32, Float32, Float32]  # lower x y z
 Face = tuple[int, int, int]  # three vertices
 Run = Callable[[Callable[[int, int], Any], int, float], list[Any]]
 
-# Pairs of nodes to begin with: enough to share out, few enough to cost nothing.
+# Pairs of nodes to begin with: enough for all threads, few enough to cost nothing.
 _STARTS = 512
 
-_START_COST = 20_000  # nanoseconds that one takes on one thread, roughly
+_START_COST = 20_000  # nanoseconds for one such pair on one thread, roughly
 
-# Pairs of triangles that are found before they are tested.
+# Pairs of triangles to find before they are tested.
 _ROOM = 1 << 14
 
 # A pair of nodes puts at most 256 on the stack, and each level of both trees is passed once.
@@ -36,7 +36,7 @@ _STACK = 16 * LANES * LANES
 
 @kernel(inline=True)
 def _side(value: Float32, ratio: float, shift: float, margin: float) -> Float32:
-    """Return one side of a box of one mesh in the frame of the other; beyond 2 is 2."""
+    """Return one side of a box of one mesh in the frame of the other, limited to -2..2."""
     return np.float32(min(max(float(value) * ratio + shift + margin, -2.0), 2.0))
 
 
@@ -96,10 +96,10 @@ def _expand(
     pairs: Int32s,
     count: int,
 ) -> int:
-    """Append the pairs of what is in two nodes whose boxes overlap; return the new count.
+    """Append the pairs of overlapping boxes in two nodes; return the new count.
 
-    Of two lowest nodes these are pairs of slots; else pairs of nodes, of which one stays what it is
-    if it is a lowest one. ``pairs`` must have room for 256.
+    Two lowest nodes give pairs of slots. Other nodes give pairs of nodes; a lowest node is in them
+    itself. ``pairs`` must have room for 256.
     """
     child, below = int(children[one]), int(other_children[two])
     lowest = child < 0 and below < 0
@@ -171,10 +171,10 @@ def candidate_pairs(
     height: int,
     out: Int32s,
 ) -> tuple[int, int]:
-    """Write to ``out`` (k, 2) slots whose boxes overlap, below the pairs of nodes on the stack.
+    """Write to ``out`` (k, 2) the slots of overlapping boxes below the pairs of nodes on the stack.
 
-    Returns (how many, the height of the stack to go on with), which is 0 if these are all. ``out``
-    must have room for 256.
+    Returns (how many, the height of the stack to resume with); the height is 0 if these are all.
+    ``out`` must have room for 256.
     """
     count = 0
     while height > 0 and count + LANES * LANES <= len(out):
@@ -239,7 +239,7 @@ def _faces_intersect(
     others, third, fourth = _own_corners(other, face)
     if own == 3:
         return triangles_touch(a, b, c, d, e, f)
-    if own == 0 or others == 0:  # of a triangle and its side or corner there is nothing beyond
+    if own == 0 or others == 0:  # a triangle shares nothing more with its own side or corner
         return own == others
     p, q = _pick(a, b, c, first), _pick(a, b, c, last)
     r, s = _pick(d, e, f, third), _pick(d, e, f, fourth)
@@ -307,7 +307,7 @@ def keep_intersecting(
 
 
 def _places(mesh: Mesh, other: Mesh) -> Floats:
-    """Return how boxes of the other mesh are brought to this one's frame, and back (2, 5).
+    """Return how boxes of the other mesh are brought to this mesh's frame, and back (2, 5).
 
     A row is shift x y z, ratio and margin.
     """

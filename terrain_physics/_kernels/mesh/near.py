@@ -10,7 +10,7 @@ from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Int32s, Int64s
 
-# A triangle is found as its face, shifted by so many bits, and its slot.
+# A found triangle is its face, shifted by so many bits, plus its slot.
 SLOT_BITS = 32
 SLOT = (1 << SLOT_BITS) - 1
 
@@ -19,10 +19,10 @@ SLOT = (1 << SLOT_BITS) - 1
 def faces_near(
     part: MeshPart, lower: Vec3, upper: Vec3, most: float, stack: Int32s, out: Int64s
 ) -> int:
-    """Write the triangles whose closed boxes overlap lower..upper to out (k,), in any order.
+    """Write the triangles near a box to out (k,), in any order: their closed boxes overlap it.
 
-    Returns how many there are; if that is more than k, ``out`` holds any k of them. This ends soon
-    after ``most``, without the rest. ``stack`` (STACK,) is scratch.
+    Returns how many there are; if that is more than k, ``out`` holds any k of them. The search ends
+    soon after ``most``, without the rest. ``stack`` (STACK,) is scratch.
     """
     corners, order, boxes, children, frame = (
         part.corners, part.order, part.boxes, part.children, part.frame,

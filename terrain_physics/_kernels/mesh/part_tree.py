@@ -18,13 +18,12 @@ from terrain_physics._kernels.tolerances import (
 )
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Columns of a node. A leaf has no left child, and in place of a right one what it stands for. A
-# free node has in place of a parent the next free one. The layers of a node are all those of the
-# leaves below it.
+# Columns of a node. A leaf has no left child, and its right child is its item. The parent of a free
+# node is the next free one. The layers of a node are all those of the leaves below it.
 PARENT, LEFT, RIGHT, HEIGHT, LAYERS = range(5)
 NODE_SIZE = 5
 
-# No node, on no layer: its row holds the root and the first free node.
+# Node 0 stands for no node, and is on no layer. Its row holds the root and the first free node.
 NONE, ROOT, FREE = 0, 0, 1
 
 # Room of a stack of nodes. A balanced tree of 2^23 leaves is 33 high.
@@ -32,11 +31,11 @@ NODES_ON_PATH = 64
 
 
 class PartTree(NamedTuple):
-    """The tree for kernels that ask."""
+    """The tree as queries take it."""
 
     boxes: Floats  # (n, 6): lower x y z, upper x y z of each node
     links: Int64s  # (n, NODE_SIZE)
-    mask: int  # leaves without any of these layers are not there
+    mask: int  # leaves on none of these layers are skipped
 
 
 @kernel
@@ -81,7 +80,7 @@ def _half_area(boxes: Floats, node: int, other: int) -> float:
 
 @kernel
 def _fit(boxes: Floats, links: Int64s, node: int) -> None:
-    """Make box, height and layers of a node follow from its children."""
+    """Compute box, height and layers of a node from its children."""
     left, right = int(links[node, LEFT]), int(links[node, RIGHT])
     for axis in range(3):
         boxes[node, axis] = min(boxes[left, axis], boxes[right, axis])
@@ -92,7 +91,7 @@ def _fit(boxes: Floats, links: Int64s, node: int) -> None:
 
 @kernel
 def _put_in_place(links: Int64s, node: int, other: int) -> None:
-    """Hang a node where another one hangs."""
+    """Put a node in the place of another one below that one's parent."""
     parent = int(links[other, PARENT])
     links[node, PARENT] = parent
     if parent == NONE:
@@ -105,7 +104,7 @@ def _put_in_place(links: Int64s, node: int, other: int) -> None:
 
 @kernel
 def _balanced(boxes: Floats, links: Int64s, node: int) -> int:
-    """Return the node that stands here now: a child too high takes its parent's place."""
+    """Balance a node and return the node at its place: a child too high replaces its parent."""
     left, right = int(links[node, LEFT]), int(links[node, RIGHT])
     lean = int(links[right, HEIGHT] - links[left, HEIGHT])
     if -1 <= lean <= 1:
@@ -136,9 +135,9 @@ def _mend(boxes: Floats, links: Int64s, node: int) -> None:
 
 @kernel
 def _best_sibling(boxes: Floats, links: Int64s, leaf: int) -> int:
-    """Return the leaf beside which a new one makes the boxes grow little.
+    """Return the leaf beside which a new leaf makes the boxes grow little.
 
-    Not a node higher up, which would grow less now and then: the tree could lean by any height.
+    A node higher up would sometimes grow less, but then the tree could lean by any height.
     """
     node = int(links[NONE, ROOT])
     while links[node, LEFT] != NONE:
@@ -156,7 +155,7 @@ def _best_sibling(boxes: Floats, links: Int64s, leaf: int) -> int:
 def put_leaf(boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
     """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
     leaf = _take_free(links)
-    size, place = 0.0, 0.0  # of all axes: what is flat on one of them may be turned
+    size, place = 0.0, 0.0  # of all axes: a mesh that is flat along one of them may be turned
     for axis in range(3):
         low, high = float(lower[axis]), float(upper[axis])
         size, place = max(size, high - low), max(place, abs(low), abs(high))
@@ -225,9 +224,10 @@ def _overlaps(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
 
 @kernel
 def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Int64s, found: Int64s) -> int:
-    """Write the items whose boxes overlap lower..upper to ``found``, ascending; return how many.
+    """Write the items near a box, ascending, to ``found``; return how many: their boxes overlap it.
 
-    A single item that the mask selects is always found. ``stack`` (NODES_ON_PATH,) is scratch.
+    The only item of a tree is found without a test of its box. ``stack`` (NODES_ON_PATH,) is
+    scratch.
     """
     links = tree.links
     count, height, node = 0, 0, int(links[NONE, ROOT])
@@ -283,11 +283,11 @@ def items_on_path(
     found: Int64s,
     entries: Floats,
 ) -> int:
-    """Write the items on the path of a box and where it enters theirs, nearest first; how many.
+    """Write the items on the path of a box, nearest first, and where it enters theirs; how many.
 
     The box, of ``half_extents``, moves from ``start`` along a unit ``direction``, at most
-    ``longest``. A single item that the mask selects is always found, at 0. ``stack``
-    (NODES_ON_PATH,) is scratch.
+    ``longest``. The only item of a tree is found without a test, at 0. ``stack`` (NODES_ON_PATH,)
+    is scratch.
     """
     boxes, links = tree.boxes, tree.links
     inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))

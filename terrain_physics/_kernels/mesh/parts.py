@@ -1,4 +1,4 @@
-"""Meshes side by side, as one table that hands them all to kernels: a row each, and a tree.
+"""The table that hands all meshes of a ground to kernels: a row for each, and a tree.
 
 One mesh alone is a table of one row. Python hands a kernel one table of addresses instead of the
 arrays of each mesh: each array would cost 40 ns a call, and there may be thousands.
@@ -18,7 +18,7 @@ from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
-# A triangle's id is the number of its mesh, shifted by so many bits, and its face.
+# A triangle's id is the number of its mesh, shifted by so many bits, plus its face.
 ID_BITS = 40
 
 # Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice.
@@ -88,7 +88,7 @@ def part_at(rows: Int64s, row: int) -> MeshPart:
 
 @kernel(inline=True)
 def skin_at(rows: Int64s, row: int) -> Skin:
-    """Return the connectivity of a mesh; Python has asked for that before."""
+    """Return the connectivity of a mesh, which Python has computed before."""
     return Skin(
         array_at(rows[row, VERTICES], (rows[row, VERTICES + 1], 3), np.float64),
         array_at(rows[row, FACES], (rows[row, FACES + 1], 3), np.int32),
@@ -109,7 +109,7 @@ def row_count(rows: Int64s) -> int:
 
 @kernel
 def row_of_number(rows: Int64s, number: int) -> int:
-    """Return the row of a number; numbers ascend. Of an unknown one, the row before which it is."""
+    """Return the row of a number, or the row where an unknown number belongs; numbers ascend."""
     low, high = 1, row_count(rows)
     while low < high:
         middle = (low + high) // 2
@@ -124,9 +124,9 @@ def row_of_number(rows: Int64s, number: int) -> int:
 def put_part(
     table: Int64s, boxes: Floats, links: Int64s, row: int, content: Int64s, is_new: bool
 ) -> None:
-    """Write the row of a mesh (MESH_ROW_SIZE,), and hang it where it belongs in the tree.
+    """Write the row of a mesh (MESH_ROW_SIZE,), and put its leaf where it belongs in the tree.
 
-    All in one call, which no signal handler interrupts: it would find the mesh gone.
+    This is a single call: between two calls, a signal handler would find the mesh gone.
     """
     if not is_new:
         take_leaf(boxes, links, table[row, LEAF])

@@ -1,8 +1,8 @@
 """Rays and points against meshes: the first triangle a ray hits, and the closest to a point.
 
 Trees only leave out triangles, with float32 boxes and a margin for their rounding; the pair
-kernels in float64 decide what is hit, and where. So every answer is that of a test of all triangles
-one by one, and of equals that of the lowest id, whatever the order of the trees.
+kernels in float64 decide which is hit, and where. So every answer is that of a test of all
+triangles one by one. Ties go to the lowest id, whatever the order of the trees.
 """
 
 import math
@@ -238,7 +238,7 @@ def ray_hit(
 def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float, Vec3]:
     """Return (height, normal) of the highest surface over a place; NaN where there is none.
 
-    Of each mesh as it is alone: straight down from its own top.
+    Each mesh is asked as if it were alone: by a ray straight down from its own top.
     """
     best, row, slot = np.nan, 0, -1
     lower, upper = (x, -np.inf, z), (x, np.inf, z)
@@ -353,8 +353,8 @@ def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
 def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Float32) -> bool:
     """Tell whether a triangle is surely farther from a point than the root of ``limit``.
 
-    It is if all corners are so far along the line to the triangle's middle. Boxes extend nearer
-    than their triangles: for a point far from the surface this spares nine tests of ten.
+    It is if all corners are that far along the line to the triangle's middle. A box reaches nearer
+    than its triangle: for a point far from the surface this saves nine exact tests of ten.
     """
     a = subtract(corner(corners, slot, 0), point)
     b = subtract(corner(corners, slot, 1), point)
@@ -370,7 +370,7 @@ def _nearest_slot(
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
-    Of one mesh. ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
+    This is for one mesh. ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
     corners, order, boxes, children, frame = (
         part.corners, part.order, part.boxes, part.children, part.frame,
@@ -429,7 +429,7 @@ def _nearest_of_all(
 ) -> tuple[int, int, float, Vec3]:
     """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
 
-    Row 0 is none. ``row`` and ``slot`` are a first guess, if the row is not 0.
+    Row 0 means none. ``row`` and ``slot`` are a first guess, if the row is not 0.
     """
     rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
     guess, guessed, limit = row, slot, math.inf
@@ -445,7 +445,7 @@ def _nearest_of_all(
         if not is_met(parts.tree, node) or gap2(boxes, node, query) > limit:
             continue
         left, right = int(links[node, LEFT]), int(links[node, RIGHT])
-        if left != 0:  # the nearer one is looked at first
+        if left != 0:  # the nearer one is searched first
             is_left = gap2(boxes, left, query) <= gap2(boxes, right, query)
             scratch.nodes[height] = right if is_left else left
             scratch.nodes[height + 1] = left if is_left else right
@@ -466,7 +466,7 @@ def _nearest_of_all(
 def _answer(
     parts: Parts, query: Vec3, row: int, slot: int, square: float, nearest: Vec3
 ) -> tuple[int, float, Vec3]:
-    """Return (id, distance, point) of what `_nearest_of_all` found; -1, inf and NaN: nothing."""
+    """Return (id, distance, point) of an answer of `_nearest_of_all`; -1, inf and NaN: nothing."""
     if row == 0:
         return -1, math.inf, (np.nan, np.nan, np.nan)
     part = part_at(parts.rows, row)

@@ -1,7 +1,7 @@
 """Sweeps: the time of impact of shapes that move straight against meshes, and the first touch.
 
-Trees only leave out triangles, see `traversal.py`: the first touch is that of a test of all
-triangles one by one, and of equals the lowest id's.
+Trees only leave out triangles, see `traversal.py`. So the first touch is that of a test of all
+triangles one by one, and ties go to the lowest id.
 """
 
 import math
@@ -51,8 +51,8 @@ def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
 def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: Vec3) -> bool:
     """Tell whether a unit push out of one face leads into a face at the same edge or corner.
 
-    ``a``, ``b``, ``c`` are the corners from any origin; those farthest along the push decide what
-    is checked. A face that reaches beyond there was touched before, so this one is not the first.
+    ``a``, ``b``, ``c`` are the corners from any origin; those farthest along the push decide which
+    neighbors are checked. A face that reaches beyond was touched before, so this is not the first.
     At an edge of more than two faces no neighbor is checked.
     """
     vertices, faces, neighbors = skin.vertices, skin.faces, skin.neighbors
@@ -104,9 +104,9 @@ def touch_of_skin(
 ) -> tuple[float, Vec3]:
     """Return the touch of a face as one of the whole surface, corners relative to the center.
 
-    The next face's edge, an internal edge, would stop a shape that lies in the surface by a hair.
-    A touch whose normal leads into a neighbor counts as one of the face, which stops only what
-    moves into it.
+    Without care, the next face's edge, an internal edge, would stop a shape that is in the surface
+    by a hair. So a touch with a normal that leads into a neighbor counts as one of the face, and
+    stops only a motion into the face.
     """
     if not leads_into_neighbor(skin, face, a, b, c, normal):
         return distance, normal
@@ -140,9 +140,9 @@ def _first_touch(
     entries: Float32s,
     scratch: Floats,
 ) -> _MeshTouch:
-    """Return the first touch, now that one more mesh is asked.
+    """Return the first touch so far, after a test of one more mesh.
 
-    ``stack`` and ``entries`` (STACK,) and ``scratch`` (FACE_COUNT, 4) are for work.
+    ``stack`` and ``entries`` (STACK,) and ``scratch`` (FACE_COUNT, 4) are scratch.
     """
     corners, order, boxes, children, frame = (
         part.corners, part.order, part.boxes, part.children, part.frame,
@@ -174,7 +174,7 @@ def _first_touch(
                 a = subtract(corner(corners, slot, 0), center)
                 b = subtract(corner(corners, slot, 1), center)
                 c = subtract(corner(corners, slot, 2), center)
-                # The whole path, and not the rest of it: bits must not depend on the order.
+                # The test takes the whole path, not its rest: bits must not depend on the order.
                 along, front = travel(body, direction, length, a, b, c, True, scratch)
                 if along == math.inf or along > first.along:
                     continue
@@ -209,11 +209,11 @@ def sweep_rows(
     numbers: Floats,
     triangles: Int64s,
 ) -> None:
-    """Write the first touches of the shapes that ``visits`` names from first to last.
+    """Write the first touches of the shapes in ``visits`` from first to last.
 
     ``shapes``, flat rows of one kind, and ``motions`` (n, 3); either may have one row for all.
     ``numbers`` (n, 8): distance, point, normal, part of the path, NaN where nothing is touched;
-    ``triangles`` (n,): the id, or -1. Of ties the lowest id.
+    ``triangles`` (n,): the id, or -1. Ties go to the lowest id.
     """
     parts = parts_at(table, mask)
     stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)

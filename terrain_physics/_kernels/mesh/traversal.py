@@ -1,6 +1,6 @@
-"""Tree traversal by a ray or a moving shape: the boxes of a mesh on its path, and where.
+"""Tree traversal by a ray or a moving shape: the boxes of a mesh that its path enters, and where.
 
-Boxes are grown by the half extents of the box around the shape, so that a point moves.
+Boxes are grown by the half extents of the box around the shape, so that the shape becomes a point.
 """
 
 import math
@@ -118,11 +118,11 @@ def path_in_frame(
     tuple[Float32, Float32, Float32],
     tuple[Float32, Float32, Float32],
 ]:
-    """Return (whether a path comes near the mesh, where, margin, and what the tests take).
+    """Return (whether a path comes near the mesh, where, margin, then arguments of the tests).
 
-    All in the mesh's frame; ``wide`` are half extents, of a ray `NO_WIDTH`. The tests measure from
-    where the path comes near. The rest: rows of the boxes' near sides, the places to subtract from
-    those and from the far sides, and reciprocals.
+    All is in the mesh's frame; ``wide`` are half extents, `NO_WIDTH` for a ray. The tests measure
+    from where the path comes near. Their arguments are the rows of the boxes' near sides, the
+    places to subtract from those and from the far sides, and reciprocals.
     """
     widest = max(wide[0], wide[1], wide[2])
     is_near, skipped = _enter_cube(start, direction, wide)

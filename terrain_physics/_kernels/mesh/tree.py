@@ -5,7 +5,7 @@ nodes make one of the next level, up to one root. A node holds the boxes of what
 side, so that a test of all sixteen is a few vector operations.
 
 Boxes are float32, in a frame where the mesh fills -1..1 on its longest axis (a power of two scales
-exactly), and rounded outwards: they tell what may be near. The corners in float64 decide.
+exactly), and rounded outwards: they find all that may be near. The corners in float64 decide.
 """
 
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ class Mesh(NamedTuple):
 def build_mesh(vertices: Floats, faces: Int32s, order: Int32s | None = None) -> Mesh:
     """Return the tree of at least one triangle; vertices (v, 3) and faces (n, 3) are kept.
 
-    ``order`` (n,) is that of a tree of the same faces; default: along a curve through their places.
+    ``order`` (n,) is that of a tree of the same faces; by default it follows a curve through them.
     """
     count = len(faces)
     corners = np.empty((count, 9))
@@ -110,7 +110,7 @@ def bounds_of(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def bounds_in(frame: Floats) -> tuple[Vec3, Vec3]:
-    """Return the lower and upper corner of the box that a frame tells of."""
+    """Return the lower and upper corner of the box in a frame."""
     x0, y0, z0, x1, y1, z1 = frame[LOWER:].tolist()
     return (x0, y0, z0), (x1, y1, z1)
 
@@ -199,7 +199,7 @@ def lanes_in_box(
 
 @kernel(inline=True)
 def in_frame(value: float, middle: float, factor: float, outwards: float) -> Float32:
-    """Return one side of a box in the mesh's frame, moved by ``outwards``; beyond 2 is 2."""
+    """Return one side of a box in the mesh's frame, moved by ``outwards`` and limited to -2..2."""
     return np.float32(min(max((value - middle) * factor + outwards, -2.0), 2.0))
 
 

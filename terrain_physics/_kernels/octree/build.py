@@ -2,12 +2,12 @@
 
 An object goes by its center into a cell no smaller than itself (T. Ulrich, "Loose Octrees", Game
 Programming Gems, 2000), so that an object on the border of two cells gets as deep as any other.
-Cells only decide which objects are grouped together; what is stored of a cell is the box around its
-objects.
+Cells only decide which objects are grouped together; a cell stores the box around its objects and
+nothing else.
 
 - ``boxes`` (slots, 6): lower and upper corner of each object, in the order of the cells. A sphere's
-  box is a little larger than the sphere, so that spheres whose boxes are apart fail the sphere test
-  as well. For a removed object the lower corner is infinity and the upper minus infinity.
+  box is a little larger than the sphere, so that spheres with boxes that are apart fail the sphere
+  test as well. For a removed object the lower corner is infinity and the upper minus infinity.
 - ``spheres`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
 - ``rows`` (slots,): the row of the object in the `Forest`.
 - ``node_boxes`` (nodes, 6): the box of each node.
@@ -140,7 +140,7 @@ def _enclose(boxes: Floats, cell: Floats) -> int:
 
 @kernel(inline=True)
 def _side(lower: float, upper: float, middle: float) -> int:
-    """Return on which side of the middle an interval lies, -1 or 1, or 0 if on both."""
+    """Return the side of the middle on which an interval lies, -1 or 1, or 0 if on both."""
     if lower >= middle:
         return 1
     return 0 if upper >= middle else -1

@@ -54,8 +54,8 @@ class Body(NamedTuple):
     """A shape around its center.
 
     A sphere is its radius. A box is its half extents along its own axes, and its rotation. A
-    capsule is the radius around the line from -axis to axis; of a character's, the half extents
-    (0, h, 0) and the rotation say the same of that line.
+    capsule is the radius around the line from -axis to axis; for a character's capsule, the half
+    extents (0, h, 0) and the rotation describe the same line.
     """
 
     kind: int

@@ -17,7 +17,7 @@ from terrain_physics._kernels.types import Floats
 def split_motion(motion: Vec3) -> tuple[float, Vec3]:
     """Return the length and the direction of a motion; 0 for none."""
     x, y, z = motion
-    # By the largest part first: squares of tiny and huge numbers vanish and overflow.
+    # Divided by the largest part first: squares of tiny and huge numbers vanish and overflow.
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         return 0.0, (0.0, 1.0, 0.0)

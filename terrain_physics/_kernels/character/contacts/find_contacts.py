@@ -24,13 +24,13 @@ class Manifold(NamedTuple):
 @kernel(noinline=True, no_refcount=True)
 def list_contacts(scene: Scene, offset: Vec3) -> Manifold:
     """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
-    candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
+    candidates, contacts, work = scene.candidates, scene.contacts, scene.work
     count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(faces, k):
+    while k < scene.size and goes_on(work, k):
         looked_at += 1
-        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
+        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, work)
         overlapping = max(overlapping, overlap)
         if depth >= -CONTACT_MARGIN:
             contacts[count, CANDIDATE] = k
@@ -41,7 +41,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> Manifold:
             count += 1
             deepest = max(deepest, depth)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
-    spend(faces, looked_at)
+    spend(work, looked_at)
     return Manifold(count, deepest, overlapping)
 
 
@@ -58,7 +58,7 @@ def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
 def is_buried(scene: Scene, place: Vec3) -> bool:
     """Tell whether a place lies in the ground, below the surface of a map."""
     is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)
-    spend(scene.faces, looked_at)
+    spend(scene.work, looked_at)
     return is_in
 
 
@@ -71,9 +71,9 @@ def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(scene.faces, k):
-        spend(scene.faces, 1.0)
-        if touches(candidates, k, offset, scene.body, scene.faces):
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
+        if touches(candidates, k, offset, scene.body, scene.work):
             count += 1
             total = add(total, three(candidates, k, NORMAL))
         k = next_near(candidates, scene.size, k + 1, lower, upper)

@@ -155,7 +155,7 @@ def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, fl
 
 
 @kernel(noinline=True, no_refcount=True)
-def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
+def leads_out(candidates: Floats, count: int, k: int, push: Vec3, work: Floats) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
     All triangles near the body are candidates, so those at the corner it touches are among them.
@@ -169,27 +169,27 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats)
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        falls_away, rim, work = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
-        spend(faces, work)
+        falls_away, rim, cost = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(work, cost)
         return falls_away and (anywhere or rim)
-    falls_away, work = _leads_out_of_corner(candidates, count, k, start, push, slack)
+    falls_away, cost = _leads_out_of_corner(candidates, count, k, start, push, slack)
     if falls_away and not anywhere:
         falls_away, more = _is_at_rim(candidates, count, start, slack)
-        work += more
-    spend(faces, work)
+        cost += more
+    spend(work, cost)
     return falls_away
 
 
 @kernel(noinline=True, no_refcount=True)
-def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
+def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, work: Floats) -> bool:
     """Tell whether a push leaves a candidate where the ground ends, at its rim."""
     at_top, first, last, slack = _foremost(candidates, k, push)
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        _, rim, work = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
-        spend(faces, work)
+        _, rim, cost = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(work, cost)
         return rim
-    is_rim, work = _is_at_rim(candidates, count, start, slack)
-    spend(faces, work)
+    is_rim, cost = _is_at_rim(candidates, count, start, slack)
+    spend(work, cost)
     return at_top == 1 and is_rim

@@ -44,7 +44,10 @@ def _rise_of_wider_feet(scene: Scene, offset: Vec3, count: int, walkable: float)
     for i in range(count):
         if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= walkable:
             which = int(scene.contacts[i, CANDIDATE])
-            best = max(best, rise_onto(scene.candidates, which, offset, scene.body, scene.faces))
+            best = max(
+                best,
+                rise_onto(scene.candidates, which, offset, scene.body, scene.work),
+            )
     return best
 
 

@@ -91,7 +91,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     flank takes it out of both.
     """
     contacts, order, candidates = scene.contacts, scene.order, scene.candidates
-    spend(scene.faces, count * PLANE)
+    spend(scene.work, count * PLANE)
     directions = 0
     for i in range(count):
         if contacts[i, DEPTH] <= SLOP:
@@ -121,7 +121,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
             depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
             moved = add_scaled(offset, push, depth)
             which = int(contacts[i, CANDIDATE])
-            if overlap_alone(candidates, which, moved, scene.body, scene.faces) <= SLOP:
+            if overlap_alone(candidates, which, moved, scene.body, scene.work) <= SLOP:
                 needed = False
                 break
         if needed:
@@ -146,7 +146,7 @@ def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
             depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
             moved = add_scaled(offset, push, depth)
             which = int(contacts[i, CANDIDATE])
-            if overlap_alone(scene.candidates, which, moved, scene.body, scene.faces) <= SLOP:
+            if overlap_alone(scene.candidates, which, moved, scene.body, scene.work) <= SLOP:
                 needed = False
                 break
         if needed:
@@ -162,13 +162,13 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     ``walls`` tells whether the contacts have been turned into upright walls.
     """
     contacts, order = scene.contacts, scene.order
-    if is_spent(scene.faces):
+    if is_spent(scene.work):
         return offset, planes
     penetrating = list_penetrating(scene, offset, count)
     if walls:
         penetrating = _without_ended(scene, offset, penetrating)
     if scene.resolver == SIMULTANEOUS:
-        spend(scene.faces, penetrating * penetrating * penetrating)  # corners of planes
+        spend(scene.work, penetrating * penetrating * penetrating)  # corners of planes
         for k in range(penetrating):
             i = order[k]
             planes = note_plane(
@@ -186,7 +186,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
                 int(contacts[i, CANDIDATE]),
                 offset,
                 scene.body,
-                scene.faces,
+                scene.work,
             )
             if walls:
                 depth, push = as_wall(depth, push)
@@ -203,7 +203,7 @@ def _ceiling(scene: Scene, offset: Vec3) -> float:
     lower, upper = column_of(offset, (0.0, 0.0, 0.0), offset[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size:
-        spend(scene.faces, 1.0)
+        spend(scene.work, 1.0)
         if candidates[k, THICKNESS] == 0.0:
             above = height_over(candidates, k, offset[0], offset[2]) - offset[1]
             if 0.0 < above < lowest:
@@ -224,10 +224,10 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     if buried:
         lower, upper = column_of(offset, scene.body.half_extents, lower[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(scene.faces, k):
-        spend(scene.faces, 1.0)
-        if buried or overlap_alone(candidates, k, offset, scene.body, scene.faces) > 0.0:
-            up = rise_onto(candidates, k, offset, scene.body, scene.faces)
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
+        if buried or overlap_alone(candidates, k, offset, scene.body, scene.work) > 0.0:
+            up = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
@@ -247,7 +247,7 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
     before, _, looked_at = surface_at(
         scene.candidates, scene.size, start[0], start[2], np.inf, True
     )
-    spend(scene.faces, looked_at)
+    spend(scene.work, looked_at)
     if start[1] >= before > -np.inf:
         return False, end, (0.0, 0.0, 0.0)
     back = (start[0] - end[0], 0.0, start[2] - end[2])
@@ -293,7 +293,7 @@ def resolve(
         # Higher up, a long body may reach under what it did not overlap before.
         count, deepest, overlapping = list_contacts(scene, offset)
         buried = is_buried(scene, offset)
-    spend(scene.faces, count * PLANE)
+    spend(scene.work, count * PLANE)
     for i in range(count):
         if scene.contacts[i, DEPTH] >= -near:
             which = int(scene.contacts[i, CANDIDATE])
@@ -311,7 +311,7 @@ def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, walkable: 
     for i in range(count):
         if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= walkable:
             which = int(scene.contacts[i, CANDIDATE])
-            up = rise_onto(scene.candidates, which, offset, scene.body, scene.faces)
+            up = rise_onto(scene.candidates, which, offset, scene.body, scene.work)
             if up <= most:
                 best = max(best, up)
     return best

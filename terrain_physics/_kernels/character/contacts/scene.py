@@ -14,7 +14,7 @@ from terrain_physics._kernels.character.state.work import (
     LOOK,
     is_spent,
     may_gather,
-    new_faces,
+    new_work,
     spend,
 )
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
@@ -52,7 +52,7 @@ class Scene(NamedTuple):
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Int64s  # (..,)
-    faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
+    work: Floats  # (1,), how much has been done: see `state.work`
     planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
     random_state: UInt64s
@@ -64,7 +64,7 @@ class Memory(NamedTuple):
     candidates: Floats
     contacts: Floats
     order: Int64s
-    faces: Floats
+    work: Floats
     planes: Floats
     part_shifts: Floats  # (MOST_SHIFTED, SHIFT_SIZE), see `ground.movers`
 
@@ -79,7 +79,7 @@ def make_memory() -> Memory:
         np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
         np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
         np.empty(_ROOM, dtype=np.int64),
-        new_faces(),
+        new_work(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
         no_part_shifts(),
     )
@@ -92,7 +92,7 @@ def borrow_memory(memory: Memory) -> Memory:
         borrow(memory.candidates),
         borrow(memory.contacts),
         borrow(memory.order),
-        borrow(memory.faces),
+        borrow(memory.work),
         borrow(memory.planes),
         borrow(memory.part_shifts),
     )
@@ -107,7 +107,7 @@ def empty_scene(body: Body, resolver: int, random_state: UInt64s, memory: Memory
         body,
         memory.contacts,
         memory.order,
-        memory.faces,
+        memory.work,
         memory.planes,
         resolver,
         random_state,
@@ -127,7 +127,7 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
         scene.body,
         contacts,
         order,
-        scene.faces,
+        scene.work,
         scene.planes,
         scene.resolver,
         scene.random_state,
@@ -137,17 +137,16 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
 @kernel(inline=True)
 def gathered(scene: Scene, ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3) -> Scene:
     """Return the broad phase: a scene of triangles near a box; empty if that is too much work."""
-    faces = scene.faces
     candidates, count, came_upon = gather_candidates(
-        ground, origin, lower, upper, scene.candidates, may_gather(faces)
+        ground, origin, lower, upper, scene.candidates, may_gather(scene.work)
     )
-    spend(faces, LOOK + GATHERED * came_upon)
+    spend(scene.work, LOOK + GATHERED * came_upon)
     if has_movers(ground):
         all_of_them = count
         count = leave_out_passed(ground, scene.body, origin, candidates, all_of_them)
         if FEW < count < all_of_them:
             put_runs(candidates, count)
-    return _filled(scene, candidates, 0 if is_spent(faces) else count)
+    return _filled(scene, candidates, 0 if is_spent(scene.work) else count)
 
 
 @kernel(inline=True)
@@ -159,7 +158,7 @@ def with_body(scene: Scene, body: Body) -> Scene:
         body,
         scene.contacts,
         scene.order,
-        scene.faces,
+        scene.work,
         scene.planes,
         scene.resolver,
         scene.random_state,
@@ -178,7 +177,7 @@ def at_once(scene: Scene) -> Scene:
         scene.body,
         scene.contacts,
         scene.order,
-        scene.faces,
+        scene.work,
         scene.planes,
         SIMULTANEOUS,
         scene.random_state,

@@ -134,7 +134,7 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
                 break
             ahead = out.offset
         offset = ahead
-        if is_spent(scene.faces):
+        if is_spent(scene.work):
             break
     return end if is_free else add(center, offset)
 
@@ -256,7 +256,7 @@ def _pushed_by(
     for trial in range(_MOST_PUSHES):
         seen_at = add(center, _debt(near, k, share))
         push = _depenetration_from(scene, ground, row, share, seen_at, most_rise, walkable)
-        if push == (0.0, 0.0, 0.0) or is_spent(scene.faces):
+        if push == (0.0, 0.0, 0.0) or is_spent(scene.work):
             break
         moved = center
         if trial + 1 < _MOST_PUSHES:
@@ -288,10 +288,10 @@ def _first_overlap(
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
     for k in range(1, steps + 1):
         share = k / steps
-        spend(scene.faces, STEP)
+        spend(scene.work, STEP)
         displacement, _ = through_air(velocity, gravity, share * delta_time)
         push = _depenetration_from(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
-        if push != (0.0, 0.0, 0.0) or is_spent(scene.faces):
+        if push != (0.0, 0.0, 0.0) or is_spent(scene.work):
             return share
     return np.inf
 
@@ -414,7 +414,7 @@ def carry_and_squeeze(
     on_base_part = with_base_part(ground, base_part)
     for k in range(1, steps + 1):
         share = k / steps
-        spend(scene.faces, STEP)
+        spend(scene.work, STEP)
         if moving_base.row > 0:
             aside = subtract(center, spot)
             spot = center_of(carried_to(moving_base, share), body)
@@ -428,7 +428,7 @@ def carry_and_squeeze(
                 center = _pushed_by(
                     scene, on_base_part, near, i, share, center, most_rise, walkable
                 )
-        if is_spent(scene.faces):
+        if is_spent(scene.work):
             break
     if base_part >= 0:
         end_part_shifts(ground.part_shifts, 0)

@@ -174,7 +174,7 @@ def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
     return bool(
         candidates[k, THICKNESS] > 0.0
         and dot(three(candidates, k, NORMAL), normal) < SAME_NORMAL_COSINE
-        and is_off_rim(candidates, scene.size, k, normal, scene.faces)
+        and is_off_rim(candidates, scene.size, k, normal, scene.work)
     )
 
 
@@ -273,9 +273,9 @@ def _approach_velocity(
     candidates = scene.candidates
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(scene.faces, k):
-        spend(scene.faces, 1.0)
-        depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.faces)
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
+        depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.work)
         if depth >= -CONTACT_MARGIN:
             if upright:
                 _, normal = flat(normal)

@@ -27,7 +27,7 @@ from terrain_physics._kernels.types import Floats
 @kernel(no_refcount=True)
 def contact_planes(scene: Scene, count: int) -> int:
     """Write the planes of the contacts listed to the scene; return how many there are."""
-    spend(scene.faces, count * PLANE)
+    spend(scene.work, count * PLANE)
     planes = int(np.int64(0))
     for i in range(count):
         which = int(scene.contacts[i, CANDIDATE])

@@ -105,6 +105,6 @@ def settle(
     if limit == NO_LIMIT and not tally.depth <= CONVERGED_DEPTH:
         limit = BY_ROOM
     state[LIMIT], state[CONVERGED] = limit, 1.0 if limit == NO_LIMIT else 0.0
-    if not is_spent(scene.faces):
+    if not is_spent(scene.work):
         state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

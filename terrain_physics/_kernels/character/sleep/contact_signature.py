@@ -56,7 +56,7 @@ def contact_signature(
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     scene = scene_around(rules, center, 0.0, random_state, ground, memory)
     count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
-    if is_spent(scene.faces):
+    if is_spent(scene.work):
         return 0.0
     kind, normal = int(state[GROUND_KIND]), three_at(state, GROUND_NORMAL)
     point = three_at(state, GROUND_POINT)

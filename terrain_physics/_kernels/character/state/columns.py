@@ -1,11 +1,10 @@
-"""Tables of columns: the layout of a row of numbers, and the format that brought each column."""
+"""Tables of columns: the layout of a row of numbers."""
 
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Floats
 
@@ -45,15 +44,11 @@ class Column(NamedTuple):
     width : int
         Count of its numbers.
     default : float
-        Each number's value in a new row, and in a saved row that is older than the column.
+        Each number's value in a new row.
     is_hashed : bool
         Whether characters that differ only here have different hashes.
-    since : int
-        The format that brought the column.
     allowed : Span
         Range of the numbers in saved rows.
-    like : str
-        The column that gives its numbers in an older saved row, in place of the default.
     """
 
     name: str
@@ -62,9 +57,7 @@ class Column(NamedTuple):
     width: int = 1
     default: float = 0.0
     is_hashed: bool = True
-    since: int = 1
     allowed: Span = FINITE
-    like: str = ""
 
 
 class Layout:
@@ -98,20 +91,6 @@ class Layout:
         """Return the places of the numbers that are hashed."""
         return [place for place, column in enumerate(self._by_place) if column.is_hashed]
 
-    def saved_in(self, form: int) -> list[int]:
-        """Return the places of the numbers that rows of a format hold, in their order."""
-        return [place for place, column in enumerate(self._by_place) if column.since <= form]
-
-    def upgraded(self, rows: NDArray[Any], form: int) -> NDArray[Any]:
-        """Return rows (n, size) of today made from rows (n, k) of a format, as float64 or bits."""
-        result = np.tile(self.defaults().view(rows.dtype), (len(rows), 1))
-        result[:, self.saved_in(form)] = rows
-        for column in self.columns:
-            if column.like and column.since > form:
-                own, other = self._places[column.name], self._places[column.like]
-                result[:, own : own + column.width] = result[:, other : other + column.width]
-        return result
-
     def not_allowed(self, rows: Floats) -> tuple[int, str] | None:
         """Return the first of some rows (n, size) that no character has, and why; or None."""
         spans = [column.allowed for column in self._by_place]
@@ -123,24 +102,21 @@ class Layout:
             return row, f"{column.name} must be {column.allowed}, got {rows[row, place]}"
         return None
 
-    def named(self, numbers: Sequence[float], form: int) -> dict[str, Any]:
-        """Return the numbers of a row of a format by the names of their columns."""
+    def named(self, numbers: Sequence[float]) -> dict[str, Any]:
+        """Return the numbers of a row by the names of their columns."""
         result: dict[str, Any] = {}
-        start = 0
-        for column in self._columns_of(form):
+        for column in self.columns:
+            start = self._places[column.name]
             own = list(numbers[start : start + column.width])
             result[column.name] = own if column.width > 1 else own[0]
-            start += column.width
         return result
 
-    def unnamed(self, what: str, named: Any, form: int) -> list[float]:
-        """Return the row of a format from its numbers by name; or raise ValueError."""
-        columns = self._columns_of(form)
-        if not isinstance(named, dict) or named.keys() != {column.name for column in columns}:
-            names = ", ".join(column.name for column in columns)
-            raise ValueError(f"{what} must be a dict of {names}")
+    def unnamed(self, what: str, named: Any) -> list[float]:
+        """Return the row of numbers by name; or raise ValueError."""
+        if not isinstance(named, dict) or named.keys() != self._places.keys():
+            raise ValueError(f"{what} must be a dict of {', '.join(self._places)}")
         row: list[float] = []
-        for column in columns:
+        for column in self.columns:
             own = named[column.name]
             numbers = own if isinstance(own, (list, tuple)) else [own]
             if len(numbers) != column.width or not all(
@@ -149,9 +125,6 @@ class Layout:
                 raise ValueError(f"{what}: {column.name} must be {column.width} numbers, got {own}")
             row += map(float, numbers)
         return row
-
-    def _columns_of(self, form: int) -> list[Column]:
-        return [column for column in self.columns if column.since <= form]
 
     def described(self) -> str:
         """Return a table of all columns: place, name, unit and meaning."""

@@ -29,8 +29,8 @@ from terrain_physics._kernels.surface.shapes import (
 )
 from terrain_physics._kernels.types import Floats
 
-# The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 6
+# The format of saved rows.
+FORMAT = 1
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE, ON_CHARACTER = 0, 1, 2, 3, 4
@@ -135,35 +135,29 @@ STATE = Layout(
     Column("ground_version", "the version of the ground that the last update saw", is_hashed=False),
     Column("stepping", "1: it is on the way up a step", allowed=FLAG),
     Column("step_foot", "how high its foot was before the step", "m"),
-    Column("last_place", "where the last update left it", "m", 3, since=2, like="position"),
+    Column("last_place", "where the last update left it", "m", 3),
     Column(
         "below",
         "1: on the ground, with its center below the surface of a map",
         is_hashed=False,
-        since=2,
         allowed=FLAG,
     ),
     Column(
         "contact_signature",
         "asleep, the signature of its contacts; 0: none",
         is_hashed=False,
-        since=2,
     ),
     Column(
         "was_grounded",
         "1: it stood on the ground before the last update",
         is_hashed=False,
-        since=2,
         allowed=FLAG,
     ),
-    Column(
-        "hits", "how many hits are kept beside this row", is_hashed=False, since=2, allowed=COUNT
-    ),
+    Column("hits", "how many hits are kept beside this row", is_hashed=False, allowed=COUNT),
     Column(
         "limit",
         "what the last update could not get over; 0: nothing, 1: work, 2: depth, 3: room",
         is_hashed=False,
-        since=2,
         allowed=_LIMITS,
     ),
     Column(
@@ -172,41 +166,32 @@ STATE = Layout(
         "m/s",
         3,
         is_hashed=False,
-        since=3,
     ),
     Column(
         "base_part",
         "the number of its base: the part that it stands on, in whose frame it moves; -1: none",
         default=-1.0,
         is_hashed=False,
-        since=5,
         allowed=_IDS,
     ),
     Column(
         "on_moving_base",
         "1: its base may move, and the next two columns are in the frame of the base",
-        since=5,
         allowed=FLAG,
     ),
-    Column(
-        "base_point", "where its foot is on its base, in the frame of the base", "m", 3, since=5
-    ),
+    Column("base_point", "where its foot is on its base, in the frame of the base", "m", 3),
     Column(
         "base_ahead",
         "where +Z of the world is in that frame",
         width=3,
-        since=5,
         allowed=PART_OF_UNIT,
     ),
-    Column("base_velocity", "velocity of the base there", "m/s", 3, since=5),
-    Column(
-        "excess", "how much faster it would rise than its base if nothing held it", "m/s", since=5
-    ),
+    Column("base_velocity", "velocity of the base there", "m/s", 3),
+    Column("excess", "how much faster it would rise than its base if nothing held it", "m/s"),
     Column(
         "move_age",
         "how long ago the latest move of its base began, by its own updates",
         "s",
-        since=5,
         allowed=NOT_NEGATIVE,
     ),
     Column(
@@ -214,7 +199,6 @@ STATE = Layout(
         "how far its base turned about +Y in the last update",
         "rad",
         is_hashed=False,
-        since=5,
     ),
     Column(
         "moves_seen",
@@ -222,7 +206,6 @@ STATE = Layout(
         width=UPDATES_SEEN,
         default=-1.0,
         is_hashed=False,
-        since=5,
         allowed=_IDS,
     ),
     Column(
@@ -231,17 +214,13 @@ STATE = Layout(
         width=MOST_SQUEEZING,
         default=-1.0,
         is_hashed=False,
-        since=5,
         allowed=_IDS,
     ),
-    Column(
-        "squeezed", "how deep it is in them, as displacements out", "m", 3 * MOST_SQUEEZING, since=5
-    ),
+    Column("squeezed", "how deep it is in them, as displacements out", "m", 3 * MOST_SQUEEZING),
     Column(
         "walls",
         "horizontal normals of walls in its way, which others of its group reckon with; 0: none",
         width=2 * MOST_WALLS,
-        since=6,
         allowed=PART_OF_UNIT,
     ),
     Column(
@@ -249,7 +228,6 @@ STATE = Layout(
         "how far away those are",
         "m",
         width=MOST_WALLS,
-        since=6,
         allowed=NOT_NEGATIVE,
     ),
 )
@@ -315,20 +293,17 @@ RULES = Layout(
         "mask",
         "layers of the parts of a ground that it meets, a bit for each",
         default=ALL_LAYERS,
-        since=4,
         allowed=_LAYERS,
     ),
     Column(
         "leave",
         "what it keeps of the velocity of a part that it leaves: 0 all, 1 what is not down, 2 none",
-        since=5,
         allowed=_LEAVING,
     ),
-    Column("turn_with_ground", "1: an owner with a rotation turns along", since=5, allowed=FLAG),
+    Column("turn_with_ground", "1: an owner with a rotation turns along", allowed=FLAG),
     Column(
         "material_rules",
         "a mark of the rules for materials, which stand beside the row; 0: none",
-        since=5,
         allowed=_MARKS,
     ),
     # Each update of a character with such rules finds these anew. They stand here, since every
@@ -338,7 +313,6 @@ RULES = Layout(
         "factor on friction by its material rules, on what it stood on before the last update",
         default=1.0,
         is_hashed=False,
-        since=5,
         allowed=NOT_NEGATIVE,
     ),
     Column(
@@ -346,7 +320,6 @@ RULES = Layout(
         "how many times its velocity it walked there, by the same",
         default=1.0,
         is_hashed=False,
-        since=5,
         allowed=_SPEEDS,
     ),
     Column(
@@ -354,20 +327,17 @@ RULES = Layout(
         "how hard it is to push for others of its group; 0: nobody can",
         "kg",
         default=80.0,
-        since=6,
         allowed=NOT_NEGATIVE,
     ),
     Column(
         "layers",
         "layers that it is on for others of its group, a bit for each",
         default=1.0,
-        since=6,
         allowed=_LAYERS,
     ),
     Column(
         "keep_off_ledges",
         "1: no push of others takes it off the ground",
-        since=6,
         allowed=FLAG,
     ),
 )

@@ -1,21 +1,16 @@
 """Work of an update: its count and its bound.
 
 Work is counted in candidates looked at: a few nanoseconds each. Slower operations count as more.
-The count lies behind the faces of a memory (`scene.py`), which goes wherever work is done. Once
-the bound is reached, each loop over candidates returns at once, with part of an answer: an update
-then leaves out the step that it is in, and ends where that began.
+The count is an array (1,) of a memory (`scene.py`), which goes wherever work is done. Once the
+bound is reached, each loop over candidates returns at once, with part of an answer: an update then
+leaves out the step that it is in, and ends where that began.
 """
 
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE
 from terrain_physics._kernels.types import Floats
-
-# The rows of faces with the count behind them.
-SCRATCH_SIZE = FACE_COUNT + 1
-_DONE = FACE_COUNT
 
 # Bound of one update.
 MOST_WORK = 8e6
@@ -37,33 +32,33 @@ _MOST_GATHERED = 1e9
 
 
 @kernel(inline=True, no_refcount=True)
-def begin(faces: Floats, done: float) -> None:
+def begin(work: Floats, done: float) -> None:
     """Start the count at ``done`` of `MOST_WORK`; from -inf it never gets there."""
-    faces[_DONE, 0] = done
+    work[0] = done
 
 
 @kernel(inline=True, no_refcount=True)
-def spend(faces: Floats, work: float) -> None:
+def spend(work: Floats, cost: float) -> None:
     """Count some work."""
-    faces[_DONE, 0] += work
+    work[0] += cost
 
 
 @kernel(inline=True, no_refcount=True)
-def done(faces: Floats) -> float:
+def done(work: Floats) -> float:
     """Return how much work has been done."""
-    return float(faces[_DONE, 0])
+    return float(work[0])
 
 
 @kernel(inline=True, no_refcount=True)
-def is_spent(faces: Floats) -> bool:
+def is_spent(work: Floats) -> bool:
     """Tell whether an update may do no more."""
-    return bool(faces[_DONE, 0] >= MOST_WORK)
+    return bool(work[0] >= MOST_WORK)
 
 
 @kernel(inline=True, no_refcount=True)
-def goes_on(faces: Floats, k: int) -> bool:
+def goes_on(work: Floats, k: int) -> bool:
     """Tell whether a loop over candidates goes on at one; it ends at a sixteenth if at all."""
-    return k % 16 != 0 or not is_spent(faces)
+    return k % 16 != 0 or not is_spent(work)
 
 
 @kernel(inline=True)
@@ -75,14 +70,14 @@ def near_cost(kind: int) -> float:
 
 
 @kernel(inline=True, no_refcount=True)
-def may_gather(faces: Floats) -> float:
+def may_gather(work: Floats) -> float:
     """Return how many triangles and cells a look at the ground may come upon."""
-    return min((MOST_WORK - float(faces[_DONE, 0])) / GATHERED, _MOST_GATHERED)
+    return min((MOST_WORK - float(work[0])) / GATHERED, _MOST_GATHERED)
 
 
 @kernel
-def new_faces() -> Floats:
-    """Return room for the faces of a box against a triangle, and for a count without a bound."""
-    faces = np.empty((SCRATCH_SIZE, 4), dtype=np.float64)
-    faces[_DONE, 0] = -np.inf
-    return faces
+def new_work() -> Floats:
+    """Return a count (1,) of work without a bound."""
+    work = np.empty(1, dtype=np.float64)
+    work[0] = -np.inf
+    return work

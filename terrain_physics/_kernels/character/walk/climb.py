@@ -74,7 +74,7 @@ def _leads_to_a_step(
             highest,
             False,
         )
-        spend(scene.faces, looked_at)
+        spend(scene.work, looked_at)
         is_walkable = which >= 0 and abs(scene.candidates[which, NORMAL + 1]) >= walkable
         if not is_walkable or surface - before > steepest:
             beyond_riser = True
@@ -105,13 +105,13 @@ def _raise_onto(scene: Scene, offset: Vec3, highest: float, walkable: float) -> 
         offset, scene.body.half_extents, offset[1] - scene.body.half_extents[1]
     )
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(scene.faces, k):
-        spend(scene.faces, 1.0)
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
         a, b, c = candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1]
         upright = abs(candidates[k, NORMAL + 1])
         is_wall = max(a, b, c) > highest and upright < walkable
         if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
-            best = rise_onto(candidates, k, offset, scene.body, scene.faces)
+            best = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up < best <= most:
                 up = best
         k = next_near(candidates, scene.size, k + 1, lower, upper)
@@ -319,7 +319,7 @@ def climb(
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
     own = borrow_memory(memory)
-    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes, own.part_shifts)
+    own = Memory(own.candidates, own.contacts, own.order, scene.work, own.planes, own.part_shifts)
     scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot

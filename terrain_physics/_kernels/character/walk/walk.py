@@ -100,16 +100,16 @@ def support(
     candidates, foot = scene.candidates, offset[1] - scene.body.half_extents[1]
     lower, upper = column_of(offset, scene.body.half_extents, foot + lowest)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(scene.faces, k):
-        spend(scene.faces, 1.0)
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
         least = max(best, lowest)
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
         up = -np.inf
         if top - foot > least:  # some part of it is that high
-            up = rise_onto(candidates, k, offset, scene.body, scene.faces)
+            up = rise_onto(candidates, k, offset, scene.body, scene.work)
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
-            depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
+            depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.work)
             upright = normal[1]
             if depth < -CONTACT_MARGIN:  # a neighbor keeps the body off: its face counts too
                 face = float(candidates[k, NORMAL + 1])

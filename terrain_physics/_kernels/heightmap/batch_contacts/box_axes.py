@@ -1,11 +1,11 @@
-"""The shortest allowed push-out of a box, many at a time: float32 finds, float64 decides.
+"""The shortest allowed push-out of many boxes: float32 finds it, float64 computes it.
 
-The nearest face is behind the front here. The 13 axes of `geometry/obb_triangle.py` are turned to
-the front; each is one allowed direction u. The push-out along it ends at the first of all
-faces v: 1 / push-out is the greatest of (u . v) / distance. In float32 these shares are bounded
-from above. The direction and the face that seem to count are measured in float64; if that push-out
-is shorter than the bounds leave to all others, it is the one, and has the bits of the pair's own
-function.
+These are boxes with their nearest face behind the front. The 13 axes of `geometry/obb_triangle.py`
+are turned to the front; each is one allowed direction u. The push-out along it ends at the first
+of all faces v: 1 / push-out is the greatest of (u . v) / distance. In float32 these shares are
+bounded from above. The direction and the face that seem to decide are measured in float64. If that
+push-out is shorter than the bounds allow for all others, it is the answer, with the bits of the
+pair's own function.
 """
 
 import numpy as np
@@ -44,8 +44,8 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s
 LANES = 64
 AXES = 13
 
-# Nine numbers of an axis in the table: the direction u; u / far distance; what its rounding adds to
-# a share at most; -far / near distance; what the rounding of that adds.
+# An axis has nine numbers in the table: the direction u; u / far distance, and the most that its
+# rounding adds to a share; -far / near distance, and the most that its rounding adds.
 STEP_OF_AXIS = 9 * LANES
 TABLE_SIZE = AXES * STEP_OF_AXIS
 
@@ -63,7 +63,7 @@ _LEAST_FACING = 1e-5
 def _put_axis(
     table: Float32s, place: int, axis: Vec3f, measure: Measure, front: Vec3f, off: np.float32
 ) -> np.bool_:
-    """Write an axis, turned to the front; return whether float32 can tell about it."""
+    """Write an axis, turned to the front; return whether float32 can judge it."""
     low, high, extent, inverse = measure
     one, none = np.float32(1.0), np.float32(0.0)
     forward, backward = (high + extent) * inverse - off, (extent - low) * inverse - off
@@ -190,7 +190,7 @@ def _choose_axes(shares: Float32s, best: Float32s, rivals: Float32s, axes: Int32
             axes[k] = own if is_best | (axis == 0) else axes[k]
 
 
-# The greatest share so far, the greatest of all others, and whose axis it is.
+# The greatest share so far, the greatest of all others, and the axis of the first.
 _End = tuple[np.float32, np.float32, np.int32]
 
 
@@ -209,7 +209,7 @@ def _nearer_end(table: Float32s, k: int, axis: int, u: Vec3f, end: _End) -> _End
 
 @kernel(noinline=True, noalias=True, contract=True)
 def _choose_ends(table: Float32s, axes: Int32s, rivals: Float32s, ends: Int32s) -> None:
-    """Write the axes at whose faces n push-outs seem to end; all others count as rivals."""
+    """Write the axes with the faces at which n push-outs seem to end; all others are rivals."""
     prefer_wide_vectors()
     none = np.float32(0.0)
     for k in range(axes.shape[0]):
@@ -270,7 +270,7 @@ def _put_push_outs(
         u, _, _ = _front_axis(seen, at, int(axes[k]), half)
         v, far, near = _front_axis(seen, at, int(ends[k]), half)
         slope = dot(v, u)
-        # No push-out ends at a face along it: then this one was found by rounding.
+        # No push-out ends at a face parallel to it: this one would be found by rounding.
         ends_there = slope != 0.0
         push_out = (far if slope > 0.0 else near) / (abs(slope) if ends_there else 1.0)
         put_vector(moves, k, to_world(m, scale(u, push_out)))

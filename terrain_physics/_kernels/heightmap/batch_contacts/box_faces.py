@@ -1,7 +1,7 @@
 """The nearest of the 26 faces of a box and a triangle, in float32: many at a time.
 
-One face makes the contact, see `geometry/obb_triangle.py`. Distances in float32 tell which, if it
-is ahead of all others by more than their rounding.
+One face makes the contact, see `geometry/obb_triangle.py`. Float32 decides which, if its distance
+is less than all others by more than their rounding.
 """
 
 import math
@@ -33,7 +33,7 @@ NORMAL, EDGES, HALF = 9 * ROOM, 12 * ROOM, 21 * ROOM
 # the axis, times lengths; a distance by 5, and divided by that part by 10 of the lengths.
 OFF_DISTANCE = 16.0 * 2.0**-24
 
-# Beyond these float32 cannot tell: edges all but parallel to an axis, squares that vanish, or that
+# Float32 cannot decide beyond these: edges all but parallel to an axis, squares that vanish or
 # overflow.
 LEAST_SINE2, LEAST_SQUARE, LARGEST = 1e-12, 1e-30, 1e9
 
@@ -150,7 +150,7 @@ def least_square(edge: Vec3f) -> np.float32:
 
 @kernel(inline=True, contract=True)
 def _nearer(nearest: _Nearest, measure: Measure, number: int) -> _Nearest:
-    """Return the nearest face so far, with the two of an axis: of that number, and the next one."""
+    """Return the nearest face so far, with the faces ``number`` and ``number + 1`` of an axis."""
     (best, second, face), (low, high, extent, inverse) = nearest, measure
     forward, backward = (high + extent) * inverse, (extent - low) * inverse
     is_backward = backward < forward
@@ -199,7 +199,7 @@ def find_faces(singles: Float32s, faces: Int32s) -> None:
         nearest, is_ca = _nearer_across(nearest, ca, c, b, half, 20)
         best, second, face = nearest
         sizes = sum_of(half) + sum_of(a) + sum_of(b) + sum_of(c)
-        # Without an area, a triangle has no normal.
+        # A triangle without area has no normal.
         is_plain = is_ab & is_bc & is_ca & (sum_of(normal) > np.float32(0.0))
         is_plain &= sizes < np.float32(LARGEST)
         is_ahead = is_plain & (second - best > np.float32(2.0 * OFF_DISTANCE) * sizes)

@@ -1,4 +1,4 @@
-"""Push-out of boxes whose nearest face is behind the front: the shortest allowed, many at a time.
+"""The shortest allowed push-out of many boxes that have their nearest face behind the front.
 
 This does what `geometry/obb_triangle.py` does one by one, to the bit. The 13 axes are turned to the
 front, so that each is one allowed direction u; where it leaves the polytope, 1 / push-out is the
@@ -35,7 +35,7 @@ NUMBERS = 7
 # A push-out longer by less than this part, or than a thousand ties, is nearly as good.
 NEARLY_RATIO = 1e-9
 
-# A tie is at most this part of a push-out, else the push-out is in doubt.
+# A tie is at most this part of a push-out; otherwise the push-out is in doubt.
 SHORTEST_TIE = 1e-3
 
 # Push-outs that differ by less than this part of a tie are tied, whatever the rounding.
@@ -148,7 +148,7 @@ def _choose_axes(
 ) -> None:
     """Write for n cases the axis of the shortest push-out, the first of equals.
 
-    If another one is nearly as good, there is doubt. ``best`` is scratch.
+    If another one is nearly as short, the case is in doubt. ``best`` is scratch.
     """
     prefer_wide_vectors()
     for axis in range(AXES):

@@ -1,9 +1,9 @@
 """Contacts of boxes with listed triangles: float32 finds the faces that count, float64 computes.
 
-The nearest of 26 faces makes the contact, see `geometry/obb_triangle.py`; where it is behind the
-front, the two faces do that bound the shortest allowed push-out. Where float32 cannot tell
-which, all are measured in float64. Either way the contact is computed from its faces in float64, so
-its bits are those of the pair's own function.
+The nearest of 26 faces makes the contact, see `geometry/obb_triangle.py`. If it is behind the
+front, two faces make it: those that bound the shortest allowed push-out. Where float32 cannot
+decide which, all are measured in float64. The contact is computed from its faces in float64 either
+way, so its bits are those of the pair's own function.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def _put_rows(
     points: Floats,
     verdicts: Int32s,
 ) -> None:
-    """Write n touches of boxes by their nearest faces; the verdict is UNKNOWN where that is."""
+    """Write n touches of boxes by their nearest faces; an UNKNOWN face is an UNKNOWN verdict."""
     prefer_wide_vectors()
     for k in range(verdicts.shape[0]):
         center, half, m = box_at(boxes, k)
@@ -114,7 +114,7 @@ def put_box_rows(
     points: Floats,
     verdicts: Int32s,
 ) -> None:
-    """Write n touches of boxes; the verdict IN_DOUBT stays where one must be computed alone."""
+    """Write n touches of boxes; those to be computed one by one keep the verdict IN_DOUBT."""
     seen, singles = np.empty(SEEN_PARTS * ROOM), np.empty(SINGLE_PARTS * ROOM, dtype=np.float32)
     faces = np.empty(STEP, dtype=np.int32)[: verdicts.shape[0]]
     put_seen(boxes, corners, verdicts.shape[0], seen, singles)
@@ -143,7 +143,7 @@ def put_box_rows(
 
 @kernel
 def _next_with(verdicts: Int32s, wanted: int, at: int, chosen: Int32s) -> tuple[int, int]:
-    """Write the next touches with a verdict; return (how many, where to go on)."""
+    """Write the next touches with a verdict; return (how many, where to resume)."""
     n = 0
     while at < verdicts.shape[0] and n < LANES:
         chosen[n] = at

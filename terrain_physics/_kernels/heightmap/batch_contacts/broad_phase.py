@@ -1,7 +1,7 @@
 """Broad phase: the cells of a map that a shape may touch, in chunks for the stages of a query.
 
 A shape's cells are a rectangle of rows and columns. The cells of many small shapes are written one
-shape after the other; those of one large shape row by row, skipping blocks whose heights are all
+shape after the other; those of one large shape row by row, skipping the blocks that are wholly
 above or below it.
 """
 
@@ -37,7 +37,7 @@ from terrain_physics._kernels.types import Float32s, Int32s, Int64s
 # Cells that one query may look at: half a second of work.
 MOST_CELLS = 1e8
 
-# Cells per chunk: what the stages write fits the first-level cache.
+# Cells per chunk: with so many, the arrays of the stages fit the first-level cache.
 PAIRS = 1008
 # Shapes per chunk.
 CHUNK = 256
@@ -58,7 +58,7 @@ HUGE = 1e30
 # Indices of cells farther out than this do not fit 32 bits.
 FARTHEST_SMALL_CELL = 2.0**27
 
-# Kinds of shapes. LARGE are also those that float32 cannot hold.
+# Kinds of shapes. A shape that float32 cannot hold is LARGE too.
 NOTHING, SMALL, LARGE, REFUSED = range(4)
 
 
@@ -91,7 +91,7 @@ def near_cells(
 
 @kernel
 def outline(grid: Grid, blocks: Float32s) -> tuple[float, float, float, float]:
-    """Return what bounds all queries of a map: (least height, greatest, slack, greatest extent).
+    """Return bounds for all queries of a map: (least height, greatest, slack, greatest extent).
 
     All in meters. The slack is more than rounding moves a touch up or down. float32 holds shapes up
     to the greatest extent; -1 if this map does not fit float32.
@@ -158,10 +158,10 @@ def put_range(
 
 @kernel(inline=True)
 def _lines(grid: Grid, row_0: int, row_1: int, column_0: int, column_1: int) -> tuple[int, int]:
-    """Return where the sample at row 0 and column 0 would be, and how far off the next row is.
+    """Return where the sample at row 0 and column 0 would be, and the step to the next row.
 
-    That is of a range of cells, WIDTH by WIDTH to a row, whose samples are in lines of one map; the
-    next row is 0 off if they are not.
+    This is for a range of cells, read WIDTH by WIDTH to a row. The step is 0 unless the lines of
+    one map hold all their samples.
     """
     end = column_0 + (column_1 - column_0 + WIDTH - 1) // WIDTH * WIDTH
     if row_0 < 0 or row_1 > grid.rows or column_0 < 0 or end > grid.columns:
@@ -244,7 +244,7 @@ def put_pairs(
 def _next_column(
     grid: Grid, blocks: Float32s, row: int, column: int, low: float, high: float
 ) -> int:
-    """Return the first column from ``column`` on whose block may hold heights in low..high.
+    """Return the first column from ``column`` on in a block that may hold heights in low..high.
 
     Outside the map the blocks of the border count.
     """
@@ -352,7 +352,7 @@ def with_room(values: Int64s, count: int, room: int) -> Int64s:
     if count + room <= values.shape[0]:
         return values
     wider = np.empty(max(2 * values.shape[0], count + room), dtype=np.int64)
-    for k in range(count):  # to assign a slice compiles for seconds
+    for k in range(count):  # numba compiles for seconds to assign a slice
         wider[k] = values[k]
     return wider
 
@@ -363,7 +363,8 @@ def pack(verdicts: Int32s, hits: Int32s) -> np.int64:
 
     ``hits`` has room for one more than all.
     """
-    # Without a branch: each is written, and kept by counting on. No processor could predict them.
+    # No branch, since no processor could predict it: each half is written, and the next one is
+    # written over it unless it is touched.
     n = np.uint64(0)
     for k in range(verdicts.shape[0]):
         verdict = verdicts[np.uint64(k)]

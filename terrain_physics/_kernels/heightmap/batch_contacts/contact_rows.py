@@ -56,7 +56,7 @@ def put_ids(
 @kernel
 def put_numbers(bodies: Floats, width: int, list_index: Int64s, numbers: Floats) -> None:
     """Write the rows of n shapes as columns (width, ROOM)."""
-    # The same shape eight times, needed or not: most have several touches in a row.
+    # Each shape is written eight times, needed or not: most have several touches in a row.
     k = 0
     while k < list_index.shape[0]:
         index = list_index[k]

@@ -69,8 +69,8 @@ def _edge_gaps(
 
     ``gap`` is the greatest so far; the edge begins at ``corner``, ``third`` is not on it.
     """
-    # The size of the edge takes the place of that of its products, which may vanish: so those all
-    # but parallel to an axis stay in doubt.
+    # The size of the edge stands for the size of its products, which may vanish. So an edge that is
+    # all but parallel to an axis stays in doubt.
     share = np.float32(1.0) / (doubt * (abs(edge[0]) + abs(edge[1]) + abs(edge[2])))
     own = _gap(
         edge[2] * corner[1] - edge[1] * corner[2],
@@ -185,7 +185,7 @@ def judge_boxes(
             at_a, at_c, at_d, (d - c) * inverse_x, (d - a) * inverse_z,
             east, up, south, half, doubt,
         )  # fmt: skip
-        # Where there is a hole, a sample is NaN.
+        # In a hole, a sample is NaN.
         is_ground = total - total == none
         verdicts[k] = np.int32(half_0 + half_1 + half_1) if is_ground else zero
 

@@ -20,7 +20,7 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 # slope is farther off by 1 + slopes. Sums of five products add 6. 32 is more.
 DOUBT_RATIO = 32.0 * 2.0**-24
 
-# The square of the slope, plus 1, from which on this is not enough.
+# The square of the slope, plus 1, from which on DOUBT_RATIO is too small.
 STEEPEST = 1e4
 
 APART, TOUCHED, UNKNOWN = 0, 1, 4
@@ -155,7 +155,7 @@ def judge_spheres(
         doubt = np.float32(DOUBT_RATIO) * total
         far, near = radius + doubt, radius - doubt
         far = far * far + doubt * total
-        # Below zero where there is doubt about all: no square is less, but for its rounding.
+        # Negative if everything is in doubt: a square is never below that, except for its rounding.
         near = (near * near if near > none else none) - doubt * total
         w = x - size_x
         rise = c - a
@@ -174,6 +174,6 @@ def judge_spheres(
             x, d, z, d - c, d - a, size_x, size_z, inverse_x, inverse_z,
             is_off, is_on, radius, sizes, far, near,
         )  # fmt: skip
-        # Where there is a hole, a sample is NaN.
+        # In a hole, a sample is NaN.
         is_ground = total - total == none
         verdicts[k] = np.int32(half_0 + half_1 + half_1) if is_ground else zero

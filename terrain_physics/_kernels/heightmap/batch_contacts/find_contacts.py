@@ -71,7 +71,7 @@ _FAR = 64
 # A search stops after so many touches, or so many cells of a large shape.
 AT_ONCE = 1 << 19
 
-# Where a search is: at which shape, and within a large one at which row and column.
+# Where a search resumes: at which shape, and within a large one at which row and column.
 Place = tuple[int, int, int]
 NO_ROW = -(2**62)  # at the shape's first cell
 
@@ -167,7 +167,7 @@ def add_large(
 ) -> tuple[int, Int64s, Int64s, Int64s, int, int]:
     """Append the touches of one shape, the row k of the ranges; return (count, the lists, place).
 
-    The place is the row and the column to begin at, and where to resume: `NO_ROW` if all is done.
+    The place is the row and the column to begin at, and then to resume at: `NO_ROW` if all is done.
     """
     rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
     place = np.empty(2, dtype=np.int64)
@@ -215,9 +215,9 @@ def find_contacts(
 ) -> tuple[int, Int64s, Int64s, Int64s, Place]:
     """Return (count, which shape, row, code) of touches of shapes before ``last``, in order.
 
-    They begin at a place. The place to go on is returned too, at the shape ``last`` if these are
-    all. For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count of
-    -1 - k means that shape k is over too many cells.
+    The search begins at a place, and the place to resume at is returned too; it is at the shape
+    ``last`` if the search is complete. For the shapes see `surface/shapes.py`. Codes are those of
+    `broad_phase.pack`. A count of -1 - k means that shape k is over too many cells.
     """
     grid = unpack_grid(heights, cells, frame)
     edges = outline(grid, blocks)
