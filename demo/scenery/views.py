@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 import numpy as np
 
@@ -82,10 +82,12 @@ def contacts_of(scene: Scene, body: Body) -> list[ShownContact]:
         row = np.array([[*shape.a64, *shape.b64, shape.radius + slack]])
         pushes = rows.intersect_capsule_triangle(row, triangles)
         middle = 0.5 * (np.array(shape.a64) + np.array(shape.b64))
-    else:
+    elif isinstance(shape, OBB):
         middle = np.array(shape.center64)
         extents = np.array([shape.half_extents64]) + slack
         pushes = rows.intersect_obb_triangle(middle[None], extents, body.turn[None], triangles)
+    else:
+        assert_never(shape)
     found = []
     for push in pushes[~np.isnan(pushes[:, 0])]:
         length = float(np.sqrt(push @ push))
@@ -103,8 +105,10 @@ def _reach(shape: Sphere | OBB | Capsule, way: Floats) -> float:
     if isinstance(shape, Capsule):
         axis = 0.5 * (np.array(shape.b64) - np.array(shape.a64))
         return shape.radius + abs(float(axis @ way))
-    turn = np.array(shape.rotation64).reshape(3, 3)
-    return float(np.abs(way @ turn) @ np.array(shape.half_extents64))
+    if isinstance(shape, OBB):
+        turn = np.array(shape.rotation64).reshape(3, 3)
+        return float(np.abs(way @ turn) @ np.array(shape.half_extents64))
+    assert_never(shape)
 
 
 def _candidates(frame: Frame, scene: Scene) -> None:

@@ -17,7 +17,7 @@ _METERS = {METERS, "meter", "metre", "metres", "m"}
 def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
     """Return the samples of a labeled array as a map has them, and where they lie."""
     dims, coords, values = (getattr(array, name, None) for name in ("dims", "coords", "values"))
-    if dims is None or coords is None or values is None or callable(values):  # as of a Dataset
+    if dims is None or coords is None or values is None or callable(values):  # e.g. a Dataset
         raise TypeError(
             "array must have dims, coords and values, as an xarray.DataArray has (dataset[name] "
             f"is one), got {checks.shorten(array)}"
