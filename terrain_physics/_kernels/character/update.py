@@ -61,8 +61,8 @@ from terrain_physics._kernels.character.state.motion import Motion, MovementRule
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
 from terrain_physics._kernels.character.state.work import begin, is_spent
-from terrain_physics._kernels.character.step_among_others import Others, end_among_others
-from terrain_physics._kernels.character.steps import begin_motion, take_steps
+from terrain_physics._kernels.character.steps.step_among_others import Others, end_among_others
+from terrain_physics._kernels.character.steps.take_steps import begin_motion, take_steps
 from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts
 from terrain_physics._kernels.ground.table import (
@@ -87,10 +87,10 @@ class Character(NamedTuple):
     crowd: Floats  # (CROWD_SIZE,); empty if it ignores others
 
 
-class Start(NamedTuple):
-    """The start of a body's own motion in an update, and its end if nothing is in its way."""
+class FreePath(NamedTuple):
+    """The path of a body in an update if nothing were in its way."""
 
-    place: Vec3  # of the body's center, in meters in the world
+    start: Vec3  # of the body's center, in meters in the world
     displacement: Vec3  # in meters
 
 
@@ -110,7 +110,7 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
-    start = Start(motion.origin, scale(motion.velocity, delta_time))
+    path = FreePath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
     scene, motion, left = depenetrate(
         state, movement, motion, pace, scene, ground, delta_time, is_teleported
@@ -118,7 +118,7 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
     if left > 0.0:
         rise(state, scene, motion, left, delta_time)
     else:
-        _move(state, others, movement, start, motion, pace, scene, ground, log)
+        _move(state, others, movement, path, motion, pace, scene, ground, log)
     if is_moved:
         settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
     elif left == 0.0:
@@ -161,7 +161,7 @@ def _move(
     state: Floats,
     others: Others,
     movement: MovementRules,
-    start: Start,
+    path: FreePath,
     motion: Motion,
     pace: Pace,
     scene: Scene,
@@ -184,7 +184,7 @@ def _move(
     center = add(motion.origin, motion.offset)
     if is_over_characters(crowd) and encounter.is_on_character:
         report_character_below(state, center, scene.body)
-    aside = subtract(subtract(center, start.place), start.displacement)
+    aside = subtract(subtract(center, path.start), path.displacement)
     remember_walls(state, crowd, scene, motion.offset, movement.walkable, aside, met_walls)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)

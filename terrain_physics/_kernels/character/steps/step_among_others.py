@@ -39,7 +39,7 @@ from terrain_physics._kernels.character.state.motion import (
     with_hits,
 )
 from terrain_physics._kernels.character.state.substeps import Pace
-from terrain_physics._kernels.character.step import take_step
+from terrain_physics._kernels.character.steps.step import take_step
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED

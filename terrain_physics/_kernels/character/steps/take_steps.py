@@ -29,8 +29,8 @@ from terrain_physics._kernels.character.state.work import (
     is_spent,
     spend,
 )
-from terrain_physics._kernels.character.step import take_step
-from terrain_physics._kernels.character.step_among_others import (
+from terrain_physics._kernels.character.steps.step import take_step
+from terrain_physics._kernels.character.steps.step_among_others import (
     Encounter,
     Others,
     minds_others,
