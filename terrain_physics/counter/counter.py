@@ -205,21 +205,48 @@ def count_with(
 
     Errors name rows of the whole array, in which the block starts at row ``start``.
     """
+    lower, upper = _sphere_bounds(workers, spheres, start)
     counts = np.zeros(len(spheres), np.int64)
+    if len(tree.triangles) == 0:
+        return counts
+    keys, groups, boxes = _grouped(workers, tree, spheres, _window(lower, upper))
+
+    def count(first: int, last: int) -> int:
+        count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
+        return min(last * BLOCK, len(spheres)) - first * BLOCK
+
+    for done in workers.each(count, len(boxes), _CHUNK_COST, most=_CHUNKS_AT_ONCE):
+        if advance is not None:
+            advance(done)
+    return counts
+
+
+def _sphere_bounds(
+    workers: Workers, spheres: NDArray[np.float64], start: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest r, x, y, z; refuse a negative radius too."""
     lower, upper = bounds_of(workers, "spheres", spheres, start)
     if lower[0] < 0.0:
         row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
         raise ValueError(f"spheres[{start + row}] must have a radius >= 0, got {spheres[row, 0]}")
-    if len(tree.triangles) == 0:
-        return counts
+    return lower, upper
+
+
+def _window(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the middle r x y z of spheres, and the factor that scales them to -1 .. 1."""
     middle = 0.5 * lower + 0.5 * upper
     span = float(np.maximum(upper - middle, middle - lower)[1:].max())
-    window = np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
+    return np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
+
+
+def _grouped(
+    workers: Workers, tree: Tree, spheres: NDArray[np.float64], window: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], NDArray[np.float32], NDArray[np.float32]]:
+    """Return the keys of spheres in order, and their groups and boxes, chunk by chunk."""
     chunk_count = -(-len(spheres) // BLOCK)
     keys = np.empty(len(spheres), np.uint64)
     groups = np.empty((chunk_count * LANES, sphere_groups.SPHERE_ROWS, LANES), np.float32)
     boxes = np.empty((chunk_count, sphere_groups.BOX_ROWS, LANES), np.float32)
-
     workers.run(
         lambda first, last: sphere_groups.sphere_keys(
             spheres, first, last, tree.frame, window, keys
@@ -235,15 +262,7 @@ def count_with(
         chunk_count * LANES,
         ROW_COST * LANES,
     )
-
-    def count(first: int, last: int) -> int:
-        count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
-        return min(last * BLOCK, len(spheres)) - first * BLOCK
-
-    for done in workers.each(count, chunk_count, _CHUNK_COST, most=_CHUNKS_AT_ONCE):
-        if advance is not None:
-            advance(done)
-    return counts
+    return keys, groups, boxes
 
 
 def recount(
