@@ -47,8 +47,8 @@ class Recording:
     Parameters
     ----------
     scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
-        The characters to record; a single character has the key 0, and a mapping's are those there now. Call
-        this recording's `update` instead of theirs.
+        The characters to record; a single one has the key 0, and a mapping's are those there now.
+        Call this recording's `update` instead of theirs.
 
     Notes
     -----
