@@ -83,7 +83,7 @@ class Displacements(NamedTuple):
     ends: Floats  # how far half-planes let each go; written
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _clear(row: Floats, agents: Floats, i: int, holds: bool) -> None:
     """Write a row of an agent that others leave alone, above what it may fall onto."""
     clear_half_planes(row)
@@ -92,7 +92,7 @@ def _clear(row: Floats, agents: Floats, i: int, holds: bool) -> None:
     row[HOLDS] = agents[i, FLOOR_HOLDS] if holds else 0.0
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _room(agents: Floats, pairs: Pairs, i: int) -> float:
     """Return how far an agent may get, by its displacement and by what is known around it."""
     room = float(agents[i, TRAVEL]) + ASIDE
@@ -101,7 +101,7 @@ def _room(agents: Floats, pairs: Pairs, i: int) -> float:
     return room
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _limit_toward(
     agents: Floats, displacements: Displacements, pair: Floats, i: int, k: int
 ) -> float:
@@ -114,7 +114,7 @@ def _limit_toward(
     return together + _limit_in_gap(gap, own, other, float(pair[MASS_SHARE]))
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _put_others(
     row: Floats, grid: AgentGrid, pairs: Pairs, displacements: Displacements, i: int
 ) -> None:
@@ -135,7 +135,7 @@ def _put_others(
             )
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _put_walls(row: Floats, agents: Floats, i: int) -> None:
     """Write the half-planes of the walls near an agent."""
     for w in range(MOST_WALLS):
@@ -146,7 +146,7 @@ def _put_walls(row: Floats, agents: Floats, i: int) -> None:
             put_half_plane(row, -x, -z, float(agents[i, WALL_GAP + w]) - carried, A_WALL)
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _put_push(
     row: Floats, agents: Floats, i: int, end_x: float, end_z: float, seconds: float
 ) -> None:
