@@ -535,7 +535,7 @@ class Ground(Surface):
         >>> Ground(tiles).part_of([0, (1 << 40) + 1, -1])
         (array([ 0,  1, -1]), array([ 0,  1, -1]))
         """
-        ids = checks.copied(triangle)
+        ids = checks.copied("triangle", triangle)
         if ids.dtype.kind not in "iu" and ids.size:
             raise TypeError(f"triangle must be an integer, got {checks.shorten(triangle)}")
         ids = ids.astype(np.int64)
@@ -834,7 +834,7 @@ def _checked_layers(name: str, layers: Any) -> int:
 
 
 def _layers_per_part(layers: Any, count: int) -> list[int]:
-    """Return the layers of so many parts, given one by one or for all."""
+    """Return the layers of ``count`` parts, given one by one or for all."""
     if not (isinstance(layers, Sequence) or np.ndim(layers)):
         return [_checked_layers("layers", layers)] * count
     if len(layers) != count:

@@ -140,7 +140,7 @@ def bool_cells(
 ) -> NDArray[np.bool_]:
     """Return an array of bool with a value for each cell."""
     try:
-        table = checks.copied(value)
+        table = checks.copied(name, value)
     except ValueError:  # ragged
         table = np.array(None)
     cells = (heights.shape[0] - 1, heights.shape[1] - 1)
@@ -155,7 +155,7 @@ def bool_cells(
 
 def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return marks of holes, broadcast to a shape of cells."""
-    given = checks.copied(value)
+    given = checks.copied("holes", value)
     if given.dtype != np.bool_:
         raise TypeError(f"holes must be bool, got dtype {given.dtype}")
     try:

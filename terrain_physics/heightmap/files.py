@@ -307,7 +307,7 @@ def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | Non
 def _checked_heights(name: str, heights: Any) -> Heights:
     """Return a copy of heights; refuse other shapes and infinite heights."""
     try:
-        values = checks.copied(heights)
+        values = checks.copied("heights", heights)
     except ValueError:
         raise ValueError("heights must be an array of numbers with rows of one length") from None
     if values.dtype.kind not in "iuf":

@@ -568,7 +568,7 @@ class HeightMap(Surface):
         """Soften the ground: each sample goes to a mean of itself and the eight around it.
 
         The sample counts four times, its neighbors twice, those at the corners once; holes and
-        places outside the map do not count. All means are of the heights before. Planes stay planes
+        places outside the map do not count. All means are of the old heights. Planes stay planes
         away from holes and from the map's border. Each call reaches one cell further.
 
         Parameters

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
+from terrain_physics._support.lazy import refuse_lazy
 from terrain_physics.heightmap.placement import DEGREES, METERS, GridAxis, Placement
 
 _EASTWARD = {"x", "lon", "longitude", "easting", "projection_x_coordinate"}
@@ -16,11 +17,12 @@ _METERS = {METERS, "meter", "metre", "metres", "m"}
 def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
     """Return the samples of a labeled array as a map has them, and where they lie."""
     dims, coords, values = (getattr(array, name, None) for name in ("dims", "coords", "values"))
-    if dims is None or coords is None or values is None or callable(values):  # as of a Dataset
+    if dims is None or coords is None or values is None or callable(values):  # e.g. a Dataset
         raise TypeError(
             "array must have dims, coords and values, as an xarray.DataArray has (dataset[name] "
             f"is one), got {checks.shorten(array)}"
         )
+    refuse_lazy("array", array, "read it without chunks")
     samples = np.asarray(values)
     counts = dict(zip(map(str, dims), samples.shape, strict=True))
     names = [name for name, count in counts.items() if count != 1]

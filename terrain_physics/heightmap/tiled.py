@@ -226,7 +226,7 @@ class TiledMap(FramedMap):
         return ids, owners
 
     def owner(self, triangle: int, parts: Int64s, first_ids: Int64s) -> tuple[int, int]:
-        """Return the same of one triangle."""
+        """Return (id, part) of one triangle, as `owners` does."""
         found: tuple[int, int] = _OWNER.call(*self._numbers, first_ids, parts, triangle)
         return found
 

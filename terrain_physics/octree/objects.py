@@ -308,7 +308,7 @@ def _one_id(object_id: Any) -> Int64s:
 
 def _different_ids(object_ids: Any) -> Int64s:
     checks.refuse_masked("object_ids", object_ids)
-    ids = checks.copied(object_ids)
+    ids = checks.copied("object_ids", object_ids)
     if ids.size == 0:
         return _NO_IDS
     if ids.ndim != 1 or ids.dtype.kind not in "iu":

@@ -60,8 +60,8 @@ class Octree(OctreeObjects):
     sphere and a box follow the rule for spheres, with the sphere's radius and the vector from its
     center to the nearest point of the box.
 
-    An object goes by its center into a cell no smaller than itself, even if it lies across the
-    border of two cells. Small and large objects may be mixed.
+    The center of an object decides its cell, which is no smaller than the object, even if the
+    object lies across the border of two cells. Small and large objects may be mixed.
 
     Parameters
     ----------
