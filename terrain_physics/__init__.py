@@ -59,55 +59,31 @@ _MODULES = {
     "TriangleMesh": "mesh.mesh",
     "Triangles": "surface.results",
     "closest_point_on_segment": "geometry.closest_point",
-    "closest_point_on_segment_many": "geometry.closest_point",
     "closest_point_on_triangle": "geometry.closest_point",
-    "closest_point_on_triangle_many": "geometry.closest_point",
     "count_touching": "counter.touching",
     "crossing_segment": "geometry.intersect_triangles",
-    "crossing_segment_many": "geometry.intersect_triangles",
     "intersect": "geometry.dispatch",
     "intersect_aabb_aabb": "geometry.intersect_box",
-    "intersect_aabb_aabb_many": "geometry.intersect_box",
     "intersect_aabb_sphere": "geometry.intersect_box",
-    "intersect_aabb_sphere_many": "geometry.intersect_box",
     "intersect_capsule_capsule": "geometry.intersect_round",
-    "intersect_capsule_capsule_many": "geometry.intersect_round",
     "intersect_capsule_sphere": "geometry.intersect_round",
-    "intersect_capsule_sphere_many": "geometry.intersect_round",
     "intersect_capsule_triangle": "geometry.intersect_triangle",
-    "intersect_capsule_triangle_many": "geometry.intersect_triangle",
     "intersect_obb_obb": "geometry.intersect_box",
-    "intersect_obb_obb_many": "geometry.intersect_box",
     "intersect_obb_sphere": "geometry.intersect_box",
-    "intersect_obb_sphere_many": "geometry.intersect_box",
     "intersect_obb_triangle": "geometry.intersect_triangle",
-    "intersect_obb_triangle_many": "geometry.intersect_triangle",
     "intersect_sphere_sphere": "geometry.intersect_round",
-    "intersect_sphere_sphere_many": "geometry.intersect_round",
     "intersect_sphere_triangle": "geometry.intersect_triangle",
-    "intersect_sphere_triangle_many": "geometry.intersect_triangle",
     "intersect_triangle_triangle": "geometry.intersect_triangles",
-    "intersect_triangle_triangle_many": "geometry.intersect_triangles",
     "point_in_triangle_2d": "geometry.predicates",
-    "point_in_triangle_2d_many": "geometry.predicates",
     "raycast": "geometry.rays",
     "raycast_aabb": "geometry.rays",
-    "raycast_aabb_many": "geometry.rays_many",
     "raycast_capsule": "geometry.rays",
-    "raycast_capsule_many": "geometry.rays_many",
     "raycast_obb": "geometry.rays",
-    "raycast_obb_many": "geometry.rays_many",
     "raycast_sphere": "geometry.rays",
-    "raycast_sphere_many": "geometry.rays_many",
     "raycast_triangle": "geometry.rays",
-    "raycast_triangle_many": "geometry.rays_many",
     "replay": "recording.recording",
     "smallest_enclosing_sphere": "geometry.enclosing_sphere",
-    "smallest_enclosing_sphere_many": "geometry.enclosing_sphere",
     "surface_touches": "geometry.predicates",
-    "surface_touches_plane_many": "geometry.predicates",
-    "surface_touches_segment_many": "geometry.predicates",
-    "surface_touches_triangle_many": "geometry.predicates",
     "warm_up": "warmup",
 }
 
@@ -115,6 +91,8 @@ __all__ = ["__version__", *_MODULES]  # noqa: PLE0604 the table holds strings
 
 
 def __getattr__(name: str) -> object:
+    if name == "rows":  # a module, which has names of its own
+        return import_module(f"{__name__}.rows")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -123,4 +101,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "rows"])

@@ -1,3 +1,4 @@
+from terrain_physics import rows as rows
 from terrain_physics._kernels.mesh.adjacency import Neighbors as Neighbors
 from terrain_physics._version import __version__ as __version__
 from terrain_physics.character.colliders import BoxCollider as BoxCollider
@@ -20,106 +21,46 @@ from terrain_physics.geometry.closest_point import (
     closest_point_on_segment as closest_point_on_segment,
 )
 from terrain_physics.geometry.closest_point import (
-    closest_point_on_segment_many as closest_point_on_segment_many,
-)
-from terrain_physics.geometry.closest_point import (
     closest_point_on_triangle as closest_point_on_triangle,
-)
-from terrain_physics.geometry.closest_point import (
-    closest_point_on_triangle_many as closest_point_on_triangle_many,
 )
 from terrain_physics.geometry.dispatch import intersect as intersect
 from terrain_physics.geometry.enclosing_sphere import (
     smallest_enclosing_sphere as smallest_enclosing_sphere,
 )
-from terrain_physics.geometry.enclosing_sphere import (
-    smallest_enclosing_sphere_many as smallest_enclosing_sphere_many,
-)
 from terrain_physics.geometry.intersect_box import intersect_aabb_aabb as intersect_aabb_aabb
-from terrain_physics.geometry.intersect_box import (
-    intersect_aabb_aabb_many as intersect_aabb_aabb_many,
-)
 from terrain_physics.geometry.intersect_box import intersect_aabb_sphere as intersect_aabb_sphere
-from terrain_physics.geometry.intersect_box import (
-    intersect_aabb_sphere_many as intersect_aabb_sphere_many,
-)
 from terrain_physics.geometry.intersect_box import intersect_obb_obb as intersect_obb_obb
-from terrain_physics.geometry.intersect_box import intersect_obb_obb_many as intersect_obb_obb_many
 from terrain_physics.geometry.intersect_box import intersect_obb_sphere as intersect_obb_sphere
-from terrain_physics.geometry.intersect_box import (
-    intersect_obb_sphere_many as intersect_obb_sphere_many,
-)
 from terrain_physics.geometry.intersect_round import (
     intersect_capsule_capsule as intersect_capsule_capsule,
-)
-from terrain_physics.geometry.intersect_round import (
-    intersect_capsule_capsule_many as intersect_capsule_capsule_many,
 )
 from terrain_physics.geometry.intersect_round import (
     intersect_capsule_sphere as intersect_capsule_sphere,
 )
 from terrain_physics.geometry.intersect_round import (
-    intersect_capsule_sphere_many as intersect_capsule_sphere_many,
-)
-from terrain_physics.geometry.intersect_round import (
     intersect_sphere_sphere as intersect_sphere_sphere,
-)
-from terrain_physics.geometry.intersect_round import (
-    intersect_sphere_sphere_many as intersect_sphere_sphere_many,
 )
 from terrain_physics.geometry.intersect_triangle import (
     intersect_capsule_triangle as intersect_capsule_triangle,
 )
 from terrain_physics.geometry.intersect_triangle import (
-    intersect_capsule_triangle_many as intersect_capsule_triangle_many,
-)
-from terrain_physics.geometry.intersect_triangle import (
     intersect_obb_triangle as intersect_obb_triangle,
-)
-from terrain_physics.geometry.intersect_triangle import (
-    intersect_obb_triangle_many as intersect_obb_triangle_many,
 )
 from terrain_physics.geometry.intersect_triangle import (
     intersect_sphere_triangle as intersect_sphere_triangle,
 )
-from terrain_physics.geometry.intersect_triangle import (
-    intersect_sphere_triangle_many as intersect_sphere_triangle_many,
-)
 from terrain_physics.geometry.intersect_triangles import crossing_segment as crossing_segment
-from terrain_physics.geometry.intersect_triangles import (
-    crossing_segment_many as crossing_segment_many,
-)
 from terrain_physics.geometry.intersect_triangles import (
     intersect_triangle_triangle as intersect_triangle_triangle,
 )
-from terrain_physics.geometry.intersect_triangles import (
-    intersect_triangle_triangle_many as intersect_triangle_triangle_many,
-)
 from terrain_physics.geometry.predicates import point_in_triangle_2d as point_in_triangle_2d
-from terrain_physics.geometry.predicates import (
-    point_in_triangle_2d_many as point_in_triangle_2d_many,
-)
 from terrain_physics.geometry.predicates import surface_touches as surface_touches
-from terrain_physics.geometry.predicates import (
-    surface_touches_plane_many as surface_touches_plane_many,
-)
-from terrain_physics.geometry.predicates import (
-    surface_touches_segment_many as surface_touches_segment_many,
-)
-from terrain_physics.geometry.predicates import (
-    surface_touches_triangle_many as surface_touches_triangle_many,
-)
 from terrain_physics.geometry.rays import raycast as raycast
 from terrain_physics.geometry.rays import raycast_aabb as raycast_aabb
 from terrain_physics.geometry.rays import raycast_capsule as raycast_capsule
 from terrain_physics.geometry.rays import raycast_obb as raycast_obb
 from terrain_physics.geometry.rays import raycast_sphere as raycast_sphere
 from terrain_physics.geometry.rays import raycast_triangle as raycast_triangle
-from terrain_physics.geometry.rays_many import raycast_aabb_many as raycast_aabb_many
-from terrain_physics.geometry.rays_many import raycast_capsule_many as raycast_capsule_many
-from terrain_physics.geometry.rays_many import raycast_obb_many as raycast_obb_many
-from terrain_physics.geometry.rays_many import raycast_sphere_many as raycast_sphere_many
-from terrain_physics.geometry.rays_many import raycast_triangle_many as raycast_triangle_many
 from terrain_physics.geometry.shapes import AABB as AABB
 from terrain_physics.geometry.shapes import OBB as OBB
 from terrain_physics.geometry.shapes import Capsule as Capsule
@@ -208,54 +149,30 @@ __all__ = [
     "Triangles",
     "__version__",
     "closest_point_on_segment",
-    "closest_point_on_segment_many",
     "closest_point_on_triangle",
-    "closest_point_on_triangle_many",
     "count_touching",
     "crossing_segment",
-    "crossing_segment_many",
     "intersect",
     "intersect_aabb_aabb",
-    "intersect_aabb_aabb_many",
     "intersect_aabb_sphere",
-    "intersect_aabb_sphere_many",
     "intersect_capsule_capsule",
-    "intersect_capsule_capsule_many",
     "intersect_capsule_sphere",
-    "intersect_capsule_sphere_many",
     "intersect_capsule_triangle",
-    "intersect_capsule_triangle_many",
     "intersect_obb_obb",
-    "intersect_obb_obb_many",
     "intersect_obb_sphere",
-    "intersect_obb_sphere_many",
     "intersect_obb_triangle",
-    "intersect_obb_triangle_many",
     "intersect_sphere_sphere",
-    "intersect_sphere_sphere_many",
     "intersect_sphere_triangle",
-    "intersect_sphere_triangle_many",
     "intersect_triangle_triangle",
-    "intersect_triangle_triangle_many",
     "point_in_triangle_2d",
-    "point_in_triangle_2d_many",
     "raycast",
     "raycast_aabb",
-    "raycast_aabb_many",
     "raycast_capsule",
-    "raycast_capsule_many",
     "raycast_obb",
-    "raycast_obb_many",
     "raycast_sphere",
-    "raycast_sphere_many",
     "raycast_triangle",
-    "raycast_triangle_many",
     "replay",
     "smallest_enclosing_sphere",
-    "smallest_enclosing_sphere_many",
     "surface_touches",
-    "surface_touches_plane_many",
-    "surface_touches_segment_many",
-    "surface_touches_triangle_many",
     "warm_up",
 ]

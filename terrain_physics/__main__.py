@@ -5,8 +5,6 @@ python -m terrain_physics view walk.recording -o walk.html
 python -m terrain_physics warm-up
 python -m terrain_physics info
 python -m terrain_physics demo
-python -m terrain_physics completion bash
-python -m terrain_physics man
 """
 
 import argparse
@@ -16,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from terrain_physics._version import __version__
 
@@ -30,12 +28,6 @@ with any white space between. Several files are answered in order.
 With --triangles and --spheres a problem is spread over files that hold rows of nine, or of
 four, numbers and no n or q. Counts add up over the files of triangles, which are in
 memory one at a time.
-
-With --partial the counts go to a file instead; --merge adds up such files, of the same
-spheres and other triangles, and prints the sums: for batch systems, a job for each part.
-It refuses damaged files and the same file of triangles twice. It cannot know of a part that is
-missing, so say with --expect how many there are; and it does not notice files that share only
-some of their triangles: --stats tells how many triangles there are in all.
 
 With --scheduler a cluster of Dask counts: local[:WORKERS] processes of this machine, or the
 workers of a scheduler's ADDRESS, as tcp://HOST:8786. Files of --triangles and --spheres are
@@ -60,8 +52,6 @@ examples:
 prints 1 and 0.
   python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
   python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt
-  python -m terrain_physics count --partial east.part --triangles east.txt --spheres s.txt
-  python -m terrain_physics count --merge --expect 2 east.part west.part
   python -m terrain_physics count --scheduler local:2 --triangles 't/*.txt' --spheres s.parquet"""
 
 _VIEW_HELP = """\
@@ -73,9 +63,6 @@ The recording is replayed, which takes about as long as its updates took. Bad in
 standard error, exit 2, no page; one that was there before is left as it is."""
 
 BAD_INPUT = 2
-
-_SHELLS = "bash", "zsh", "fish", "tcsh", "powershell"
-_NEEDS_SHELL = "It needs what pip install 'terrain-physics[shell]' brings."
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
@@ -109,7 +96,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("options", nargs="*", metavar="OPTION")
     demo.set_defaults(parser=parser)
-    _add_shell_commands(commands)
     return parser
 
 
@@ -121,67 +107,12 @@ def _add_count(commands: _Commands) -> None:
         epilog=_COUNT_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    count.set_defaults(parser=count)
     count.add_argument(
         "files", nargs="*", metavar="FILE", help="problem to solve; '-' is standard input"
     )
-    count.set_defaults(parser=count)
-    count.add_argument(
-        "--triangles", nargs="+", metavar="F", help="files of triangles, nine numbers each"
-    )
-    count.add_argument(
-        "--spheres",
-        nargs="+",
-        metavar="F",
-        help="file of spheres, four numbers each; with --scheduler, one or more",
-    )
-    count.add_argument(
-        "--partial", metavar="OUT", help="write the counts to a file for --merge, print nothing"
-    )
-    count.add_argument(
-        "--merge", nargs="+", metavar="PART", help="add up files that --partial has written"
-    )
-    count.add_argument(
-        "--expect",
-        type=_at_least(1),
-        metavar="N",
-        help="with --merge: refuse another number of PARTs than N",
-    )
-    count.add_argument(
-        "--scheduler",
-        type=_scheduler,
-        metavar="WHERE",
-        help="local, local:WORKERS or the address of a scheduler of Dask, whose workers count",
-    )
-    count.add_argument(
-        "--worker-timeout",
-        type=_at_least(1),
-        metavar="S",
-        help="with --scheduler: give up a worker that is silent for S seconds; default: 60",
-    )
-    count.add_argument(
-        "--out",
-        metavar="FOLDER",
-        help="with --scheduler: write the counts there, as Parquet, from the workers; a new folder",
-    )
-    count.add_argument(
-        "--threads", type=_at_least(1), metavar="N", help="default: one for each processor"
-    )
-    count.add_argument(
-        "--stats",
-        action="store_true",
-        help="tell n, q, pairs touched, pairs tested and times on standard error; with --merge "
-        "how many parts, triangles and spheres",
-    )
-    count.add_argument(
-        "--json", action="store_true", help="with --stats: tell them as JSON, a line a problem"
-    )
-    count.add_argument(
-        "--verify",
-        type=_at_least(0),
-        default=0,
-        metavar="K",
-        help="recount K random spheres by brute force; exit 1, no answers, if one differs",
-    )
+    for name, option in _COUNT_OPTIONS.items():
+        count.add_argument(name, **option)
 
 
 def _add_view(commands: _Commands) -> None:
@@ -197,24 +128,6 @@ def _add_view(commands: _Commands) -> None:
     )
     view.set_defaults(parser=view)
     view.add_argument("--title", metavar="TEXT", help="of the page; default: the name of PAGE")
-
-
-def _add_shell_commands(commands: _Commands) -> None:
-    completion = commands.add_parser(
-        "completion",
-        help="print a script that completes these commands in a shell",
-        description="Prints a script for a shell that completes these commands; its first lines "
-        f"say where to put it. {_NEEDS_SHELL}",
-    )
-    completion.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
-    completion.set_defaults(parser=completion)
-    man = commands.add_parser(
-        "man",
-        help="print a manual page",
-        description="Prints a manual page: terrain-physics man > terrain-physics.1, and "
-        f"man ./terrain-physics.1 shows it. {_NEEDS_SHELL}",
-    )
-    man.set_defaults(parser=man)
 
 
 def _at_least(least: int) -> Callable[[str], int]:
@@ -239,15 +152,96 @@ def _scheduler(text: str) -> str:
     )
 
 
+_COUNT_OPTIONS: dict[str, dict[str, Any]] = {
+    "--triangles": {
+        "nargs": "+",
+        "default": (),
+        "metavar": "F",
+        "help": "files of triangles, nine numbers each",
+    },
+    "--spheres": {
+        "nargs": "+",
+        "default": (),
+        "metavar": "F",
+        "help": "file of spheres, four numbers each; with --scheduler, one or more",
+    },
+    "--scheduler": {
+        "type": _scheduler,
+        "metavar": "WHERE",
+        "help": "local, local:WORKERS or the address of a scheduler of Dask, whose workers count",
+    },
+    "--worker-timeout": {
+        "type": _at_least(1),
+        "metavar": "S",
+        "help": "with --scheduler: give up a worker that is silent for S seconds; default: 60",
+    },
+    "--out": {
+        "metavar": "FOLDER",
+        "help": "with --scheduler: the workers write the counts there, as Parquet; a new folder",
+    },
+    "--threads": {
+        "type": _at_least(1),
+        "metavar": "N",
+        "help": "default: one for each processor",
+    },
+    "--stats": {
+        "action": "store_true",
+        "help": "tell n, q, pairs touched, pairs tested and times on standard error",
+    },
+    "--json": {
+        "action": "store_true",
+        "help": "with --stats: tell them as JSON, a line a problem",
+    },
+    "--verify": {
+        "type": _at_least(0),
+        "default": 0,
+        "metavar": "K",
+        "help": "recount K random spheres by brute force; exit 1, no answers, if one differs",
+    },
+}
+
+# In this order; the first that is true of the options is the error.
+_COUNT_ERRORS: dict[str, Callable[[argparse.Namespace], bool]] = {
+    "--triangles and --spheres go together": lambda chosen: (
+        bool(chosen.triangles) != bool(chosen.spheres)
+    ),
+    "a FILE is a whole problem and cannot go with --triangles and --spheres": lambda chosen: bool(
+        chosen.files and chosen.triangles
+    ),
+    "--json goes with --stats": lambda chosen: chosen.json and not chosen.stats,
+    "standard input can be read only once": lambda chosen: (
+        [*chosen.files, *chosen.triangles, *chosen.spheres].count("-") > 1
+    ),
+    "--out and --worker-timeout go with --scheduler": lambda chosen: (
+        not chosen.scheduler and (chosen.out, chosen.worker_timeout) != (None, None)
+    ),
+    "several files of --spheres go with --scheduler": lambda chosen: (
+        not chosen.scheduler and len(chosen.spheres) > 1
+    ),
+    "--scheduler goes with --triangles and --spheres": lambda chosen: (
+        chosen.scheduler and not chosen.triangles
+    ),
+    "--scheduler cannot read standard input: workers read files": lambda chosen: (
+        chosen.scheduler and "-" in {*chosen.triangles, *chosen.spheres}
+    ),
+    "--threads and --verify do not go with --scheduler": lambda chosen: (
+        chosen.scheduler and bool(chosen.threads or chosen.verify)
+    ),
+}
+
+
 def _count(chosen: argparse.Namespace) -> int:
-    _refuse_what_does_not_go_together(chosen)
+    for error, is_so in _COUNT_ERRORS.items():
+        if is_so(chosen):
+            chosen.parser.error(error)
+    for file in (*chosen.triangles, *chosen.spheres) if chosen.out else ():
+        if os.path.realpath(file) == os.path.realpath(chosen.out):
+            chosen.parser.error(f"--out must be another file than {file}, which it would replace")
 
     from terrain_physics.counter import command
 
     stats: command.Stats = ("json" if chosen.json else "text") if chosen.stats else None
-    if chosen.merge is not None:
-        return command.run_merge(chosen.merge, expected=chosen.expect, stats=stats)
-    if chosen.scheduler is not None:
+    if chosen.scheduler:
         return command.run_on_cluster(
             chosen.scheduler,
             chosen.triangles,
@@ -259,11 +253,10 @@ def _count(chosen: argparse.Namespace) -> int:
     return command.run(
         chosen.files,
         chosen.triangles,
-        chosen.spheres and chosen.spheres[0],
+        chosen.spheres[0] if chosen.spheres else None,
         threads=chosen.threads,
         stats=stats,
         verify=chosen.verify,
-        partial=chosen.partial,
     )
 
 
@@ -287,43 +280,6 @@ def _unwinding_when_terminated() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
-
-
-def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
-    parser: argparse.ArgumentParser = chosen.parser
-    spheres = chosen.spheres or ()
-    if (chosen.triangles is None) != (chosen.spheres is None):
-        parser.error("--triangles and --spheres go together")
-    if chosen.triangles is not None and chosen.files:
-        parser.error("a FILE is a whole problem and cannot go with --triangles and --spheres")
-    if chosen.json and not chosen.stats:
-        parser.error("--json goes with --stats")
-    if [*chosen.files, *(chosen.triangles or ()), *spheres].count("-") > 1:
-        parser.error("standard input can be read only once")
-    if chosen.merge is not None and any(
-        (chosen.files, spheres, chosen.partial, chosen.scheduler, chosen.verify)
-    ):
-        parser.error("--merge goes alone, or with --expect and --stats")
-    if chosen.expect is not None and chosen.merge is None:
-        parser.error("--expect goes with --merge")
-    for option, written in (("--partial", chosen.partial), ("--out", chosen.out)):
-        for file in (*(chosen.triangles or ()), *spheres) if written else ():
-            if os.path.realpath(file) == os.path.realpath(written):
-                parser.error(f"{option} must be another file than {file}, which it would replace")
-    if chosen.partial is not None and (chosen.triangles is None or chosen.scheduler is not None):
-        parser.error("--partial goes with --triangles and --spheres, and without --scheduler")
-    if chosen.scheduler is None:
-        if chosen.out is not None or chosen.worker_timeout is not None:
-            parser.error("--out and --worker-timeout go with --scheduler")
-        if len(spheres) > 1:
-            parser.error("several files of --spheres go with --scheduler")
-        return
-    if chosen.triangles is None:
-        parser.error("--scheduler goes with --triangles and --spheres")
-    if "-" in {*chosen.triangles, *spheres}:
-        parser.error("--scheduler cannot read standard input: workers read files")
-    if chosen.threads is not None or chosen.verify:
-        parser.error("--threads and --verify do not go with --scheduler")
 
 
 def _view(chosen: argparse.Namespace) -> int:
@@ -425,24 +381,6 @@ def _processor() -> str:
     return " ".join({platform.machine(): None, platform.processor(): None}).strip()
 
 
-def _complete(chosen: argparse.Namespace) -> int:
-    try:
-        import shtab
-    except ImportError:
-        chosen.parser.error(f"shtab is not installed. {_NEEDS_SHELL}")
-    print(shtab.complete(_parser(), chosen.shell))
-    return 0
-
-
-def _print_manual(chosen: argparse.Namespace) -> int:
-    try:
-        from argparse_manpage.manpage import Manpage
-    except ImportError:
-        chosen.parser.error(f"argparse-manpage is not installed. {_NEEDS_SHELL}")
-    print(Manpage(_parser()))
-    return 0
-
-
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status.
 
@@ -453,8 +391,7 @@ def run(arguments: Sequence[str]) -> int:
         chosen = _parser().parse_args(arguments)
         match chosen.command:
             case "count":
-                may_leave_files = chosen.scheduler is not None or chosen.partial is not None
-                with _unwinding_when_terminated() if may_leave_files else nullcontext():
+                with _unwinding_when_terminated() if chosen.scheduler else nullcontext():
                     return _count(chosen)
             case "view":
                 return _view(chosen)
@@ -462,10 +399,6 @@ def run(arguments: Sequence[str]) -> int:
                 return _warm_up(chosen.processes)
             case "demo":
                 return _open_demo(chosen)
-            case "completion":
-                return _complete(chosen)
-            case "man":
-                return _print_manual(chosen)
         return _info()
     except KeyboardInterrupt:
         return INTERRUPTED

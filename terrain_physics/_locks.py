@@ -1,8 +1,8 @@
-"""Locks that a signal handler gets through, and that no forked child waits for in vain.
+"""Locks that let a signal handler through, and that no forked child waits for in vain.
 
-A signal handler runs in the middle of its own thread, which may hold any lock: so a thread may take
-a lock again that it holds. A forked child has the forking thread only: so that one takes all locks
-before it forks, and the child finds nothing half done by threads that it does not have.
+A signal handler interrupts its own thread, which may hold any lock: so a thread may take a lock
+again that it holds. A forked child has the forking thread only. That thread takes all locks before
+it forks, so the child finds nothing left half done by threads that it does not have.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 
 class Rank(IntEnum):
-    """In what order locks are taken, by any thread: lower ones first, then older ones."""
+    """The order in which every thread takes locks: lower ranks first, then older locks."""
 
     GROUND = 0
     MAP = 1
@@ -31,7 +31,7 @@ _held: list[Any] = []
 
 
 def new_lock(rank: Rank) -> AbstractContextManager[Any]:
-    """Return a lock that its holder may take again. Released in a forked child."""
+    """Return a lock that its holder may take again; a forked child finds it released."""
     lock = threading.RLock()
     hold_at_fork(lock, rank)
     return lock
@@ -44,14 +44,14 @@ def hold_at_fork(lock: Any, rank: Rank) -> None:
 
 
 def in_order(locks: Iterable[Any]) -> list[Any]:
-    """Return locks in the order in which everybody takes several."""
+    """Return locks in the order in which every thread takes them."""
     return sorted(locks, key=_made.__getitem__)
 
 
 def _take(locks: list[Any]) -> None:
     """Take locks, and wait for none of them while holding another.
 
-    A signal handler may want any lock while its thread holds one: a thread that waits for that one
+    A signal handler may want any lock while its thread holds one. A thread that waits for that one
     lets go of the others, or both would wait for ever.
     """
     first = 0
@@ -74,7 +74,7 @@ def _release(taken: list[Any]) -> None:
 
 @contextmanager
 def holding(find: Callable[[], list[Any]]) -> Iterator[None]:
-    """Hold the locks that are found: those that are found once they are held, too."""
+    """Hold the locks that ``find`` gives: those that it still gives once they are held."""
     held: list[Any] = []
     try:
         while held != (locks := find()):
@@ -95,7 +95,7 @@ def _take_all() -> None:
         for lock in compilers:  # they come last, and always wait
             lock.acquire()
         _held.extend(locks)
-        # Last: a thread that makes a lock may hold one of the others.
+        # The last one: a thread that makes a lock may hold one of the others.
         _making.acquire()
         known = set(map(id, locks))
         if all(id(lock) in known for lock in _made):

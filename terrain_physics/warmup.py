@@ -72,7 +72,7 @@ def _character() -> None:
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
     mover = CharacterMovement(land, body, position=(0, 0.4, 0))
     mover.update(1 / 60)
-    land.raise_((0.5, 0.5), 1, 0.1)  # a character that stands there looks again
+    land.raise_((0.5, 0.5), 1, 0.1)  # wakes a character that stands there
     mover.update(1 / 60)
     mover.resize(body)
     mover.material_rules = {0: {"speed": 0.5}}
@@ -155,7 +155,7 @@ _JOBS = {
     "ground": _ground,
     "shape pairs": _pairs,
     "counter": _counter,
-    "character": _character,  # the longest: what comes from the other end begins with it
+    "character": _character,  # the longest: processes that go backwards begin with it
 }
 
 
@@ -180,8 +180,8 @@ def warm_up(
         end), how many jobs are done and how many there are.
     background : bool, default False
         Do it in a thread, for example behind a loading screen. Another process compiles, with a low
-        priority, so that frames go on; the thread waits and then loads. In a frozen program the
-        thread compiles.
+        priority, so that frames are not delayed; the thread waits and then loads. In a frozen
+        program the thread compiles.
     processes : int, default 1
         How many processes compile. They share the machine code by the cache on disk.
 
@@ -218,7 +218,7 @@ def warm_up(
 
 
 def run_jobs(progress: Progress | None = None, number: int = 0, processes: int = 1) -> None:
-    """Do all jobs, each of several processes in another order: what one compiles others load."""
+    """Do all jobs; processes go in different orders, and load what others have compiled."""
     jobs = list(_JOBS.items())
     with _jit.collecting_rarely():
         for done, place in enumerate(job_order(len(jobs), number, processes)):
@@ -231,7 +231,7 @@ def run_jobs(progress: Progress | None = None, number: int = 0, processes: int =
 
 
 def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
-    """Have other processes compile, tell how far the first of them is, and load the result."""
+    """Have other processes compile, report the progress of the first one, and load the result."""
     if not _can_be_helped():
         run_jobs(progress)
         return
@@ -250,7 +250,7 @@ def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
 
 
 def _can_be_helped() -> bool:
-    """Tell whether there is something that another process of Python can compile for this one."""
+    """Tell whether another process of Python can compile anything for this one."""
     if not _jit.HAS_NUMBA:
         return False
     from terrain_physics._kernels import _cache  # which loads numba
@@ -258,14 +258,14 @@ def _can_be_helped() -> bool:
     is_shared = _cache.cache_folder() is not None and not _cache.why_refused()
     largest = (update_characters, count_chunks, find_contacts)
     is_done = all(_jit.is_cached(kernel) for kernel in largest)
-    is_python = Path(sys.executable or "").stem.startswith("python")  # and no game, no editor
+    is_python = Path(sys.executable or "").stem.startswith("python")  # not a game or an editor
     return is_shared and is_python and not is_done and not getattr(sys, "frozen", False)
 
 
 def _start(number: int, processes: int, *, gives_way: bool = False) -> subprocess.Popen[str]:
     """Start a process that does all jobs and prints which one it begins.
 
-    One that gives way lets the frames of a game have the processor first.
+    One with ``gives_way`` leaves the processor to the frames of a game first.
     """
     # Windows takes the priority from the parent, the others from the process itself.
     lowered = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0) if gives_way else 0

@@ -41,6 +41,11 @@ def large_land() -> HeightMap:
     return HeightMap(heights * LEVELS[-1])
 
 
+def heights_of(x: Floats, z: Floats, land: HeightMap) -> Floats:
+    """Return the heights of a block of places."""
+    return land.height_at(x, z)
+
+
 def scan_lazily(land: HeightMap, side: int, cells: int) -> tuple[Floats, Floats]:
     """Return how many of side x side places lie at each level, and heights for a picture."""
     dask: Any = import_module("dask")  # typed in part only
@@ -49,10 +54,10 @@ def scan_lazily(land: HeightMap, side: int, cells: int) -> tuple[Floats, Floats]
     places = da.arange(side) * step
     rows = max(1, 2_000_000 // side // cells) * cells  # of a block: 16 MB of heights
     x, z = da.meshgrid(places.rechunk(side), places.rechunk(rows))
-    heights = land.heights_at(x, z)  # nothing is computed yet
+    # The land goes along, 64 MB, once to each worker. Nothing is computed yet.
+    heights = da.map_blocks(heights_of, x, z, dask.delayed(land), meta=np.empty((0, 0)))
     counts, _ = da.histogram(heights, bins=np.append(LEVELS, np.inf))
     small = da.coarsen(np.mean, heights, {0: cells, 1: cells})
-    # The land goes along with the questions, 64 MB, once to each worker.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         found: tuple[Floats, Floats] = dask.compute(counts, small)
     return found
@@ -64,7 +69,7 @@ def scan_here(land: HeightMap, side: int, cells: int) -> tuple[Floats, Floats]:
     counts = np.zeros(len(LEVELS))
     small = np.empty((side // cells, side // cells))
     for row in range(0, side, cells):
-        heights = land.heights_at(places, places[row : row + cells, np.newaxis])
+        heights = land.height_at(places, places[row : row + cells, np.newaxis])
         counts += np.histogram(heights, bins=np.append(LEVELS, np.inf))[0]
         small[row // cells] = heights.reshape(cells, -1, cells).mean(axis=(0, 2))
     return counts, small

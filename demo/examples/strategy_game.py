@@ -25,9 +25,9 @@ from terrain_physics import (
     Ray,
     Recording,
     TriangleMesh,
-    raycast_capsule_many,
     replay,
 )
+from terrain_physics.rows import raycast_capsule
 
 from ..picture import colors
 from ..picture.camera import looking_at, pick_ray, project
@@ -105,7 +105,7 @@ class Game:
     def unit_at(self, ray: Ray) -> int | None:
         """Return the unit that a ray from the camera meets first, if no ground is before it."""
         capsules = np.column_stack([*self.ends(), np.full(len(self.units), RADIUS)])
-        distances = raycast_capsule_many([ray.origin64], [ray.direction64], capsules)
+        distances = raycast_capsule([ray.origin64], [ray.direction64], capsules)
         hit = self.ground.raycast(ray)
         limit = hit.distance if hit else np.inf
         met = np.flatnonzero(distances < limit)  # those that it misses are NaN

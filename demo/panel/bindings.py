@@ -1,7 +1,7 @@
 """Which keys and gamepad buttons do what: the usual ones, or those of the user's file."""
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,19 @@ _KEYS = {
     for name, code in vars(pygame).items()
     if name.startswith("K_") and name != "K_UNKNOWN"
 }
-_FIXED = {view.key.lower(): f"view {view.name}" for view in VIEWS}
-_FIXED |= {str((index + 1) % 10): f"scene {name}" for index, name in enumerate(NAMES)}
+_DIGITS = "1234567890"
+
+
+def fixed_keys(scenes: Sequence[str]) -> dict[str, str]:
+    """Return the keys that no file changes: those of the views and of the first ten scenes.
+
+    The menu and the keys for the next and the previous scene lead to all of them.
+    """
+    views = {view.key.lower(): f"view {view.name}" for view in VIEWS}
+    return views | {digit: f"scene {name}" for digit, name in zip(_DIGITS, scenes, strict=False)}
+
+
+_FIXED = fixed_keys(NAMES)
 
 _USUAL_KEYS: dict[str, tuple[str, ...]] = {
     "ahead": ("w", "up"),

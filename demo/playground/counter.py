@@ -5,7 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import count_touching, surface_touches_triangle_many
+from terrain_physics import count_touching
+from terrain_physics.rows import surface_touches_triangle
 
 from ..picture import colors
 from ..picture.frame import Balls, Camera, Frame, Label, Mesh, Tint
@@ -93,7 +94,7 @@ class Counter(Scene):
         near = np.abs(distance - self.radii[:, np.newaxis]) <= reach
         ball, triangle = np.nonzero(near)
         spheres = np.column_stack([self.places[ball], self.radii[ball]])
-        touched = surface_touches_triangle_many(spheres, self.triangles[triangle])
+        touched = surface_touches_triangle(spheres, self.triangles[triangle])
         self._lit = lit = np.zeros(len(self.triangles), dtype=np.bool_)
         lit[triangle[touched]] = True
         return lit

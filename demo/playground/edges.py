@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from terrain_physics import AABB, HeightMap, SphereCollider
-from terrain_physics.geometry.intersect_triangle import intersect_sphere_triangle_many
+from terrain_physics.rows import intersect_sphere_triangle
 
 from ..picture import colors
 from ..picture.frame import Balls, Camera, Frame, Label
@@ -63,7 +63,7 @@ class OneByOne:
 
     def _push(self, triangle: Floats) -> Floats:
         ball = np.array([[*self.place, RADIUS]])
-        pushes: Floats = intersect_sphere_triangle_many(ball, triangle[np.newaxis])
+        pushes: Floats = intersect_sphere_triangle(ball, triangle[np.newaxis])
         return np.asarray(np.nan_to_num(pushes[0]))
 
     def state(self) -> tuple[Any, ...]:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import CapsuleCollider, CharacterGroup, raycast_capsule_many
+from terrain_physics import CapsuleCollider, CharacterGroup
+from terrain_physics.rows import raycast_capsule
 
 from ..picture import colors
 from ..picture.frame import Capsules, Frame
@@ -96,7 +97,7 @@ class Throng(Scene):
     def pick(self, origin: Floats3, direction: Floats3) -> str:
         low, high = self._ends(self.group.positions)
         capsules = np.column_stack([low, high, np.full(len(low), RADIUS)])
-        distances = raycast_capsule_many([origin], [direction], capsules)
+        distances = raycast_capsule([origin], [direction], capsules)
         met = [] if np.isnan(distances).all() else [self._body(int(np.nanargmin(distances)))]
         return described(origin, direction, self.ground, [*met, *self.bodies])
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,10 +86,12 @@ class Body:
         elif isinstance(shape, Capsule):
             a, b = np.array(shape.a64), np.array(shape.b64)
             return np.minimum(a, b) - shape.radius, np.maximum(a, b) + shape.radius
-        else:
+        elif isinstance(shape, OBB):
             turn = np.array(self.mover.rotation.to_list()).T
             center = np.array(shape.center64)
             reach = np.abs(turn) @ np.array(shape.half_extents64)
+        else:
+            assert_never(shape)
         return center - reach, center + reach
 
     def _roll(self, seconds: float) -> None:
@@ -181,14 +183,12 @@ class Bodies:
     def fill(self, frame: Frame, alpha: float) -> None:
         """Add the bodies as they are ``alpha`` of a step after the last but one."""
         shown = [body for body in self._bodies if body.shown]
-        for kind, draw in (
-            (SphereCollider, _balls),
-            (BoxCollider, _boxes),
-            (CapsuleCollider, _pills),
-        ):
-            group = [body for body in shown if isinstance(body.collider, kind)]
+        groups: dict[type[Collider], list[Body]] = {kind: [] for kind in _DRAWN_BY}
+        for body in shown:
+            groups[type(body.collider)].append(body)
+        for kind, group in groups.items():
             if group:
-                draw(frame, group, between(group, alpha))
+                _DRAWN_BY[kind](frame, group, between(group, alpha))
 
 
 def between(bodies: Sequence[Body], alpha: float) -> Floats:
@@ -231,3 +231,11 @@ def _pills(frame: Frame, bodies: Sequence[Body], places: Floats) -> None:
     half[:, 1] = 0.5 * heights - radii
     centers = places + offsets
     frame.capsules.append(Capsules(centers - half, centers + half, radii, _colors(bodies)))
+
+
+# In the order in which kinds are drawn.
+_DRAWN_BY: dict[type[Collider], Callable[[Frame, Sequence[Body], Floats], None]] = {
+    SphereCollider: _balls,
+    BoxCollider: _boxes,
+    CapsuleCollider: _pills,
+}

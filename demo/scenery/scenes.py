@@ -19,7 +19,7 @@ ASSETS = _DEMO / "assets" if (_DEMO / "assets").is_dir() else _DEMO.parent / "as
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0
 
-# In the order of the keys 1 to 9 and 0; each is a module of `demo.playground`.
+# Each is a module of `demo.playground`. The first ten have the keys 1 to 9 and 0, in this order.
 NAMES = (
     "reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter", "lift",
     "doorway",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from terrain_physics import (
     OBB,
     Capsule,
     Sphere,
-    intersect_capsule_triangle_many,
-    intersect_obb_triangle_many,
-    intersect_sphere_triangle_many,
+    rows,
 )
 
 from ..picture import colors
@@ -78,16 +76,18 @@ def contacts_of(scene: Scene, body: Body) -> list[ShownContact]:
     shape, slack = body.shape(), _TOUCHING
     if isinstance(shape, Sphere):
         row = np.array([[*shape.center64, shape.radius + slack]])
-        pushes = intersect_sphere_triangle_many(row, triangles)
+        pushes = rows.intersect_sphere_triangle(row, triangles)
         middle = np.array(shape.center64)
     elif isinstance(shape, Capsule):
         row = np.array([[*shape.a64, *shape.b64, shape.radius + slack]])
-        pushes = intersect_capsule_triangle_many(row, triangles)
+        pushes = rows.intersect_capsule_triangle(row, triangles)
         middle = 0.5 * (np.array(shape.a64) + np.array(shape.b64))
-    else:
+    elif isinstance(shape, OBB):
         middle = np.array(shape.center64)
         extents = np.array([shape.half_extents64]) + slack
-        pushes = intersect_obb_triangle_many(middle[None], extents, body.turn[None], triangles)
+        pushes = rows.intersect_obb_triangle(middle[None], extents, body.turn[None], triangles)
+    else:
+        assert_never(shape)
     found = []
     for push in pushes[~np.isnan(pushes[:, 0])]:
         length = float(np.sqrt(push @ push))
@@ -105,8 +105,10 @@ def _reach(shape: Sphere | OBB | Capsule, way: Floats) -> float:
     if isinstance(shape, Capsule):
         axis = 0.5 * (np.array(shape.b64) - np.array(shape.a64))
         return shape.radius + abs(float(axis @ way))
-    turn = np.array(shape.rotation64).reshape(3, 3)
-    return float(np.abs(way @ turn) @ np.array(shape.half_extents64))
+    if isinstance(shape, OBB):
+        turn = np.array(shape.rotation64).reshape(3, 3)
+        return float(np.abs(way @ turn) @ np.array(shape.half_extents64))
+    assert_never(shape)
 
 
 def _candidates(frame: Frame, scene: Scene) -> None:

@@ -64,7 +64,7 @@ def best_level_here() -> Level:
 
 
 def _start(levels: list[Level], processes: int, *given: str) -> subprocess.Popen[bytes]:
-    """Start a process that compiles for a processor: numba knows one in its life."""
+    """Start a process that compiles for a processor: numba knows one for each process."""
     settings = {"NUMBA_CPU_NAME": levels[0].compiled_for, "NUMBA_CPU_FEATURES": ""}
     settings |= {"TERRAIN_PHYSICS_NATIVE": "0", "TERRAIN_PHYSICS_CHECK": "0"}
     command = [sys.executable, "-m", __package__, *given]
@@ -73,7 +73,7 @@ def _start(levels: list[Level], processes: int, *given: str) -> subprocess.Popen
 
 
 def make(folder: Path, levels: list[Level], linker: Linker, processes: int) -> None:
-    """Compile for a processor, and make the modules that follow from it."""
+    """Compile for one processor, and make the modules of its levels."""
     with tempfile.TemporaryDirectory() as name:
         # Kernels are compiled apart only where there is a cache, which nobody else may have filled.
         os.environ["TERRAIN_PHYSICS_CACHE_DIR"] = name

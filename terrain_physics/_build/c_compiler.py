@@ -28,7 +28,7 @@ def find(target: str) -> list[str] | None:
 
 
 OLDEST_GLIBC = (2, 17)
-"""What the tag of a wheel for Linux can say at best."""
+"""The oldest version that the tag of a wheel for Linux can name."""
 
 LIBRARIES_HERE = str(Path(sys.base_prefix, "libs")) if sys.platform == "win32" else ""
 """Where Python for Windows has ``python3.lib``."""
@@ -43,7 +43,7 @@ def headers_here() -> list[str]:
 
 @dataclass(frozen=True)
 class Linker:
-    """What links extension modules for a platform."""
+    """Links extension modules for a platform."""
 
     target: str = HERE
     headers: Sequence[str] = field(default_factory=headers_here)

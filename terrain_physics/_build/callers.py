@@ -33,11 +33,11 @@ def _modules(folder: Path) -> Iterator[tuple[str, ast.Module]]:
 
 
 def _parsed(source: str) -> ast.Module:
-    """Parse, without looking for garbage meanwhile.
+    """Parse a source with the garbage collector off.
 
-    Python 3.11 counts the depth of all trees in one place. Garbage that is found while one is made
-    may complain as it goes; a traceback is written then, whose carets take another tree, and the
-    first one ends with "SystemError: AST constructor recursion depth mismatch".
+    Python 3.11 counts the depth of all syntax trees in one place. If collected garbage prints a
+    traceback during a parse, the carets of that traceback need another tree, and the parse ends
+    with "SystemError: AST constructor recursion depth mismatch".
     """
     looks = gc.isenabled()
     gc.disable()
@@ -62,7 +62,7 @@ def _defined_kernels() -> Iterator[str]:
 
 
 def _names_taken(tree: ast.Module) -> Iterator[str]:
-    """Yield what a module takes from modules of kernels."""
+    """Yield the names that a module imports from modules of kernels."""
     taken = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_KERNELS):

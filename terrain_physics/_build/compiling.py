@@ -27,17 +27,17 @@ class Entry:
     arguments: tuple[Any, ...]
     result: Any
     parameters: tuple[str, ...]
-    """LLVM's types of what the function takes, numba's two pointers first."""
+    """LLVM's types of the parameters, numba's two pointers first."""
     keeps_lock: bool
-    """Whether Python's lock is kept, as giving it away would take longer than the call."""
+    """Whether the GIL is kept: to release it would take longer than the call."""
 
 
 def compile_all(lines: Sequence[str], processes: int = 1) -> tuple[Any, list[Entry]]:
     """Return one LLVM module, and its entries in the order of the lines."""
-    # numba would make each function ready to be called from this process: a third of the time.
+    # numba would make each function callable from this process: a third of the time.
     CPUContext.get_executable = lambda *_: [].append  # any builtin, a new one for each function
     JITCodeLibrary._finalize_specific = lambda _: None  # noqa: SLF001
-    # What one process compiles others link, so LLVM's code is kept, not the processor's.
+    # One process links what another compiles, so LLVM's code is kept, not the processor's.
     JITCodeLibrary.serialize_using_object_code = JITCodeLibrary.serialize_using_bitcode
     if processes > 1 and together.CAN_FORK:
         together.do_all(len(lines), lambda task: _compile(lines[task]), processes)
@@ -54,7 +54,7 @@ def compile_all(lines: Sequence[str], processes: int = 1) -> tuple[Any, list[Ent
 
 
 def _compile(line: str) -> tuple[Any, Any]:
-    """Compile what other kernels would call: it has no wrapper for Python, which C writes."""
+    """Compile a kernel as other kernels call it; its wrapper for Python is written in C."""
     kernel, signature = signatures.load(line)
     dispatcher = kernel.inner()
     dispatcher.compile(signature)
@@ -62,7 +62,7 @@ def _compile(line: str) -> tuple[Any, Any]:
 
 
 def _noinline_libraries() -> list[Any]:
-    """Return the code of kernels that are called where they are, and not copied into callers."""
+    """Return the code of ``noinline`` kernels: it is not copied into callers."""
     return [
         signatures.kernel_named(module, name).inner().overloads[signature].library
         for module, name, signature in _cache.compiled_noinline()
@@ -127,7 +127,7 @@ def emit(whole: Any, triple: str, processor: str) -> bytes:
 
 
 def needs(whole: Any) -> set[str]:
-    """Return the functions that somebody else must define."""
+    """Return the functions that other code must define."""
     return {
         function.name
         for function in whole.functions

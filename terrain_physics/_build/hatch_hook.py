@@ -1,8 +1,8 @@
 """Puts machine code into the wheel: on Linux with x86-64 processors, where it is tested.
 
-It takes some minutes. ``TERRAIN_PHYSICS_NATIVE=0`` asks for a wheel without, ``=1`` for none but
-one with it, on the untested platforms too. Source archives and editable installations never hold
-any: there numba compiles when a function is first called.
+It takes some minutes. ``TERRAIN_PHYSICS_NATIVE=0`` asks for a wheel without machine code, ``=1`` for
+one with it or an error, also on untested platforms. Source archives and editable installations hold
+none: there numba compiles when a function is first called.
 """
 
 import os
@@ -19,7 +19,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 COMPILERS = ["numba==0.68.1", "llvmlite==0.50.0", "numpy>=2.0"]
-"""What compiles: one version, for which the suite has shown the same bits on each level."""
+"""The compilers, in one version: the suite has shown the same bits for it on each level."""
 
 C_COMPILER = "ziglang==0.17.1"
 """A C compiler from the package index, for where the system has none."""
@@ -90,7 +90,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         return "" if self._c_compiler() else "there is no C compiler"
 
     def _platform(self) -> Any:
-        """Return what is made here, None if nothing is."""
+        """Return the platform for which machine code is made here; None without one."""
         platforms = self._ours("platforms")
         return platforms.PLATFORMS.get(platforms.HERE)
 

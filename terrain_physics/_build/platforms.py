@@ -15,30 +15,30 @@ class Level:
     """A kind of processor, which has a module of its own."""
 
     name: str
-    """As `_native.LEVELS` has it."""
+    """Its name in `_native.LEVELS`."""
     processor: str
     """LLVM's name of the least processor that runs the module."""
     compiled_for: str
     """The processor that numba compiles for: LLVM emits its code for a lesser one as well."""
     needs: tuple[str, ...] = ()
-    """What the processor must have that not all of its family have, by LLVM's names."""
+    """Features of the processor that not all of its family have, by LLVM's names."""
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A system on one family of processors: what is made for it, and how a C compiler links it.
+    """A system on one family of processors: its machine code, and how a C compiler links it.
 
     C compilers must know the flags and the atomics of GCC. Where the system puts ``_`` before the
     names of functions, as macOS does, LLVM and C compilers both do.
     """
 
     triple: str
-    """LLVM's name: of the processors, the system and its C library."""
+    """LLVM's name of the processors, the system and its C library."""
     levels: tuple[Level, ...]
     tag: str
     """The last part of a wheel's name; on Linux a newer C library may change it."""
     zig: str
-    """What `ziglang` calls it, with the oldest version of the system."""
+    """The name that `ziglang` has for it, with the oldest version of the system."""
     compilers: tuple[str, ...]
     """Compilers of the system that link what LLVM writes, best first."""
     linking: tuple[str, ...]
@@ -88,7 +88,7 @@ PLATFORMS = {
         compilers=_FOUND,
         linking=_ON_MACOS,
     ),
-    # There is no numba of our version for these: they get what another x86-64 machine makes.
+    # There is no numba of our version for these: another x86-64 machine makes their machine code.
     "darwin-x86_64": Platform(
         triple="x86_64-apple-macosx11.0.0",
         levels=_X86_64,
@@ -97,8 +97,8 @@ PLATFORMS = {
         compilers=_FOUND,
         linking=_ON_MACOS,
     ),
-    # Linked with python3.dll, which hands on to that of each version. Microsoft's compiler is none
-    # for us: it lacks GCC's atomics, and its objects need its own runtime library.
+    # Linked with python3.dll, which hands on to that of each version. Microsoft's compiler does not
+    # serve: it lacks GCC's atomics, and its objects need its own runtime library.
     "win32-amd64": Platform(
         triple="x86_64-w64-windows-gnu",
         levels=_X86_64,
@@ -109,7 +109,7 @@ PLATFORMS = {
         suffix=".pyd",
     ),
 }
-"""By names made of `sys.platform` and `platform.machine()`."""
+"""The platforms, by `sys.platform` and `platform.machine()`."""
 
 HERE = f"{sys.platform}-{platform.machine().lower()}"
-"""The name of the one that this process runs on, in the table or not."""
+"""The name of this process's platform, which may be missing in the table."""

@@ -1,4 +1,4 @@
-"""Writes the list of what is compiled, by running the suite: ``python -m terrain_physics._build.record``.
+"""Writes the list of compiled kernels by running the suite: ``python -m terrain_physics._build.record``.
 
 Arguments are pytest's. With some, only a part of the suite runs and the list only grows.
 """
@@ -16,11 +16,11 @@ from terrain_physics._build import callers, signatures
 
 
 def main() -> None:
-    """Run the suite with a kernel cache of its own, which has it all then: of all processes."""
+    """Run the suite with a new kernel cache, which then holds the kernels of all processes."""
     chosen = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
         settings = {"TERRAIN_PHYSICS_CACHE_DIR": name, "TERRAIN_PHYSICS_NATIVE": "0"}
-        settings |= {"TERRAIN_PHYSICS_RECORDING": "1"}  # what is not listed is no failure now
+        settings |= {"TERRAIN_PHYSICS_RECORDING": "1"}  # an unlisted kernel is no failure now
         command = [sys.executable, "-m", "pytest", "-q", *chosen]
         subprocess.run(command, env=os.environ | settings, check=True)  # noqa: S603
         found = set(lines_in(Path(name)))

@@ -1,6 +1,6 @@
-/* What machine code of numba needs beside it, and how Python's values come in and go out.
+/* The runtime beside numba's machine code, and the conversion of Python's values in and out.
 
-   Includes nothing but Python's stable interface and NumPy's, so that one file serves all Pythons. */
+   It includes nothing but Python's stable interface and NumPy's, so that one file serves all Pythons. */
 
 #define Py_LIMITED_API 0x030b0000
 #define PY_SSIZE_T_CLEAN
@@ -104,7 +104,7 @@ static inline int boolean(PyObject *value, uint8_t *flag) {
   return 1;
 }
 
-/* A Python integer is an int64, or a uint64 where it must be; NumPy's are what they say. */
+/* A Python integer is an int64, or a uint64 if it is too large; NumPy's have their own type. */
 static inline int int64(PyObject *value, int64_t *number) {
   if (PyLong_CheckExact(value)) {
     int overflow;
@@ -211,7 +211,7 @@ static PyObject *from_tuple(int count, ...) {
   return made;
 }
 
-/* What a kernel raises: (class, arguments or None, place), pickled. */
+/* An exception of a kernel: (class, arguments or None, place), pickled. */
 typedef struct {
   const char *pickled;
   int32_t size;
@@ -243,7 +243,7 @@ static int failed(int32_t status, const Raised *raised) {
   return FAILED;
 }
 
-/* A function's `self` is what to call where no machine code fits the types. */
+/* A function's `self` is called if no machine code fits the types. */
 static PyObject *call_fallback(PyObject *fallback, PyObject *const *values, Py_ssize_t count) {
   PyObject *arguments = PyTuple_New(count);
   if (!arguments) return NULL;
@@ -283,7 +283,7 @@ static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, .m_name = MODULE_NAME
                                     .m_methods = METHODS};
 
 #ifdef X86_64_LEVEL
-/* By hand: what compilers bring for this asks a runtime library that not all of them link. */
+/* Written by hand: the function of compilers needs a runtime library that not all of them link. */
 static int can_run(void) {
   enum { FMA = 1 << 12, SSE4_2 = 1 << 20, POPCNT = 1 << 23, OSXSAVE = 1 << 27 };
   enum { BMI1 = 1 << 3, AVX2 = 1 << 5, BMI2 = 1 << 8 };

@@ -1,4 +1,4 @@
-"""The list of what is compiled: which kernels Python calls, and with which types.
+"""The list of compiled kernels: those that Python calls, and the types that it calls them with.
 
 ``signatures.txt`` has one line for each, such as ``math.rows.all_within(float64[:, ::1], int64)``.
 It is written by ``python -m terrain_physics._build.record``, which runs the suite.
@@ -107,7 +107,7 @@ def kernel_named(module: str, name: str) -> Any:
 
 
 def met(modules: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Tell with which types Python has called the kernels of these modules in this process."""
+    """Yield kernels of these modules, with types that Python has called them with in this process."""
     for module in modules:
         name = getattr(module, "__name__", "")
         if name.startswith(f"{_kernels.__name__}."):

@@ -15,10 +15,11 @@ CAN_FORK = hasattr(os, "fork")
 
 
 def do_all(tasks: int, do: Callable[[int], object], processes: int) -> None:
-    """Have forked processes do tasks, which are numbered; each is done by whoever takes it first.
+    """Have forked processes do numbered tasks; each is done by the process that takes it first.
 
-    Those of a pair come from both ends. A kernel that two tasks need is compiled by whoever needs
-    it first; the other waits, and loads it. A process that fails says why, and the rest goes on.
+    The two processes of a pair come from both ends. A kernel that two tasks need is compiled by the
+    first process that needs it; the other one waits, and loads it. If a process fails, it prints
+    why, and the others continue.
     """
     with tempfile.TemporaryDirectory() as name:
         started = [_start(Path(name), number, processes, tasks, do) for number in range(processes)]
@@ -44,7 +45,7 @@ def _start(
 
 
 def _is_mine(task: Path) -> bool:
-    """Take a task, if nobody has."""
+    """Take a task, if no other process has."""
     try:
         task.touch(exist_ok=False)
     except FileExistsError:
@@ -53,9 +54,10 @@ def _is_mine(task: Path) -> bool:
 
 
 def _take_turns(folder: Path) -> None:
-    """Have this process wait for what another one compiles, and load it.
+    """Make this process wait for a kernel that another one compiles, and load it.
 
-    No two wait for each other: each waits for what it calls, and no kernel calls itself.
+    No two processes wait for each other: each waits only for kernels that its own kernel calls, and
+    no kernel calls itself.
     """
     import fcntl  # where there are forks
 

@@ -135,7 +135,7 @@ class _Wrapper:
             self._hand_on("int64_t", f"PyArray_STRIDE({array}, {axis})")
 
     def _check(self) -> None:
-        """Refuse a kernel whose machine code takes other things than the wrapper hands on."""
+        """Refuse a kernel with machine code that takes other values than the wrapper hands on."""
         expected = ["ptr", "ptr", *(_LLVM_TYPES.get(c_type, "ptr") for c_type in self._types)]
         if expected != list(self._entry.parameters):
             raise TypeError(

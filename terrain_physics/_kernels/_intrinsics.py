@@ -1,12 +1,14 @@
 """Requests of kernels to the compiler beyond Python: vectors, bits, memory, uncounted references.
 
-Each is an instruction or a hint, and has a plain Python form for where nothing is compiled.
+Each is an instruction or a hint, and has a plain Python form for where nothing is compiled. One is
+Python that numba lacks: `replaced`.
 """
 
 import contextlib
 import ctypes
+import inspect
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,9 +18,50 @@ if HAS_NUMBA:
     import llvmlite
     import numba
 
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+def replaced(values: T, /, **fields: Any) -> T:
+    """Return a NamedTuple with other values in some fields, each of the type that it had.
+
+    As ``values._replace(**fields)``, which numba does not compile.
+    """
+    result: T = values._replace(**fields)  # type: ignore[attr-defined]
+    return result
+
+
 if HAS_NUMBA and not numba.config.DISABLE_JIT:
     from numba.core import cgutils
-    from numba.extending import intrinsic
+    from numba.core.imputils import impl_ret_borrowed
+    from numba.core.typing.templates import AbstractTemplate, infer_global
+    from numba.extending import intrinsic, lower_builtin
+
+    @infer_global(replaced)
+    class _Replaced(AbstractTemplate):  # type: ignore[misc]
+        """The types of a call of `replaced`."""
+
+        def generic(self, arguments: Any, fields: Any) -> Any:
+            (values,) = arguments
+            names = [inspect.Parameter("_", inspect.Parameter.POSITIONAL_ONLY)]
+            kinds = [values]
+            for name, given in fields.items():
+                if name not in values.fields:
+                    raise numba.TypingError(f"{values.instance_class.__name__} has no {name}")
+                kind = values[values.fields.index(name)]
+                if self.context.can_convert(given, kind) is None:
+                    raise numba.TypingError(f"{name} must be {kind}, got {given}")
+                names.append(inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD))
+                kinds.append(kind)
+            return values(*kinds).replace(pysig=inspect.Signature(names))
+
+    @lower_builtin(replaced, numba.types.BaseNamedTuple, numba.types.VarArg(numba.types.Any))  # type: ignore[untyped-decorator]
+    def _generate_replaced(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        result, *others = arguments
+        _, *names = signature.pysig.parameters
+        for name, other in zip(names, others, strict=True):
+            place = signature.return_type.fields.index(name)
+            result = builder.insert_value(result, other, place)
+        return impl_ret_borrowed(context, builder, signature.return_type, result)
 
     @intrinsic  # type: ignore[untyped-decorator]
     def prefer_wide_vectors(_typing_context: Any) -> Any:
@@ -163,6 +206,33 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
         whole = numba.types.UniTuple(numba.types.intp, dimensions)
         return result(numba.types.intp, whole, kind), generate
 
+    @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+    def on_stack(_typing_context: Any, rows: Any, columns: Any) -> Any:
+        """Return an array (rows, columns) of float64 on the stack; not to be returned or kept.
+
+        Both are constants. As quick as a variable: memory from elsewhere would be handed from
+        caller to caller, or made anew at each call.
+        """
+        count, width = rows.literal_value, columns.literal_value
+        result = numba.types.Array(numba.types.float64, 2, "C")
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            kind = context.get_value_type(numba.types.float64)
+            length = llvmlite.ir.IntType(64)
+            array = context.make_array(result)(context, builder)
+            strides = (length(8 * width), length(8))
+            context.populate_array(
+                array,
+                data=cgutils.alloca_once(builder, kind, size=count * width),
+                shape=arguments,
+                strides=strides,
+                itemsize=strides[1],
+                meminfo=None,
+            )
+            return array._getvalue()  # noqa: SLF001
+
+        return result(rows, columns), generate
+
     @intrinsic  # type: ignore[untyped-decorator]
     def keep(_typing_context: Any, owner: Any) -> Any:
         """Use a value, so that it lives until here; see `borrow`."""
@@ -208,6 +278,10 @@ else:
         values: Any = np.ndarray(shape, dtype=kind, buffer=memory)
         values.setflags(write=False)
         return values
+
+    def on_stack(rows: int, columns: int) -> Any:
+        """Return an array (rows, columns) of float64 on the stack; not to be returned or kept."""
+        return np.empty((rows, columns))
 
     def keep(owner: Any) -> None:
         """Use a value, so that it lives until here; see `borrow`."""

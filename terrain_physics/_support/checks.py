@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.rotations import put_orthonormal
 from terrain_physics._kernels.math.rows import put_units
+from terrain_physics._support.lazy import refuse_lazy
 
 _Checked = TypeVar("_Checked")
 
@@ -61,6 +62,8 @@ def _number(name: str, rule: str, value: Any) -> float:
     # number without its imaginary part.
     if isinstance(value, _NOT_A_NUMBER) or getattr(value, "ndim", 0) != 0:
         raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
+    if not isinstance(value, (int, float)):
+        refuse_lazy(name, value)
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -384,8 +387,9 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
     return f"({lengths},)" if len(shape) == 1 else f"({lengths})"
 
 
-def copied(value: Any) -> NDArray[Any]:
-    """Return a new array of anything that is one, of its own type."""
+def copied(name: str, value: Any) -> NDArray[Any]:
+    """Return a new array of anything that is one and in memory, of its own type."""
+    refuse_lazy(name, value)
     return np.array(np.asarray(value))
 
 
@@ -402,6 +406,7 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
 
 def real_numbers(name: str, value: Any) -> NDArray[Any]:
     """Return an array of real numbers as it is: perhaps the caller's, which must be copied yet."""
+    refuse_lazy(name, value)
     refuse_masked(name, value)
     try:
         raw = np.asarray(value)

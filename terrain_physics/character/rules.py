@@ -381,7 +381,7 @@ def _one_or_each(name: str, value: Any, count: int) -> NDArray[Any]:
     """Return a new array of one value, without axes, or of one for each of ``count``."""
     checks.refuse_masked(name, value)
     try:
-        values = checks.copied(value)
+        values = checks.copied(name, value)
     except ValueError:  # rows of several lengths
         values = np.empty((0, 0))
     if values.shape not in {(), (count,)}:

@@ -20,7 +20,6 @@ from terrain_physics._kernels.counter.tree import Tree
 from terrain_physics._support.threads import Workers
 from terrain_physics.counter import counter
 from terrain_physics.counter.cluster import run as cluster
-from terrain_physics.counter.partial import Identity, PartialError, merged
 from terrain_physics.counter.text import NumberReader, TextError, write_counts
 
 WRONG_COUNT = 1
@@ -261,27 +260,18 @@ class _Command:
         problem.finish()
         self.answers += problem.counts
 
-    def parts(
-        self, triangle_files: Sequence[str], sphere_file: str, identity: Identity | None
-    ) -> None:
-        """Answer a problem spread over files: counts add up over the files of triangles.
-
-        ``identity``, if there is one, is told what was counted.
-        """
+    def parts(self, triangle_files: Sequence[str], sphere_file: str) -> None:
+        """Answer a problem spread over files: counts add up over the files of triangles."""
         problem = _Problem(self._workers, _name(sphere_file), **self._options)
         several = len(triangle_files) > 1
         with ExitStack() as stack:
             spheres = problem.timed("parse", self._read, stack, sphere_file)
             blocks = spheres.spheres(None, counter.SPHERES_AT_ONCE)
-            if identity is not None:
-                blocks = identity.passing(blocks)
             # The text is parsed once: later rounds read the spheres from this file.
             spool = stack.enter_context(tempfile.TemporaryFile()) if several else None
             for index, file in enumerate(triangle_files):
                 with ExitStack() as inner:
                     triangles = problem.timed("parse", self._triangles, inner, file)
-                if identity is not None:
-                    identity.add_triangles(_name(file), triangles)
                 if spool is not None:
                     blocks = _spooled(spool) if index else _spooling(blocks, spool)
                 problem.count(triangles, blocks, None, may_grow=several)
@@ -309,44 +299,23 @@ def _spooled(spool: BinaryIO) -> Iterator[NDArray[np.float64]]:
 
 def run(
     files: Sequence[str],
-    triangles: Sequence[str] | None,
+    triangles: Sequence[str],
     spheres: str | None,
     *,
     threads: int | None,
     stats: Stats,
     verify: int,
-    partial: str | None,
 ) -> int:
-    """Count, print or write a partial count, and return the exit status."""
+    """Count, print the counts, and return the exit status."""
 
     def counts() -> Counts:
         command = _Command(Workers(threads), stats=stats, verify=verify)
-        if triangles is not None and spheres is not None:
-            identity = None if partial is None else Identity()
-            command.parts(triangles, spheres, identity)
-            if identity is not None and partial is not None:
-                identity.write(partial, command.answers)
-                return []
+        if spheres is not None:
+            command.parts(triangles, spheres)
         else:
             for file in files or ["-"]:
                 command.whole(file)
         return command.answers
-
-    return _answered(counts)
-
-
-def run_merge(paths: Sequence[str], *, expected: int | None, stats: Stats) -> int:
-    """Add up so many partial counts, print the sums, and return the exit status."""
-
-    def counts() -> Counts:
-        if expected is not None and len(paths) != expected:
-            raise PartialError(f"--merge: there must be {expected} parts, got {len(paths)}")
-        found = merged(paths)
-        if stats is not None:
-            told = {"parts": len(paths), "n": found.triangle_count, "q": len(found.counts)}
-            line = ", ".join(f"{what} {number}" for what, number in told.items())
-            _tell_as(stats, told, line)
-        return [found.counts]
 
     return _answered(counts)
 
@@ -366,7 +335,13 @@ def run_on_cluster(
         with _Bar() as progress:
             progress.begin("waiting for workers", None, " parts")
             found = cluster.count(
-                scheduler, triangles, spheres, patience=patience, out=out, progress=progress
+                scheduler,
+                triangles,
+                spheres,
+                patience=patience,
+                out=out,
+                counter_of=counter.TouchCounter,
+                progress=progress,
             )
         if stats is not None:
             _tell_of_cluster(found, stats)
@@ -407,7 +382,7 @@ def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:
         return BAD_INPUT
     try:
         answers = answer()
-    except (TextError, PartialError) as error:
+    except TextError as error:
         _tell(error)
         return BAD_INPUT
     except cluster.ClusterError as error:

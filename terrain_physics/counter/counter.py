@@ -16,8 +16,10 @@ from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, f
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._public import public
 from terrain_physics._support import checks
-from terrain_physics._support.lazy import answers_rows, refuse_lazy
+from terrain_physics._support.lazy import is_lazy, refuse_lazy
 from terrain_physics._support.threads import Workers
+from terrain_physics.counter.cluster.blocks import count_blocks
+from terrain_physics.counter.tables import ROW_COST, bounds_of, table_of
 
 SPHERES_AT_ONCE = 1 << 20
 """Spheres are counted in blocks of this many, so that memory does not grow with their number.
@@ -26,9 +28,9 @@ A block needs 82 bytes for each sphere, in addition to the spheres themselves: 3
 copy, which the caller cannot change while it is counted.
 """
 
-# Nanoseconds on one thread, roughly: of a row that is read, of a chunk of spheres and of one sphere
-# against the tree, and of a sphere against one triangle.
-_ROW_COST, _CHUNK_COST, _SPHERE_COST, _PAIR_COST = 8, 30_000, 1_000, 4
+# Nanoseconds on one thread, roughly: of a chunk of spheres and of one sphere against the tree, and
+# of a sphere against one triangle.
+_CHUNK_COST, _SPHERE_COST, _PAIR_COST = 30_000, 1_000, 4
 
 _CHUNKS_AT_ONCE = 8  # at most: those of large spheres take far longer
 
@@ -74,7 +76,7 @@ class TouchCounter:
 
     def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
         workers = Workers(threads)
-        refuse_lazy("call count_touching, which takes lazy triangles", triangles=triangles)
+        refuse_lazy("triangles", triangles, "call count_touching, which takes lazy triangles")
         # A copy: near ties are decided by these numbers, and the caller may change theirs.
         corners = checks.real_array("triangles", table_of("triangles", triangles, 9))
         self._tree = build_tree(workers, corners)
@@ -85,7 +87,6 @@ class TouchCounter:
         """How many triangles there are."""
         return len(self._tree.triangles)
 
-    @answers_rows(spheres=(4,))
     def count(self, spheres: Any) -> NDArray[np.int64]:
         """Return for each sphere how many of the triangles its surface touches.
 
@@ -112,6 +113,9 @@ class TouchCounter:
             If its shape is wrong, a number is not finite or a radius is negative; the message
             names row, rule and value.
         """
+        if is_lazy(spheres):
+            counts: NDArray[np.int64] = count_blocks(self, spheres)
+            return counts
         spheres = table_of("spheres", spheres, 4)
         return count_in_blocks(Workers(self._threads), self._tree, spheres)
 
@@ -134,38 +138,6 @@ class TouchCounter:
         return f"<TouchCounter of {self.triangle_count} triangles>"
 
 
-def table_of(name: str, value: Any, columns: int) -> NDArray[Any]:
-    """Return an array (n, columns) of real numbers, perhaps the caller's."""
-    table = checks.real_numbers(name, value)
-    if table.size == 0 and table.ndim == 1:
-        return np.empty((0, columns))
-    if columns == 9 and table.shape[1:] == (3, 3):
-        table = table.reshape(-1, 9)
-    if table.ndim != 2 or table.shape[1] != columns:
-        shape = "(n, 9) or (n, 3, 3)" if columns == 9 else f"(q, {columns})"
-        raise ValueError(f"{name} must have shape {shape}, got {table.shape}")
-    return table
-
-
-def bounds_of(
-    workers: Workers, name: str, table: NDArray[np.float64], start: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and the greatest value of each column; refuse NaN and infinity.
-
-    ``start`` is the row of the caller's array that this table begins with.
-    """
-
-    def widen(first: int, last: int) -> tuple[bool, NDArray[np.float64], NDArray[np.float64]]:
-        lower, upper = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
-        return space_curve.column_bounds(table, first, last, lower, upper), lower, upper
-
-    parts = workers.run(widen, len(table), _ROW_COST)
-    if not all(finite for finite, _, _ in parts):
-        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise ValueError(f"{name}[{start + row}] must be finite, got {table[row].tolist()}")
-    return np.min([part[1] for part in parts], axis=0), np.max([part[2] for part in parts], axis=0)
-
-
 def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
     """Return the tree of triangles (n, 9), which it refers to: they must not change."""
     count = len(triangles)
@@ -182,7 +154,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
     workers.run(
         lambda first, last: space_curve.triangle_keys(triangles, first, last, frame, keys),
         count,
-        _ROW_COST,
+        ROW_COST,
     )
     keys.sort()
     workers.run(
@@ -190,7 +162,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
             triangles, keys, first, last, frame, order, leaves, leaf_boxes
         ),
         leaf_count,
-        _ROW_COST * LANES,
+        ROW_COST * LANES,
     )
     boxes = np.full((upper_count * LANES, 6), NOWHERE, np.float32)
     boxes[:block_count, :3] = leaf_boxes[:, :3].min(axis=2)
@@ -233,27 +205,54 @@ def count_with(
 
     Errors name rows of the whole array, in which the block starts at row ``start``.
     """
+    lower, upper = _sphere_bounds(workers, spheres, start)
     counts = np.zeros(len(spheres), np.int64)
+    if len(tree.triangles) == 0:
+        return counts
+    keys, groups, boxes = _grouped(workers, tree, spheres, _window(lower, upper))
+
+    def count(first: int, last: int) -> int:
+        count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
+        return min(last * BLOCK, len(spheres)) - first * BLOCK
+
+    for done in workers.each(count, len(boxes), _CHUNK_COST, most=_CHUNKS_AT_ONCE):
+        if advance is not None:
+            advance(done)
+    return counts
+
+
+def _sphere_bounds(
+    workers: Workers, spheres: NDArray[np.float64], start: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest r, x, y, z; refuse a negative radius too."""
     lower, upper = bounds_of(workers, "spheres", spheres, start)
     if lower[0] < 0.0:
         row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
         raise ValueError(f"spheres[{start + row}] must have a radius >= 0, got {spheres[row, 0]}")
-    if len(tree.triangles) == 0:
-        return counts
+    return lower, upper
+
+
+def _window(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the middle r x y z of spheres, and the factor that scales them to -1 .. 1."""
     middle = 0.5 * lower + 0.5 * upper
     span = float(np.maximum(upper - middle, middle - lower)[1:].max())
-    window = np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
+    return np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
+
+
+def _grouped(
+    workers: Workers, tree: Tree, spheres: NDArray[np.float64], window: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], NDArray[np.float32], NDArray[np.float32]]:
+    """Return the keys of spheres in order, and their groups and boxes, chunk by chunk."""
     chunk_count = -(-len(spheres) // BLOCK)
     keys = np.empty(len(spheres), np.uint64)
     groups = np.empty((chunk_count * LANES, sphere_groups.SPHERE_ROWS, LANES), np.float32)
     boxes = np.empty((chunk_count, sphere_groups.BOX_ROWS, LANES), np.float32)
-
     workers.run(
         lambda first, last: sphere_groups.sphere_keys(
             spheres, first, last, tree.frame, window, keys
         ),
         len(spheres),
-        _ROW_COST,
+        ROW_COST,
     )
     keys.sort()
     workers.run(
@@ -261,17 +260,9 @@ def count_with(
             spheres, keys, first, last, tree.frame, groups, boxes
         ),
         chunk_count * LANES,
-        _ROW_COST * LANES,
+        ROW_COST * LANES,
     )
-
-    def count(first: int, last: int) -> int:
-        count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
-        return min(last * BLOCK, len(spheres)) - first * BLOCK
-
-    for done in workers.each(count, chunk_count, _CHUNK_COST, most=_CHUNKS_AT_ONCE):
-        if advance is not None:
-            advance(done)
-    return counts
+    return keys, groups, boxes
 
 
 def recount(

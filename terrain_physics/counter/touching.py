@@ -9,7 +9,8 @@ from terrain_physics._support import checks
 from terrain_physics._support.lazy import is_lazy
 from terrain_physics._support.threads import Workers
 from terrain_physics.counter.cluster.ranges import plan
-from terrain_physics.counter.counter import TouchCounter, build_tree, count_in_blocks, table_of
+from terrain_physics.counter.counter import TouchCounter, build_tree, count_in_blocks
+from terrain_physics.counter.tables import table_of
 
 
 def count_touching(
@@ -64,7 +65,7 @@ def count_touching(
     """
     workers = Workers(threads)
     if is_lazy(triangles):
-        counts: NDArray[np.int64] = plan(triangles, spheres).counts
+        counts: NDArray[np.int64] = plan(triangles, spheres, TouchCounter).counts
         return counts
     if is_lazy(spheres):
         return TouchCounter(triangles, threads=threads).count(spheres)

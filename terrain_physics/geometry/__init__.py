@@ -1,1 +1,1 @@
-"""Shapes, and functions of one pair of shapes or of many pairs."""
+"""Shapes, and functions of one pair of shapes."""

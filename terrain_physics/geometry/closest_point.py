@@ -1,12 +1,11 @@
 """Closest points: the point of a triangle or a segment nearest to a given one.
 
-Sizes and distances must be 0 or from 1e-75 to 1e75 m.
+Sizes and distances must be 0 or from 1e-75 to 1e75 m. Many are asked in `terrain_physics.rows`,
+which runs the same kernels.
 """
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.geometry import closest_point_rows
@@ -37,7 +36,7 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
 
     See Also
     --------
-    closest_point_on_triangle_many : the same for arrays, in float64.
+    terrain_physics.rows.closest_point_on_triangle : the same for arrays, in float64.
 
     Notes
     -----
@@ -82,7 +81,7 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
 
     See Also
     --------
-    closest_point_on_segment_many : the same for arrays, in float64.
+    terrain_physics.rows.closest_point_on_segment : the same for arrays, in float64.
 
     Examples
     --------
@@ -92,69 +91,3 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     place = checks.vector("point", point)
     checks.instance("segment", segment, Segment)
     return as_vec3(closest_point_rows.point_to_segment(place, segment.a64, segment.b64))
-
-
-def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.float64]:
-    """Return the closest points to n points, each of the triangle in its row.
-
-    Parameters
-    ----------
-    points : array_like, shape (n, 3) or (1, 3)
-        In meters.
-    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
-        Corners in meters; without area they are segments or points.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 3)
-        In meters.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values and row counts that do not match.
-
-    Examples
-    --------
-    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
-    >>> closest_point_on_triangle_many([(1, 5, 1), (-3, 5, -3)], floor)
-    array([[1., 0., 1.],
-           [0., 0., 0.]])
-    """
-    point_rows = checks.points("points", points)
-    triangle_rows = checks.triangles("triangles", triangles)
-    out = np.empty((checks.common_length(points=point_rows, triangles=triangle_rows), 3))
-    closest_point_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
-    return out
-
-
-def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.float64]:
-    """Return the closest points to n points, each of the segment in its row.
-
-    Parameters
-    ----------
-    points : array_like, shape (n, 3) or (1, 3)
-        In meters.
-    segments : array_like, shape (n, 2, 3), (n, 6) or one row
-        Both ends in meters; they may coincide.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 3)
-        In meters.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values and row counts that do not match.
-
-    Examples
-    --------
-    >>> closest_point_on_segment_many([(1, 5, 1)], [[(0, 0, 0), (4, 0, 0)]])
-    array([[1., 0., 0.]])
-    """
-    point_rows = checks.points("points", points)
-    segment_rows = checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
-    out = np.empty((checks.common_length(points=point_rows, segments=segment_rows), 3))
-    closest_point_rows.closest_on_segment_rows(point_rows, segment_rows, out)
-    return out

@@ -1,14 +1,14 @@
 """The smallest sphere around points.
 
-Both functions run the same kernel: a closed form for up to four points, pivoting for more.
+The kernel has a closed form for up to four points, and pivots for more.
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
+from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Sphere
 
@@ -46,7 +46,7 @@ def smallest_enclosing_sphere(points: Any) -> Sphere:
 
     See Also
     --------
-    smallest_enclosing_sphere_many : the same for many sets of points, as arrays.
+    terrain_physics.rows.smallest_enclosing_sphere : the same for many sets of points, as arrays.
 
     Notes
     -----
@@ -68,45 +68,12 @@ def smallest_enclosing_sphere(points: Any) -> Sphere:
     rows = checks.points("points", points)
     if len(rows) == 0:
         raise ValueError("points must be one or more, got none")
-    x, y, z, radius = _spheres(rows[np.newaxis])[0].tolist()
+    x, y, z, radius = enclosing_rows(rows[np.newaxis])[0].tolist()
     return Sphere((x, y, z), radius)
 
 
-def smallest_enclosing_sphere_many(points: Any) -> NDArray[np.float64]:
-    """Return the smallest sphere around each of m sets of k points.
-
-    Parameters
-    ----------
-    points : array_like, shape (m, k, 3)
-        In meters; k >= 1. Fill up smaller sets by repeating one of their points.
-
-    Returns
-    -------
-    ndarray of float64, shape (m, 4)
-        x, y, z, radius in meters, as exact as `smallest_enclosing_sphere` is.
-
-    Raises
-    ------
-    ValueError
-        For sets of no points, other shapes, non-finite coordinates, and radii too large for
-        float64.
-    TypeError
-        If the input does not hold real numbers.
-
-    Examples
-    --------
-    >>> triangles = [[(0, 0, 0), (4, 0, 0), (2, 1, 0)], [(0, 0, 3), (0, 4, 0), (0, 0, 0)]]
-    >>> smallest_enclosing_sphere_many(triangles)
-    array([[2. , 0. , 0. , 2. ],
-           [0. , 2. , 1.5, 2.5]])
-    """
-    sets = checks.array("points", points, (None, None, 3))
-    if sets.shape[1] == 0:
-        raise ValueError(f"points must be one or more in each set, got shape {sets.shape}")
-    return _spheres(sets)
-
-
-def _spheres(sets: NDArray[np.float64]) -> NDArray[np.float64]:
+def enclosing_rows(sets: Floats) -> Floats:
+    """Return the smallest spheres (m, 4) around sets of points (m, k, 3); k >= 1."""
     out = np.empty((len(sets), 4))
     enclosing_spheres(sets, _MAX_ROUNDS, out)
     out += 0.0  # never -0

@@ -1,20 +1,15 @@
 """Spheres and capsules: do they touch, and the shortest move that separates them.
 
-The first shape moves, and no shorter move separates them. Functions of one pair take shapes and
-return a ``vec3``; those ending in ``_many`` take float64 arrays, each of n rows or of one row for
-all, and return an array. Both run the same kernels. Sizes and distances must be 0 or from 1e-75 to
-1e75 m.
+The first shape moves, and no shorter move separates them. Sizes and distances must be 0 or from
+1e-75 to 1e75 m. Many pairs are asked in `terrain_physics.rows`, which runs the same kernels.
 """
-
-from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._kernels.geometry import solid_pair_rows, solid_pairs
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.geometry import solid_pairs
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
-from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
+from terrain_physics.geometry.operands import as_move, sphere_floats
 from terrain_physics.geometry.shapes import Capsule, Sphere
 
 
@@ -113,98 +108,4 @@ def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | Non
     """
     return as_move(
         *solid_pairs.capsule_capsule(*_floats("first", first), *_floats("second", second))
-    )
-
-
-def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:
-    """Return the penetrations of n spheres, each out of the other one in its row.
-
-    Parameters
-    ----------
-    spheres, other_spheres : array_like, shape (n, 4) or (1, 4)
-        x, y, z, radius in meters; radius >= 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 3)
-        Moves of ``spheres`` by the rules of `intersect_sphere_sphere`; NaN where apart.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values, negative radii and row counts that do not match.
-
-    Examples
-    --------
-    >>> intersect_sphere_sphere_many([(1.5, 0, 0, 1), (3, 0, 0, 1)], [(0, 0, 0, 1)])
-    array([[0.5, 0. , 0. ],
-           [nan, nan, nan]])
-    """
-    return penetrations(
-        solid_pair_rows.sphere_sphere_rows,
-        {"spheres": checks.spheres("spheres", spheres)},
-        {"other_spheres": checks.spheres("other_spheres", other_spheres)},
-    )
-
-
-def intersect_capsule_sphere_many(capsules: Any, spheres: Any) -> Floats:
-    """Return the penetrations of n capsules, each out of the sphere in its row.
-
-    Parameters
-    ----------
-    capsules : array_like, shape (n, 7) or (1, 7)
-        ax, ay, az, bx, by, bz, radius in meters; radius >= 0.
-    spheres : array_like, shape (n, 4) or (1, 4)
-        x, y, z, radius in meters; radius >= 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 3)
-        Moves of ``capsules`` by the rules of `intersect_capsule_sphere`; NaN where apart.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values, negative radii and row counts that do not match.
-
-    Examples
-    --------
-    >>> intersect_capsule_sphere_many([(0, 1.75, 0, 0, 3, 0, 1)], [(0, 0, 0, 1)])
-    array([[0.  , 0.25, 0.  ]])
-    """
-    return penetrations(
-        solid_pair_rows.capsule_sphere_rows,
-        {"capsules": checks.capsules("capsules", capsules)},
-        {"spheres": checks.spheres("spheres", spheres)},
-    )
-
-
-def intersect_capsule_capsule_many(capsules: Any, other_capsules: Any) -> Floats:
-    """Return the penetrations of n capsules, each out of the other one in its row.
-
-    Parameters
-    ----------
-    capsules, other_capsules : array_like, shape (n, 7) or (1, 7)
-        ax, ay, az, bx, by, bz, radius in meters; radius >= 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 3)
-        Moves of ``capsules`` by the rules of `intersect_capsule_capsule`; NaN where apart.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values, negative radii and row counts that do not match.
-
-    Examples
-    --------
-    >>> level = [(-1, 0, 0, 1, 0, 0, 0.5)]
-    >>> intersect_capsule_capsule_many([(0, 0.75, -1, 0, 0.75, 1, 0.5)], level)
-    array([[0.  , 0.25, 0.  ]])
-    """
-    return penetrations(
-        solid_pair_rows.capsule_capsule_rows,
-        {"capsules": checks.capsules("capsules", capsules)},
-        {"other_capsules": checks.capsules("other_capsules", other_capsules)},
     )

@@ -2,21 +2,12 @@
 
 The answers are those of exact arithmetic on the float64 corners, for any order of triangles and
 corners: there is no tolerance, and a near miss is not a touch. They hold if the largest coordinate
-is less than 1e38 times the smallest one that is not zero. Functions of one pair take shapes; those
-ending in ``_many`` take and return arrays. Both run the same kernels.
+is less than 1e38 times the smallest one that is not zero. Many pairs are asked in
+`terrain_physics.rows`, which runs the same kernels.
 """
-
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
-from terrain_physics._kernels.geometry.triangle_triangle_rows import (
-    triangles_cross_rows,
-    triangles_touch_rows,
-)
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Segment, Triangle
 
@@ -44,7 +35,7 @@ def intersect_triangle_triangle(first: Triangle, second: Triangle) -> bool:
 
     See Also
     --------
-    intersect_triangle_triangle_many : the same for arrays.
+    terrain_physics.rows.intersect_triangle_triangle : the same for arrays.
     crossing_segment : where they cross.
 
     Examples
@@ -89,7 +80,7 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
 
     See Also
     --------
-    crossing_segment_many : the same for arrays.
+    terrain_physics.rows.crossing_segment : the same for arrays.
 
     Notes
     -----
@@ -116,74 +107,3 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
         (start[0] + 0.0, start[1] + 0.0, start[2] + 0.0),  # + 0.0: never "-0"
         (end[0] + 0.0, end[1] + 0.0, end[2] + 0.0),
     )
-
-
-def intersect_triangle_triangle_many(first: Any, second: Any) -> NDArray[np.bool_]:
-    """Tell for each of n pairs of triangles whether they have a point in common.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (n, 3, 3), (n, 9) or one row
-        Corners in meters. Without area, a triangle is a segment or a point.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        As `intersect_triangle_triangle`: touching counts.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values and row counts that do not match.
-
-    Examples
-    --------
-    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
-    >>> intersect_triangle_triangle_many(
-    ...     floor, [[(1, -1, 1), (1, 1, 1), (3, 1, 1)], [(1, 1, 1), (1, 2, 1), (3, 1, 1)]]
-    ... )
-    array([ True, False])
-    """
-    first_rows, second_rows, count = _rows(first, second)
-    out = np.empty(count, dtype=np.bool_)
-    triangles_touch_rows(first_rows, second_rows, out)
-    return out
-
-
-def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
-    """Return for each of n pairs of triangles the segment they have in common.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (n, 3, 3), (n, 9) or one row
-        Corners in meters. Without area, a triangle is a segment or a point.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 2, 3)
-        The ends in meters, by the rules of `crossing_segment`; NaN where apart and where coplanar
-        triangles overlap in an area.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, non-finite values and row counts that do not match.
-
-    Examples
-    --------
-    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
-    >>> crossing_segment_many(floor, [[(1, -1, 1), (1, 1, 1), (3, 1, 1)]])
-    array([[[1., 0., 1.],
-            [2., 0., 1.]]])
-    """
-    first_rows, second_rows, count = _rows(first, second)
-    out = np.empty((count, 2, 3))
-    triangles_cross_rows(first_rows, second_rows, out)
-    out += 0.0  # never "-0"
-    return out
-
-
-def _rows(first: Any, second: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    first_rows = checks.triangles("first", first)
-    second_rows = checks.triangles("second", second)
-    return first_rows, second_rows, checks.common_length(first=first_rows, second=second_rows)

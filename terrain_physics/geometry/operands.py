@@ -1,13 +1,9 @@
-"""Helpers of the functions of pairs: a sphere as floats, moves as vectors, a kernel over rows."""
+"""Helpers of the functions of pairs: a sphere as floats, and moves as vectors."""
 
-from collections.abc import Callable
-
-import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
-from terrain_physics._support.checks import Floats3, Rows
+from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import Sphere
 
 _LARGEST = 3.4e38  # that float32 holds
@@ -30,10 +26,3 @@ def sphere_floats(name: str, shape: Sphere) -> tuple[Floats3, float]:
     """Return center and radius."""
     checks.instance(name, shape, Sphere)
     return shape.center64, shape.radius
-
-
-def penetrations(kernel: Callable[..., None], first: Rows, second: Rows) -> Floats:
-    """Return the penetrations (n, 3) that a kernel writes for the rows of both shapes."""
-    out = np.empty((checks.common_length(**first, **second), 3))
-    kernel(*first.values(), *second.values(), out)
-    return out + 0.0  # never -0

@@ -2,8 +2,8 @@
 
 Shapes are closed and, except for triangles, solid: a ray that only touches hits, and a ray that
 starts inside hits at distance 0. Where hit and miss differ by no more than rounding, either may be
-the answer. Lengths must be from 1e-100 to 1e100 m. Functions of one pair take shapes and return a
-float; those in ``rays_many.py`` take float64 arrays and return one. Both run the same kernels.
+the answer. Lengths must be from 1e-100 to 1e100 m. Many pairs are asked in `terrain_physics.rows`,
+which runs the same kernels.
 """
 
 import math

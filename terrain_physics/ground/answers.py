@@ -26,7 +26,7 @@ class Owners(NamedTuple):
     ids : ndarray of int64, shape (n,)
         The ground's ids of the triangles.
     parts : ndarray of int64, shape (n,)
-        The parts that the triangles are of.
+        The parts that own the triangles.
     """
 
     ids: Int64s
@@ -104,7 +104,7 @@ def nearest_hits(answers: Sequence[Hits], owners: Sequence[Owners]) -> Hits:
     parts = owners[0].parts.copy()
     for answer, owner in zip(answers[1:], owners[1:], strict=True):
         best, distance = hits.distance, answer.distance
-        # A miss is NaN, which is not less than anything.
+        # A miss is NaN, which is less than no number.
         is_nearer = (distance < best) | (np.isnan(best) & ~np.isnan(distance))
         is_nearer |= (distance == best) & (owner.parts < parts)
         rows = np.flatnonzero(is_nearer)

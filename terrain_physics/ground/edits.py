@@ -20,15 +20,15 @@ from terrain_physics.surface.materials import Names, material_number
 def _shares(
     terrain: FramedMap, place: Ranges, values: NDArray[Any], *, lines: int
 ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
-    """Return the maps that the values of a range are of, see `TiledMap.shares`."""
+    """Return the maps that own the values of a range, see `TiledMap.shares`."""
     if isinstance(terrain, TiledMap):
         return terrain.shares(place, values, lines=lines)
     return iter([(cast("MapStorage", terrain), place, values)])
 
 
 def apply_to_all(maps: Sequence[MapQueries], brush: Brush) -> None:
-    """Change the heights of all maps, whose locks the caller holds."""
-    # Refused by one map, refused by all.
+    """Change the heights of all maps; the caller holds their locks."""
+    # If one map refuses its change, no map is changed.
     strokes = [(terrain.storage, brush.stroke(terrain.storage)) for terrain in maps]
     for terrain, (place, heights) in strokes:
         for part, own, new in _shares(terrain, place, heights, lines=1):

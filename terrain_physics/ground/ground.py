@@ -77,7 +77,7 @@ class Ground(Surface):
         At least one; each once.
     layers : int, or sequence of int, default 1
         Those that the parts are on, a bit for each, from 0 to 0xFFFF_FFFF: one number for all
-        parts, or one for each. Nobody meets a part with 0.
+        parts, or one for each. With 0, nothing meets a part.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class Ground(Surface):
     >>> ground.material_names, ground.raycast(Ray((0.2, 9, 0.2), (0, -1, 0))).material
     (('grass', 'wood'), 1)
 
-    The bridge on a layer of its own is left out where the mask does not meet it:
+    The bridge on a layer of its own is left out where the mask does not include the layer:
 
     >>> ground = Ground([valley, bridge], layers=[1, 2])
     >>> ground.height_at(4, 4), ground.height_at(4, 4, mask=1)
@@ -205,7 +205,7 @@ class Ground(Surface):
         part : HeightMap or TriangleMesh
             If it shares border lines with maps on the same layers, they are united.
         layers : int, default 1
-            Those that it is on, a bit for each, from 0 to 0xFFFF_FFFF. Nobody meets it with 0.
+            Those that it is on, a bit for each, from 0 to 0xFFFF_FFFF. With 0, nothing meets it.
 
         Returns
         -------
@@ -268,10 +268,10 @@ class Ground(Surface):
 
         Call it before the update of the characters, once or several times: all moves since a
         character's last update add up for it, and move and update may have different times. Without
-        a time the mesh is put there all at once: a character on it stays behind.
+        a time the mesh is teleported, and a character on it stays behind.
 
         Nothing is rebuilt but the mesh. Answers are those of a mesh with its vertices there, to the
-        last bit. Where the mesh was and where it is now, characters look again.
+        last bit. Characters near the mesh's old and new place wake up.
 
         Parameters
         ----------
@@ -279,11 +279,11 @@ class Ground(Surface):
             Of a `TriangleMesh`.
         transform : 4 x 4 matrix, or (position, rotation)
             From the mesh's own coordinates to the world's: a ``glm.mat4``, an array that acts on
-            columns, or a position in meters and a quaternion or 3 x 3 matrix. It only turns and
-            shifts. It takes the place of the transform before, and is not added to it.
+            columns, or a position in meters and a quaternion or 3 x 3 matrix. It may only rotate
+            and translate. It replaces the transform before, and is not added to it.
         delta_time : float, optional
-            How long the move takes, in seconds, from 1e-6 to 3600. The velocity is that of this
-            move, for so long.
+            The duration of the move in seconds, from 1e-6 to 3600. The mesh has the velocity of
+            this move for that time.
 
         Raises
         ------
@@ -295,11 +295,12 @@ class Ground(Surface):
 
         Notes
         -----
-        The path between two transforms is straight for the origin, and the shorter turn about one
-        axis. It is cut into steps as a character's displacement is, so that no door passes a body.
-        A mesh that has been moved with a time yields to what stands still, now and later: see
-        `MoveResult.squeezed`. It remembers its last 32 moves, for characters that are updated less
-        often, and a character minds the 8 moving meshes of lowest keys that are near it.
+        Between two transforms, the origin moves straight, and the mesh takes the shorter turn about
+        one axis. The path is cut into steps as a character's displacement is, so that no door
+        passes a body. A mesh that has ever been moved with a time yields where it squeezes a
+        character against still ground: see `MoveResult.squeezed`. It remembers its last 32 moves,
+        for characters that are updated less often. Of the moving meshes near a character, the 8 of
+        lowest keys count.
 
         Examples
         --------
@@ -341,7 +342,7 @@ class Ground(Surface):
         KeyError
             If there is no such part.
         TypeError, ValueError
-            For the key of a map, and for what is not three finite numbers. Nothing has changed
+            For the key of a map, and for anything but three finite numbers. Nothing has changed
             then.
 
         Examples
@@ -366,11 +367,11 @@ class Ground(Surface):
             self._held.set_surface_velocity(int(key), checked)
 
     def set_one_way(self, key: int, direction: Any) -> None:
-        """Let characters through a mesh but from one side, as a platform to jump up to.
+        """Let characters pass a mesh from all sides but one, as a platform to jump up to.
 
-        Only faces that look that way hold a body, and only one that was wholly before them when its
-        step began: none with its foot below a platform that holds up. Questions such as rays
-        meet the mesh from all sides.
+        Only faces that look that way hold a body, and only if it was wholly in front of them when
+        its step began: a body with its foot below a platform passes. Questions such as rays meet
+        the mesh from all sides.
 
         Parameters
         ----------
@@ -385,7 +386,7 @@ class Ground(Surface):
         KeyError
             If there is no such part.
         TypeError, ValueError
-            For the key of a map, and for what is no direction. Nothing has changed then.
+            For the key of a map, and for anything but a direction. Nothing has changed then.
 
         Examples
         --------
@@ -423,7 +424,7 @@ class Ground(Surface):
             raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
 
     def transform(self, key: int) -> NDArray[np.float64]:
-        """Return where a part is: the matrix (4, 4) of the last `move`, or the identity.
+        """Return the transform of a part: the matrix (4, 4) of the last `move`, or the identity.
 
         Parameters
         ----------
@@ -455,16 +456,16 @@ class Ground(Surface):
         return self._held.layers[int(key)]
 
     def set_layers(self, key: int, layers: int) -> None:
-        """Put a part on other layers; characters that stand there look again.
+        """Put a part on other layers; characters there wake up.
 
-        Maps are united anew by the layers that they are on then.
+        Maps are then united anew by their layers.
 
         Parameters
         ----------
         key : int
             As `add` returned it.
         layers : int
-            A bit for each, from 0 to 0xFFFF_FFFF. Nobody meets a part with 0.
+            A bit for each, from 0 to 0xFFFF_FFFF. With 0, nothing meets the part.
 
         Raises
         ------
@@ -504,7 +505,7 @@ class Ground(Surface):
         return self._held.material_names
 
     def part_of(self, triangle: ArrayLike) -> tuple[Any, Any]:
-        """Return which part a triangle is of, and its id there.
+        """Return the part that owns a triangle, and the triangle's id there.
 
         Parameters
         ----------
@@ -514,7 +515,7 @@ class Ground(Surface):
         Returns
         -------
         part : int, or ndarray of int64
-            The key in `parts`; -1 for the id -1, which is of no part.
+            The key in `parts`; -1 for the id -1, which no part owns.
         own : int, or ndarray of int64
             The id in that part.
 
@@ -534,7 +535,7 @@ class Ground(Surface):
         >>> Ground(tiles).part_of([0, (1 << 40) + 1, -1])
         (array([ 0,  1, -1]), array([ 0,  1, -1]))
         """
-        ids = checks.copied(triangle)
+        ids = checks.copied("triangle", triangle)
         if ids.dtype.kind not in "iu" and ids.size:
             raise TypeError(f"triangle must be an integer, got {checks.shorten(triangle)}")
         ids = ids.astype(np.int64)
@@ -649,10 +650,10 @@ class Ground(Surface):
             The level in meters, one for all maps. Default: the height of the highest map at the
             center.
         flat : float, default 0
-            Samples within this distance of the center go all the way: the place for a building is
-            exactly flat. In meters, from 0 to ``radius``; equal to it, the edge is sharp.
+            Samples within this distance of the center change in full, so the place for a building
+            is exactly flat. In meters, from 0 to ``radius``; equal to it, the edge is sharp.
         strength : float, default 1
-            Which part of the way to the level is all the way, from 0 to 1.
+            The share of the way to the level that a full change goes, from 0 to 1.
 
         Raises
         ------
@@ -688,7 +689,7 @@ class Ground(Surface):
         radius : float
             In meters, > 0. The change falls smoothly to 0 there.
         strength : float, default 1
-            Which part of the way to the mean the sample at the center goes, from 0 to 1.
+            The share of the way to the mean that the sample at the center goes, from 0 to 1.
 
         Raises
         ------
@@ -721,8 +722,8 @@ class Ground(Surface):
         radius : float
             In meters, > 0. The cells that have their middle within it, border included, change.
         material : int or str
-            As answers of the ground tell it, from 0 to 255, or a name. It becomes the number that
-            each map's own `material_names` have for it.
+            The number of the ground, as in answers, from 0 to 255, or a name. It becomes the number
+            that each map's own `material_names` have for it.
 
         Raises
         ------
@@ -833,7 +834,7 @@ def _checked_layers(name: str, layers: Any) -> int:
 
 
 def _layers_per_part(layers: Any, count: int) -> list[int]:
-    """Return the layers of so many parts, given one by one or for all."""
+    """Return the layers of ``count`` parts, given one by one or for all."""
     if not (isinstance(layers, Sequence) or np.ndim(layers)):
         return [_checked_layers("layers", layers)] * count
     if len(layers) != count:
@@ -846,12 +847,12 @@ def _queries_of(part: Part) -> PartQueries:
 
 
 def saved_part(storage: Any) -> SavedPart:
-    """Return what is saved of a part, given the storage of its queries."""
+    """Return the saved form of a part, from the storage of its queries."""
     return saved_map(storage) if isinstance(storage, MapStorage) else saved_mesh(storage)
 
 
 def loaded_part(saved: SavedPart) -> Part:
-    """Return a part that was saved."""
+    """Return the part of a saved form."""
     if saved.header["kind"] == MAP:
         return loaded_map(saved)
     if saved.header["kind"] != MESH:
@@ -860,7 +861,7 @@ def loaded_part(saved: SavedPart) -> Part:
 
 
 def saved_ground(ground: Part | Ground) -> SavedGround:
-    """Return what is saved of a ground of any kind."""
+    """Return the saved form of a ground of any kind."""
     if isinstance(ground, Ground):
         return ground._saved()  # noqa: SLF001 of its own file
     part = saved_part(_queries_of(ground).storage)
@@ -868,7 +869,7 @@ def saved_ground(ground: Part | Ground) -> SavedGround:
 
 
 def loaded_ground(saved: SavedGround) -> Part | Ground:
-    """Return a ground that was saved."""
+    """Return the ground of a saved form."""
     if saved.kind == _KIND:
         return Ground._of_saved(saved.parts, saved.about)  # noqa: SLF001 of its own file
     (part,) = saved.parts

@@ -1,4 +1,4 @@
-"""The height maps of a ground: which of them are united, and how these follow each other."""
+"""The height maps of a ground: which of them are united, and how edits pass between them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import Place, Tile, TiledMap
 from terrain_physics.surface.watching import Reader
 
-# Cells by which a map may be off the lattice of another: rounding of its origin.
+# Cells by which a map may be off the lattice of another: the rounding of its origin.
 _OFF_LATTICE = 1e-6
 
 # A union may have this many times the cells of its maps; beyond, it would be mostly empty.
@@ -64,7 +64,7 @@ class _Seam:
     def agrees(self, member: "_SetMap") -> bool:
         """Tell whether the samples are equal in both maps."""
         if member.union is self.other.union is not None:
-            return True  # they follow each other
+            return True  # edits pass between them
         shared, versions = self._shared, member.storage.version + self.other.storage.version
         if shared.version != versions:
             self.keep(member)
@@ -75,12 +75,12 @@ class _Seam:
         return shared.agree
 
     def changes(self, member: "_SetMap") -> tuple[Float32s, Bools]:
-        """Return the samples as a map has them, and which are others than when both agreed."""
+        """Return the samples of a map, and which differ from those when both maps agreed."""
         samples = member.storage.heights[self.here].copy()
         return samples, ~equal_samples(samples, self._shared.samples)
 
     def keep(self, member: "_SetMap") -> None:
-        """Remember the samples as a map has them now."""
+        """Remember the present samples of a map."""
         self._shared.samples = member.storage.heights[self.here].copy()
 
 
@@ -90,7 +90,7 @@ class _Shared:
     Attributes
     ----------
     samples : ndarray of float32
-        As they were when they were compared last, or agreed.
+        Their values when they were last compared, or agreed.
     agree : bool
         Whether they were equal in both.
     version : int
@@ -118,7 +118,7 @@ class _SetMap:
     union : Union or None
         The one that it is part of; None as long as it is by itself.
     seen : int
-        The version that has been followed.
+        The latest version that unions have followed.
     shape : ndarray of float64, shape (8,)
         See `_shape_of`.
     """
@@ -132,7 +132,7 @@ class _SetMap:
         self.seen, self.shape = storage.version, _shape_of(storage)
 
     def to_hand_on(self) -> list[tuple[_Seam, Float32s, Bools]]:
-        """Return the seams on which it has been edited, its samples, and which are new."""
+        """Return the seams with edited samples, the samples, and which of them are new."""
         rows, columns = self.storage.cell_count
         for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
             if row_0 == 0 or column_0 == 0 or row_1 == rows or column_1 == columns:
@@ -148,7 +148,7 @@ class _SetMap:
 
 
 class _FollowedMap:
-    """Holds the lock of a ground, whose maps have followed each other."""
+    """Holds the lock of a ground once edits have passed between its maps."""
 
     __slots__ = ("_map_set",)
 
@@ -173,13 +173,13 @@ class MapSet:
     included; their neighbors too, unless two of them overlap or differ where they meet. A map by
     itself is a union of one. The only map of a ground is not in a union: it keeps its border.
 
-    Samples on a shared border line belong to all maps there. What maps have changed is found in all
-    of them first, then handed on in the order of their numbers: of several changes of a sample that
-    of the last map wins.
+    Samples on a shared border line belong to all maps there. The changes of all maps are found
+    first, then handed on in the order of the maps' numbers: if several maps change a sample, the
+    last one wins.
 
-    Edits hold the lock of each ground that a map is in, and that of the map. So a thread that holds
-    the lock of a ground may read its maps, and one that hands samples on holds the locks of all
-    grounds that the maps beside are in.
+    An edit holds the map's lock, and the lock of each ground that the map is in. So a thread that
+    holds the lock of a ground may read its maps, and a thread that hands samples on holds the locks
+    of all grounds with a map beside.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class MapSet:
     unions : list of Union
         In the order of their first numbers.
     shown : int
-        Counts whenever a map is somewhere else.
+        A count that rises whenever arrays of a map may have moved in memory.
     """
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
@@ -203,10 +203,10 @@ class MapSet:
         self._members: dict[int, _SetMap] = {}
         self._shapes = np.empty((0, 8))
 
-    # Maps that come and go: the caller holds the lock, and calls `settle` then
+    # Maps that come and go: the caller holds the lock, and then calls `settle`
 
     def add(self, number: int, storage: MapStorage, layers: int) -> None:
-        """Add a map, whose number is higher than any before, and which nobody edits meanwhile."""
+        """Add a map that nobody edits meanwhile; its number is higher than any before."""
         storage.watchers.add(self.reader, number)
         member = _SetMap(number, storage, layers)
         others = list(self._members.values())
@@ -235,12 +235,12 @@ class MapSet:
         self._break(self._members[number])
 
     def _break(self, member: _SetMap) -> None:
-        """Note that a map leaves what it is part of."""
+        """Note that a map leaves its union."""
         if member.union is not None:
             self._broken.add(member.union.tiled)
 
     def settle(self) -> None:
-        """Unite the maps as they are to be united now."""
+        """Unite the maps that belong together now."""
         groups = [] if len(self._members) == 1 else self._groups()
         found = [union for group in groups for union in self._united(group)]
         for member in self._members.values():
@@ -253,7 +253,7 @@ class MapSet:
         self.shown += 1
 
     def _groups(self) -> list[list[_SetMap]]:
-        """Return which maps are joined, step by step."""
+        """Return the groups of maps that seams join, directly or through other maps."""
         left, groups = self._members.copy(), []
         kept = {union.tiled for union in self.unions} - self._broken
         while left:
@@ -274,7 +274,7 @@ class MapSet:
         return groups
 
     def _united(self, group: list[_SetMap]) -> list[Union]:
-        """Return maps that are joined as one union, or each by itself."""
+        """Return the maps of a group as one union, or each by itself."""
         known = group[0].union
         if known is not None and known.numbers == tuple(member.number for member in group):
             return [known]
@@ -285,7 +285,7 @@ class MapSet:
         return [union for member in group for union in self._united([member])]
 
     def _largest_in(self, group: list[_SetMap]) -> Union | None:
-        """Return the former union of which the most maps are in a group."""
+        """Return the former union that has the most maps in a group."""
         unions = {own.union.tiled: own.union for own in group if own.union is not None}
         counts = Counter(own.union.tiled for own in group if own.union is not None)
         return unions[max(counts, key=counts.__getitem__)] if counts else None
@@ -297,7 +297,7 @@ class MapSet:
         (x0, y0, z0), (cell_x, cell_z) = first.origin, first.cell_size
         row, column = corner.tolist()
         origin = x0 + column * cell_x, y0, z0 + row * cell_z
-        if at_corner:  # all samples are where the map there has them
+        if at_corner:  # the origin of the map there, without rounding
             origin = group[at_corner[0]].storage.origin
         places[:, :2] -= corner
         tiled = TiledMap(
@@ -319,7 +319,7 @@ class MapSet:
     # Edits
 
     def locks(self) -> list[AbstractContextManager[Any]]:
-        """Return what an edit of all maps holds, in order."""
+        """Return the locks that an edit of all maps holds, in order."""
         return self._locks_of(list(self._members.values()))  # others may add some
 
     def _locks_of(self, members: Iterable[_SetMap]) -> list[AbstractContextManager[Any]]:
@@ -327,18 +327,18 @@ class MapSet:
         return in_order(locks | {self.lock})
 
     def _locks_around(self, members: list[_SetMap]) -> list[AbstractContextManager[Any]]:
-        """Return what an edit of maps and of those beside them holds, in order."""
+        """Return the locks that an edit of maps and of their neighbors holds, in order."""
         beside = {seam.other for own in members for seam in list(own.seams.values())}
         return self._locks_of(beside.union(members))
 
     def _locks_with(self, coming: Sequence[MapStorage]) -> list[AbstractContextManager[Any]]:
-        """Return the lock and what an edit of maps holds that are to come, in order."""
+        """Return the lock, and the locks that edits of the coming maps hold, in order."""
         return in_order({self.lock, *(lock for storage in coming for lock in storage.locks)})
 
     def follow(self, *, hold: bool = False) -> None:
-        """Hand on what maps have changed on border lines, and let unions follow their maps.
+        """Hand on edits of samples on border lines, and let unions follow their maps.
 
-        ``hold`` keeps the lock then.
+        ``hold`` keeps the lock afterwards.
         """
         while True:
             with self.lock:
@@ -351,7 +351,7 @@ class MapSet:
 
     @contextmanager
     def changing(self, coming: Sequence[MapStorage]) -> Iterator[None]:
-        """Hold the lock once edits have been followed; nobody edits the maps that are to come."""
+        """Hold the lock once edits have been followed; nobody edits the coming maps meanwhile."""
         while True:
             with holding(partial(self._locks_with, coming)):
                 differing = self._catch_up()
@@ -372,13 +372,13 @@ class MapSet:
         return differing
 
     def _hand_on(self, members: list[_SetMap]) -> None:
-        """Give the maps beside the samples that some have changed; the last one's are kept."""
+        """Give the neighbors the samples that some maps have changed; the last map wins."""
         with holding(partial(self._locks_around, members)):
             found = [(member, *each) for member in members for each in member.to_hand_on()]
             for member, seam, samples, is_new in found:
-                put_samples(member.storage, seam.here, samples, is_new)  # one before may have won
+                put_samples(member.storage, seam.here, samples, is_new)  # an earlier map may differ
                 put_samples(seam.other.storage, seam.there, samples, is_new)
-            for member, seam, _, _ in found:  # all that have them agree now
+            for member, seam, _, _ in found:  # all maps at the seam agree now
                 for own, place in ((member, seam.here), (seam.other, seam.there)):
                     for beside in own.seams_within():
                         if all(map(_have_common, beside.here, place)):
@@ -387,7 +387,7 @@ class MapSet:
     def _changed(self) -> list[_SetMap]:
         """Return the maps that have been edited, in the order of their numbers."""
         numbers = sorted(self.reader.changed)
-        # Another thread may tell of a map that has gone.
+        # Another thread may report a map that has gone.
         self.reader.changed.difference_update(set(numbers).difference(self._members))
         return [self._members[number] for number in numbers if number in self._members]
 
@@ -422,7 +422,7 @@ def _have_common(one: slice, other: slice) -> bool:
 
 
 def _shape_of(storage: MapStorage) -> Floats:
-    """Return what says where a map lies: origin, cell size, scale, rows and columns."""
+    """Return the numbers of a map's place: origin, cell size, scale, rows and columns."""
     return np.array(
         (*storage.origin, *storage.cell_size, storage.height_scale, *storage.cell_count)
     )
@@ -431,7 +431,7 @@ def _shape_of(storage: MapStorage) -> Floats:
 def _cells_between(shapes: Floats, shape: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the (row, column) of maps (n, 8) on the lattice of another, and which fit it."""
     fits = (shapes[:, 1] == shape[1]) & (shapes[:, 3:6] == shape[3:6]).all(axis=1)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is that far off does not fit
+    with np.errstate(over="ignore", invalid="ignore"):  # a map that is so far off does not fit
         column, row = ((shapes[:, k] - shape[k]) / shape[3 + k // 2] for k in (0, 2))
         near = np.maximum(abs(column - np.round(column)), abs(row - np.round(row)))
     return np.round(row), np.round(column), fits & (near <= _OFF_LATTICE)
@@ -473,7 +473,7 @@ def _places_of(group: list[_SetMap]) -> Int64s | None:
 def _is_worth_it(group: list[_SetMap], places: Int64s, before: Union | None) -> bool:
     """Tell whether a union is not mostly empty, and its maps neither overlap nor disagree.
 
-    Those that were united ``before`` do not.
+    Maps that were united ``before`` do not.
     """
     rows, columns = np.ptp(np.vstack([places[:, :2], places[:, :2] + places[:, 2:]]), axis=0)
     if float(rows) * float(columns) > _MOST_EMPTY * float((places[:, 2] * places[:, 3]).sum()):

@@ -1,4 +1,4 @@
-"""Members of a ground that queries ask: its meshes, a map, or several maps that are united."""
+"""Members of a ground that answer queries: its meshes, a map, or several maps that are united."""
 
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class MapMember(NamedTuple):
     layers: int
 
     def filtered(self, mask: int) -> "MapMember":  # noqa: ARG002
-        """Return what the mask meets: maps are united only with those of the same layers."""
+        """Return the member for a mask: maps are united only with those of the same layers."""
         return self
 
     @property
@@ -46,11 +46,11 @@ class MapMember(NamedTuple):
 
     @property
     def is_in_order(self) -> bool:
-        """Whether ascending triangles are of ascending parts; at a seam they are not."""
+        """Whether the order of triangles is that of their parts; at a seam it is not."""
         return self.union is None
 
     def owners(self, triangles: Int64s) -> Owners:
-        """Return the owners of triangles (n,); -1 stays, and is of the first map."""
+        """Return the owners of triangles (n,); -1 stays, and belongs to the first map."""
         if self.union is not None:
             return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS))
         first, ids = self.first, triangles
@@ -60,7 +60,7 @@ class MapMember(NamedTuple):
         return Owners(ids, np.full(len(triangles), first))
 
     def owner(self, triangle: int) -> tuple[int, int]:
-        """Return the ground's id of a triangle, and the map that it is of."""
+        """Return the ground's id of a triangle, and the map that owns it."""
         if self.union is not None:
             return self.union.owner(triangle, self.parts, self.parts << ID_BITS)
         return (triangle | self.first << ID_BITS if triangle >= 0 else -1), self.first
@@ -74,7 +74,7 @@ class MapMember(NamedTuple):
     def put_triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
     ) -> None:
-        """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
+        """Write ids and materials (n,) of its own among triangles of kernels, see `Queries`."""
         rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.triangle_count))
         own = triangles[rows]
         _, made_of = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
@@ -106,12 +106,12 @@ class MeshMember(NamedTuple):
     layers: int
 
     def filtered(self, mask: int) -> "MeshMember":
-        """Return the meshes that the mask meets; without any, the answer is that nothing is."""
+        """Return the meshes that the mask selects; without any, queries find nothing."""
         return MeshMember(self.queries.filtered(mask), self.first, self.layers & mask)
 
     @property
     def is_in_order(self) -> bool:
-        """Whether ascending triangles are of ascending parts."""
+        """Whether the order of triangles is that of their parts."""
         return True
 
     def owners(self, triangles: Int64s) -> Owners:
@@ -119,7 +119,7 @@ class MeshMember(NamedTuple):
         return Owners(triangles, triangles >> ID_BITS)
 
     def owner(self, triangle: int) -> tuple[int, int]:
-        """Return the id of a triangle, and the mesh that it is of."""
+        """Return the id of a triangle, and the mesh that owns it."""
         return triangle, triangle >> ID_BITS
 
     def materials(self, parts: Int64s, materials: Bytes) -> Bytes:  # noqa: ARG002
@@ -129,7 +129,7 @@ class MeshMember(NamedTuple):
     def put_triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
     ) -> None:
-        """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
+        """Write ids and materials (n,) of its own among triangles of kernels, see `Queries`."""
         own, made_of = self.queries.triangles_at(parts, triangles, points)
         rows = np.flatnonzero(own >= 0)
         ids[rows], materials[rows] = own[rows], made_of[rows]

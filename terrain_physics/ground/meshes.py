@@ -54,13 +54,13 @@ class GroundMeshes(Meshes):
     lock : context manager
         That of the ground: held by short queries of meshes, and by changes of any parts.
     changes : ChangeLog
-        Where they came, went and moved lately, by the count of such changes.
+        The places where meshes came, went and moved lately, by the count of such changes.
     change_count : int
         That count.
     poses : dict of int to Pose
-        Where those are that were moved.
+        The poses of the meshes that were moved.
     movers : GroundMovers
-        Those that move, carry or let through.
+        Those that move, are conveyors or are one-way.
     """
 
     __slots__ = (
@@ -96,18 +96,18 @@ class GroundMeshes(Meshes):
         self._shown: dict[int, MeshStorage] = {}
         self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
-        self._put: dict[int, int] = {}  # when meshes that are no movers were put where they are
+        self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
-        self._painted: set[int] = set()  # those that are not all of material 0
+        self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}
         self._readers = self._version = self.change_count = 0
         self.changes = ChangeLog(0)
         self.asked = _Asked(self, to_sweep=False)
         self.swept = _Asked(self, to_sweep=True)
 
-    # Changes: each is made by a holder of the lock
+    # Changes: the caller holds the lock
 
     @property
     def first(self) -> int:
@@ -120,7 +120,7 @@ class GroundMeshes(Meshes):
         return self._table.layers
 
     def add(self, number: int, storage: MeshStorage, named: Bytes | None, layers: int) -> None:
-        """Add a mesh, whose number is higher than any before.
+        """Add a mesh; its number is higher than any before.
 
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
         """
@@ -133,7 +133,7 @@ class GroundMeshes(Meshes):
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
         self._count(number, version)
-        if storage.version != version:  # refitted before anybody was told
+        if storage.version != version:  # refitted before its watchers had this one
             self._watch.changed.add(number)
 
     def remove(self, number: int) -> None:
@@ -152,7 +152,7 @@ class GroundMeshes(Meshes):
         del self._seen[number]
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
-        """Put a mesh somewhere else: it moves there in some seconds, or is put there."""
+        """Move a mesh in some seconds, or teleport it."""
         self.followed()
         self._note(number)
         is_mover = seconds is not None or self.movers.get(number) is not None
@@ -172,7 +172,7 @@ class GroundMeshes(Meshes):
             self._put[number] = count
 
     def _as_mover(self, number: int) -> MovingPart:
-        """Return what a mesh does besides being there."""
+        """Return the moving part of a mesh, a new one if it has none."""
         known = self.movers.get(number)
         if known is None:
             known = MovingPart(self.poses.get(number) or Pose.none(), self._table.bounds(number))
@@ -180,25 +180,25 @@ class GroundMeshes(Meshes):
         return known
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
-        """Let the surface of a mesh move."""
+        """Make a mesh a conveyor."""
         mover = self._as_mover(number)
         mover.surface = velocity
         self._change_mover(number, mover)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
-        """Let a mesh hold up one way only."""
+        """Make a mesh one-way."""
         mover = self._as_mover(number)
         mover.one_way = direction
         self._change_mover(number, mover)
 
     def _change_mover(self, number: int, mover: MovingPart) -> None:
-        """Take over what a mesh does now; characters around it look again."""
+        """Take over the changed moving part of a mesh; characters around it wake up."""
         self.followed()
         self._note(number)
         self.movers.put(number, mover)
 
     def load_movers(self, about: Any) -> None:
-        """Take over what `GroundMovers.saved` gave, of the meshes that there are."""
+        """Take over the saved form of `GroundMovers`, for the meshes that there are."""
         count = checks.whole("count", about["count"], 0, MOST_COUNTED)
         for name, one in about["parts"].items():
             number = int(name)
@@ -207,7 +207,7 @@ class GroundMeshes(Meshes):
         self.movers.start_from(count)
 
     def _place(self, number: int) -> None:
-        """Make a mesh that was moved anew where it is."""
+        """Make a moved mesh anew at its pose."""
         if number in self.poses:
             own, pose = self._storages[number], self.poses[number]
             arrays = own.arrays
@@ -239,7 +239,7 @@ class GroundMeshes(Meshes):
             self._painted.add(number)
 
     def followed(self) -> MeshTable:
-        """Return the table, as it is after the refits of the meshes."""
+        """Return the table, with all refits of the meshes."""
         changed = self._watch.changed
         while changed:
             number = next(iter(changed))
@@ -256,7 +256,7 @@ class GroundMeshes(Meshes):
         return self._table
 
     def _follow(self, number: int, version: int) -> None:
-        """Put a mesh that was refitted in place of what it was before."""
+        """Replace the former mesh by the refitted one."""
         self._note(number)
         self._place(number)
         self._put_again(number)
@@ -268,10 +268,10 @@ class GroundMeshes(Meshes):
         self._count(number, version)
 
     def skinned(self) -> MeshTable:
-        """Return the table, with how the triangles of all meshes hang together.
+        """Return the table, with the connectivity of the triangles of all meshes.
 
-        To find that takes long. A signal handler that asks meanwhile finds it too, and one that
-        refits, adds or removes meshes makes this begin again.
+        To find it takes long. A signal handler that queries meanwhile finds it too; one that
+        refits, adds or removes meshes makes this start again.
         """
         while True:
             table = self.followed()
@@ -286,12 +286,12 @@ class GroundMeshes(Meshes):
                 self._without_skin.discard(number)
 
     def _note(self, number: int) -> None:
-        """Remember that something changes where a mesh is now."""
+        """Note a change at the present place of a mesh."""
         self.change_count += 1
         self.changes.note(self.change_count, *self._table.bounds(number))
 
     def _count(self, number: int, version: int) -> None:
-        """Count the refits of a mesh up to a version that have not been seen yet."""
+        """Count the refits of a mesh up to a version that have not been counted yet."""
         self._version += version - self._seen.get(number, 0)
         self._seen[number] = version
 
@@ -306,7 +306,7 @@ class GroundMeshes(Meshes):
             self._table, self._readers = self._table.copy(), 0
         return self._table
 
-    # What queries ask: see `Meshes`
+    # For queries: see `Meshes`
 
     @property
     def reading(self) -> AbstractContextManager[Int64s]:

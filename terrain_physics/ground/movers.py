@@ -1,4 +1,4 @@
-"""Moving parts of a ground: they move, carry or let through; as the rows that kernels read."""
+"""Moving parts of a ground: those that move, are conveyors or are one-way, as rows for kernels."""
 
 from typing import Any, NamedTuple, Self
 
@@ -24,21 +24,21 @@ _PUT_MOTION = CachedDispatch(put_motion)
 NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
 
 MOST_COUNTED = 2**53
-"""Moves of a ground: characters remember them as float64."""
+"""Most moves of a ground: characters remember their count as float64."""
 
 NO_MOVERS: dict[str, Any] = {"count": 0, "parts": {}}
-"""Saved, of a ground without any."""
+"""The saved form of a ground without moving parts."""
 
 Box = tuple[Floats3, Floats3]
 
 
 def checked_seconds(name: str, value: Any) -> float:
-    """Return how long a move takes: so long that velocities are finite."""
+    """Return the duration of a move, which is long enough for finite velocities."""
     return checks.between(name, value, 1e-6, 3600.0)
 
 
 class Move(NamedTuple):
-    """One that a part remembers."""
+    """A move that a part remembers."""
 
     stamp: int  # the ground's count of moves with this one
     before: Pose
@@ -46,7 +46,7 @@ class Move(NamedTuple):
 
 
 class MovingPart:
-    """A part that moves, carries or lets through.
+    """A part that moves, is a conveyor or is one-way.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class MovingPart:
     is_mobile : bool
         Whether it was ever moved with a time.
     seconds : float
-        How long the latest move took; 0 if it was put there.
+        The duration of the latest move; 0 for a teleport.
     moves : list of Move
-        The latest ones with a time since it was put somewhere without, the last first.
+        The latest ones with a time since its last teleport, the last first.
     put : int
-        The ground's count of moves when that was.
+        The ground's count of moves at that teleport.
     surface, one_way : tuple of float
         The velocity of its surface and the direction in which it holds up, in its own frame; zeros:
         none.
@@ -80,12 +80,12 @@ class MovingPart:
         self.pose, self.box, self.seconds, self.is_mobile = pose, box, seconds, True
 
     def put_at(self, pose: Pose, box: Box, count: int) -> None:
-        """Forget how it moved: it was put there, as the ground's ``count``-th move."""
+        """Forget all moves: the part is teleported, as the ground's ``count``-th move."""
         self.moves, self.seconds, self.put = [], 0.0, count
         self.pose, self.box = pose, box
 
     def row(self, number: int) -> Floats:
-        """Return what kernels read of it (MOVER_SIZE,)."""
+        """Return the row for kernels (MOVER_SIZE,)."""
         row = np.zeros(MOVER_SIZE)
         row[columns.NUMBER], row[columns.IS_MOBILE] = number, self.is_mobile
         row[columns.FRAME : columns.FRAME + 12] = self.pose.numbers
@@ -105,7 +105,7 @@ class MovingPart:
         return row
 
     def saved(self) -> dict[str, Any]:
-        """Return it for JSON, but for its pose and box, which the ground has."""
+        """Return it for JSON, without its pose and box, which the ground has."""
         return {
             "is_mobile": self.is_mobile,
             "seconds": self.seconds,
@@ -117,7 +117,7 @@ class MovingPart:
 
     @classmethod
     def of_saved(cls, about: Any, pose: Pose, box: Box, count: int) -> Self:
-        """Return what `saved` gave of a ground that had counted so many moves."""
+        """Return the part of a saved form, for a ground that has counted so many moves."""
         mover = cls(pose, box)
         mover.is_mobile = bool(checks.whole("is_mobile", about["is_mobile"], 0, 1))
         mover.seconds = checks.non_negative("seconds", about["seconds"])
@@ -171,13 +171,13 @@ class GroundMovers:
         return self._movers.get(number)
 
     def put(self, number: int, mover: MovingPart) -> None:
-        """Take over what a part does now."""
+        """Take over the present state of a part."""
         self._movers[number] = mover
         self._rows[number] = mover.row(number)  # now, not when characters wait for it
         self._shown = None
 
     def start_from(self, count: int) -> None:
-        """Go on counting from there."""
+        """Continue to count from a number."""
         self.count, self._shown = count, None
 
     def next_move(self) -> int:

@@ -51,7 +51,7 @@ class GroundParts:
     next_number : int
         Of the next part: no number is used twice.
     changes : ChangeLog
-        Where it has changed lately, as of the last look at `version`.
+        The places of the latest changes, as of the last look at `version`.
     map_queries : list of MapQueries
         Those of the maps.
     cell_sizes : tuple of (float, float)
@@ -59,8 +59,8 @@ class GroundParts:
     members : list of MapMember and MeshMember
         Queries ask those that are on any layer, in the order of their first numbers.
     watchers : Watchers
-        Told of each change of which parts there are and what they do, with the part's
-        number: "added", "removed", "moved" and in how many seconds, "layers", "surface", "one_way".
+        They are told of each part that comes, goes or changes by the ground, with its number:
+        "added", "removed", "moved" and in how many seconds, "layers", "surface", "one_way".
     """
 
     __slots__ = (
@@ -126,18 +126,18 @@ class GroundParts:
 
     @property
     def followed(self) -> AbstractContextManager[Any]:
-        """The lock of the ground, once maps have followed each other.
+        """The lock of the ground, taken once edits have passed between maps.
 
-        Held by short queries of characters and united maps, by changes of which parts there are,
-        and by readers that need all parts of one moment.
+        It is held by short queries of characters and united maps, by changes of which parts there
+        are, and by readers that need all parts of one moment.
         """
         return self._map_set.followed
 
     @contextmanager
     def change(self, *coming: PartQueries) -> Iterator[None]:
-        """Let one change be made at a time, by whichever thread; nobody edits what is to come.
+        """Let one change be made at a time, whatever the thread; nobody edits the coming parts.
 
-        A signal handler would find it half done: it may ask and edit, but not change parts.
+        A signal handler would find it half done: it may query and edit, but not change parts.
         """
         maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, MapQueries)]
         with self._map_set.changing(maps) if maps else self.followed:
@@ -160,8 +160,8 @@ class GroundParts:
     ) -> None:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
-        That counts as so many changes, besides those of the parts. If refused, nothing has changed.
-        The caller makes this `change`.
+        ``changes`` is how many changes this counts as, besides those of the parts. If it is
+        refused, nothing has changed. The caller makes this `change`.
         """
         if next_number > MOST_NUMBERS:
             raise ValueError(
@@ -209,21 +209,21 @@ class GroundParts:
             self.watchers.tell("removed", number)
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
-        """Put a mesh somewhere else; see `GroundMeshes.move`."""
+        """Move a mesh; see `GroundMeshes.move`."""
         with self.followed:
             self._meshes.move(number, pose, seconds)
             self._gone += 1
             self.watchers.tell("moved", number, seconds)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
-        """Let the surface of a mesh move."""
+        """Make a mesh a conveyor."""
         with self.followed:
             self._meshes.set_surface_velocity(number, velocity)
             self._gone += 1
             self.watchers.tell("surface", number)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
-        """Let a mesh hold up one way only."""
+        """Make a mesh one-way."""
         with self.followed:
             self._meshes.set_one_way(number, direction)
             self._gone += 1
@@ -231,18 +231,18 @@ class GroundParts:
 
     @property
     def movers(self) -> GroundMovers:
-        """The meshes that move, carry or let through."""
+        """The meshes that move, are conveyors or are one-way."""
         return self._meshes.movers
 
     @property
     def poses(self) -> dict[int, Pose]:
-        """Where the meshes are that were moved."""
+        """The poses of the meshes that were moved."""
         return self._meshes.poses
 
     def _note(self, maps: list[MapQueries], before: dict[int, float]) -> None:
-        """Remember that maps have come or gone, or are on other layers.
+        """Note that maps have come or gone, or are on other layers.
 
-        ``before`` is how thick each map was: united ones are as thick as the thinnest.
+        ``before`` is the solid depth of each map: united maps are as thick as the thinnest.
         """
         if not maps:
             return
@@ -282,7 +282,7 @@ class GroundParts:
             self.watchers.tell("layers", number)
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
-        """Let what to query follow from the parts; what changed are materials, or the maps."""
+        """Update the members after materials were ``renamed``, or the ``maps`` changed."""
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps:
@@ -347,7 +347,7 @@ class GroundParts:
         )
 
     def _log(self, version: int) -> None:
-        """Remember where the parts have changed since this was last called."""
+        """Remember the places of the parts' changes since this was last called."""
         seen = self._logged_of
         changed: list[GroundMeshes | MapQueries] = [self._meshes, *self.map_queries]
         for part in changed:
@@ -361,9 +361,9 @@ class GroundParts:
             return self.version - sum(part.version for part in self.queries.values())
 
     def current(self, mask: int = ALL_LAYERS) -> list[Member]:
-        """Return what to query, in the order of first parts.
+        """Return the members to query, in the order of their first parts.
 
-        That is at least one: where the mask meets nothing, a source that finds nothing.
+        There is at least one: if the mask selects nothing, a member that finds nothing.
         """
         if mask == ALL_LAYERS:
             return self.members
@@ -372,7 +372,7 @@ class GroundParts:
 
     @contextmanager
     def asking(self, mask: int) -> Iterator[list[Member]]:
-        """Give what to query to a long question: maps that part meanwhile stay as they are."""
+        """Give the members to a long query: unions that end meanwhile stay as they are."""
         with ExitStack() as held:
             with self.followed:
                 held.enter_context(self._map_set.reading())
@@ -387,7 +387,7 @@ class GroundParts:
             yield [member.queries for member in self._maps]
             self._map_set.follow()
 
-    # What characters ask
+    # For characters
 
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:
@@ -422,7 +422,7 @@ class GroundParts:
         return table
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
-        """Return the id and the material of a triangle that a kernel names by part and number."""
+        """Return id and material of a triangle that a kernel gives by part and number."""
         part = self.queries.get(number)
         if isinstance(part, MeshQueries):
             found = number << ID_BITS | triangle

@@ -1,4 +1,4 @@
-"""Where a mesh of a ground is: how it is turned, and then shifted."""
+"""The pose of a mesh of a ground: a rotation, and then a shift."""
 
 from typing import Any, NamedTuple, Self
 
@@ -8,7 +8,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far_row
 
-# Of what was saved: rotations are orthonormal when they are taken over.
+# Tolerance for saved rotations: they were made orthonormal when they were given.
 _ROUNDING = 1e-12
 
 _RULE = "a 4 x 4 matrix or (position, rotation)"
@@ -22,7 +22,7 @@ class Pose(NamedTuple):
     rotation : ndarray of float64, shape (3, 3)
         From the part's axes to the world's, orthonormal.
     position : ndarray of float64, shape (3,)
-        Where the part's origin is, in meters.
+        The place of the part's origin, in meters.
     """
 
     rotation: Floats
@@ -44,12 +44,12 @@ class Pose(NamedTuple):
 
     @classmethod
     def none(cls) -> Self:
-        """Return that of a part that was never moved."""
+        """Return the pose of a part that was never moved."""
         return cls(np.eye(3), np.zeros(3))
 
     @classmethod
     def of_saved(cls, numbers: Any) -> Self:
-        """Return a pose of the numbers that `saved` gave."""
+        """Return the pose of a saved form."""
         rows = checks.array("transforms", numbers, (3, 4))
         rotation, position = rows[:, :3].copy(), rows[:, 3].copy()
         is_orthonormal = np.abs(rotation @ rotation.T - np.eye(3)).max() < _ROUNDING
@@ -76,7 +76,7 @@ class Pose(NamedTuple):
         return numbers
 
     def placed(self, vertices: Floats) -> Floats:
-        """Return where vertices (v, 3) of the part are in the world, read-only."""
+        """Return the places of the part's vertices (v, 3) in the world, read-only."""
         x, y, z = (vertices[:, [axis]] for axis in range(3))
         turn = self.rotation
         # No product of matrices: it may fuse additions, which gives other bits elsewhere.

@@ -43,10 +43,10 @@ _Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
 
 
 class GroundQueries(Queries):
-    """What the parts of a ground that a mask meets answer.
+    """The answers of those parts of a ground that a mask selects.
 
     Each part answers by its own rules. If several hits are at the same distance, or several
-    contacts equally deep, the lowest id wins; within united maps, what the union answers.
+    contacts equally deep, the lowest id wins; within united maps, the union decides.
     """
 
     __slots__ = ("_mask", "_parts")
@@ -63,11 +63,11 @@ class GroundQueries(Queries):
         return GroundQueries(self._parts, mask)
 
     def _asking(self) -> AbstractContextManager[list[Member]]:
-        """Give what to query to a long question."""
+        """Give the members to a long query."""
         return self._parts.asking(self._mask)
 
     def _asked(self, ask: Callable[[list[Member]], _Answer]) -> _Answer:
-        """Return what a short question is answered by parts that nobody changed meanwhile."""
+        """Return the answer to a short query, from parts that nobody changed meanwhile."""
         while True:
             shown = self._parts.members
             answer = ask(self._parts.current(self._mask))
@@ -175,7 +175,7 @@ class GroundQueries(Queries):
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         with self._asking() as members:
-            is_only = len(members) == 1 and members[0].is_in_order  # else they are joined in it
+            is_only = len(members) == 1 and members[0].is_in_order  # else `room` is for all
             answers = [
                 member.queries.contacts(
                     kind, rows, keep, threads, most, room if is_only else ContactRoom()
@@ -216,7 +216,7 @@ class GroundQueries(Queries):
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self._parts.queries.values())
 
-    # What characters ask
+    # For characters
 
     @property
     def cell_sizes(self) -> tuple[tuple[float, float], ...]:

@@ -19,7 +19,7 @@ class BlockBounds(NamedTuple):
     cells : int
         Cells along the side of a block; those at the map's last rows and columns may have fewer.
     lower : ndarray of float64, shape (rows, columns, 3)
-        Least x, y and z of each block, in meters; NaN heights where all of it is missing.
+        Least x, y and z of each block, in meters; NaN heights if the whole block is missing.
     upper : ndarray of float64, shape (rows, columns, 3)
         Greatest x, y and z.
     """

@@ -38,9 +38,10 @@ class Disc(NamedTuple):
         return cls(x, z, checks.positive("radius", radius))
 
     def samples(self, terrain: FramedMap, flat: float) -> tuple[Ranges, Floats]:
-        """Return the samples around, and how much each counts.
+        """Return the samples around, and the weight of each.
 
-        1 within ``flat`` meters of the center; from there it falls smoothly to 0 at the radius.
+        The weight is 1 within ``flat`` meters of the center; from there it falls smoothly to 0 at
+        the radius.
         """
         place = self._samples(terrain)
         along, beside = self._offsets(terrain, place, 0.0)
@@ -82,7 +83,7 @@ class Disc(NamedTuple):
 
 def _range_within(place: float, radius: float, size: float, count: int) -> slice:
     """Return the range of samples along one axis that lie within a radius."""
-    wider = radius * (1.0 + _NARROWEST)  # what rounding puts just outside is within
+    wider = radius * (1.0 + _NARROWEST)  # samples that rounding puts just outside are within
     first = min(max(np.ceil((place - wider) / size), 0.0), float(count))
     last = min(max(np.floor((place + wider) / size) + 1.0, first), float(count))
     return slice(int(first), int(last))
@@ -95,12 +96,12 @@ class Brush(NamedTuple):
     ----------
     disc : Disc
     change : callable
-        Takes a map, a range of its samples, and how much each counts, from 0 to 1; returns their
-        new heights. It may read samples beside the range, and reads old heights only.
+        Takes a map, a range of its samples, and their weights from 0 to 1; returns their new
+        heights. It may read samples beside the range, and reads old heights only.
     strength : float
-        How much the samples count where the brush works in full.
+        The greatest weight of a sample.
     flat : float
-        How far from the center it works in full, in meters.
+        Samples within this distance of the center have the greatest weight, in meters.
     """
 
     disc: Disc
@@ -109,10 +110,10 @@ class Brush(NamedTuple):
     flat: float = 0.0
 
     def stroke(self, terrain: FramedMap) -> tuple[Ranges, Float32s]:
-        """Return which samples of a map the brush changes, and what they become."""
+        """Return the samples of a map that the brush changes, and their new heights."""
         place, weights = self.disc.samples(terrain, self.flat)
         weights *= self.strength
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
             new = self.change(terrain, place, weights)
         kept = np.where(weights > 0.0, new, terrain.samples(place))
         return place, checked_samples(kept, terrain.frame[:6].tolist())
@@ -120,12 +121,12 @@ class Brush(NamedTuple):
 
 def apply(storage: MapStorage, brush: Brush) -> None:
     """Change the heights of a map."""
-    with storage.editing():  # nothing is lost that another thread changes meanwhile
+    with storage.editing():  # no edit of another thread is lost
         set_heights(storage, *brush.stroke(storage))
 
 
 def raising(disc: Disc, rise: float) -> Brush:
-    """Return a brush that heaps up a hill; below zero, one that digs a pit."""
+    """Return a brush that heaps up a hill; a rise below zero digs a pit."""
 
     def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
         return terrain.samples(place) + weights * (rise / terrain.height_scale)

@@ -119,14 +119,14 @@ class MapCells:
         Parameters
         ----------
         x, z : float or array_like
-            Where, in meters, x first; arrays are broadcast. Of ``[row, column]`` the row runs along
-            z. Between cells, that of higher row and column.
+            The place in meters, x first; arrays are broadcast. In ``[row, column]`` the row runs
+            along z. A place between cells belongs to the one of higher row and column.
 
         Returns
         -------
         int, bool or ndarray of uint8 or bool
-            Outside a map whose border is extended, the value of the nearest cell. Outside an open
-            one there is no ground: materials are 0, as of a ray that meets nothing, and holes True.
+            Outside a map with an extended border, the value of the nearest cell. An open border has
+            no ground outside: materials are 0, as for a ray that meets nothing, and holes True.
 
         Raises
         ------

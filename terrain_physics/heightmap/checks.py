@@ -21,7 +21,7 @@ _CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING
 
 
 def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float32], Survey]:
-    """Return heights as float32, a new array, or the caller's if not to be copied; their survey."""
+    """Return (heights as float32, their survey); without ``copy`` they may be the caller's."""
     if not copy:
         if not (
             isinstance(heights, np.ndarray)
@@ -50,7 +50,7 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float
 
 
 def as_float32(wide: NDArray[Any]) -> NDArray[np.float32]:
-    """Return a new float32 array; what does not fit turns infinite."""
+    """Return a new float32 array; numbers that do not fit become infinite."""
     with np.errstate(over="ignore"):
         return np.array(wide, dtype=np.float32, order="C")
 
@@ -85,7 +85,7 @@ def refuse_overflow(
     cell_size: tuple[float, float],
     samples: tuple[int, int],
 ) -> None:
-    """Refuse maps whose slopes overflow, or whose samples fall together in float64.
+    """Refuse slopes that overflow, and samples that coincide in float64.
 
     ``bounds`` are the least and the greatest height, in the other order if there is none.
     """
@@ -140,7 +140,7 @@ def bool_cells(
 ) -> NDArray[np.bool_]:
     """Return an array of bool with a value for each cell."""
     try:
-        table = checks.copied(value)
+        table = checks.copied(name, value)
     except ValueError:  # ragged
         table = np.array(None)
     cells = (heights.shape[0] - 1, heights.shape[1] - 1)
@@ -155,7 +155,7 @@ def bool_cells(
 
 def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return marks of holes, broadcast to a shape of cells."""
-    given = checks.copied(value)
+    given = checks.copied("holes", value)
     if given.dtype != np.bool_:
         raise TypeError(f"holes must be bool, got dtype {given.dtype}")
     try:
@@ -204,7 +204,7 @@ def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np
 
 
 def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tuple[int, int]]:
-    """Return an index, and the ranges of rows and of columns it names: slices or a mask."""
+    """Return an index, and the ranges of rows and columns that it selects: slices or a mask."""
     if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
         rows, columns = basic_index(index, shape)
         return (rows, columns), span_of(rows), span_of(columns)
@@ -222,7 +222,7 @@ def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tu
 
 
 def span_of(place: int | slice) -> tuple[int, int]:
-    """Return the range from the first to after the last of what an index names."""
+    """Return the range from the first place of an index to after its last one."""
     if isinstance(place, slice):
         return place.start, place.start + (len(range(place.start, place.stop, place.step)) - 1) * (
             place.step

@@ -23,12 +23,13 @@ from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
 
 _COST = 250  # nanoseconds that a ball takes on one thread, roughly; others take longer
-_PART = 2048  # shapes: the list of what more of them touch would leave the cache
+_PART = 2048  # shapes: the list of touches of more of them would leave the cache
 
-# Room beyond what the parts so far suggest. Memory that is not written to costs nothing.
+# The contacts to come are estimated from the parts so far, times this. Memory that is not written
+# to costs nothing.
 _SPARE = 1.1
 
-# How many touches, which shape, row, code, where to go on: see `find_contacts`.
+# How many touches, which shape, row, code, where to resume: see `find_contacts`.
 _Touches = tuple[int, Int64s, Int64s, Int64s, Place]
 
 
@@ -59,7 +60,7 @@ class ContactQuery:
     ) -> tuple[Int64s, Floats, Int64s]:
         """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
 
-        Cells are row * columns + column of the map's nearest; none if not asked for. More than
+        Cells are row * columns + column of the map's nearest cell; none if not asked for. More than
         ``most`` contacts are refused. Contacts are written to ``room``.
         """
         heights, cells, _, frame = self._views
@@ -98,7 +99,7 @@ class ContactQuery:
                 piece, places = self._deepest_of(touches)
                 carried = None
                 if place[1] != NO_ROW and len(places) and piece[0][0, -1] == place[0]:
-                    # The search goes on within this shape, and may come to a deeper one.
+                    # The search resumes within this shape, and may find a deeper contact.
                     carried = [values[places[-1:]] for values in touches]
                     piece = piece[0][:, :-1], piece[1][:, :-1], piece[2][:-1]
                 pieces.append(piece)
@@ -130,7 +131,7 @@ class ContactQuery:
         return (ints, floats, self._cells_of(row[places], code[places])), places
 
     def _find(self, place: Place, last: int) -> _Touches:
-        """Return the next touches from a place on, and where to go on; see `find_contacts`."""
+        """Return the next touches from a place on, and where to resume; see `find_contacts`."""
         found: _Touches = find_contacts(*self._views, *self._shapes, *place, last)
         if found[0] < 0:
             raise ValueError(
@@ -147,9 +148,9 @@ class ContactQuery:
 
 
 class _ShapeRows:
-    """Arrays that parts are written to, one behind the other, before the total is known.
+    """Arrays for the contacts of parts, one behind the other, before the total is known.
 
-    The first of them is the room that there is.
+    The caller's room is the first of them.
     """
 
     def __init__(self, shapes: int, most: int, room: ContactRoom) -> None:
@@ -161,9 +162,10 @@ class _ShapeRows:
         self._used = [0]
 
     def take(self, first: int, done: int, last: int, count: int) -> tuple[Int64s, Floats, int]:
-        """Return (flat arrays, where in them) for contacts of the part first .. last.
+        """Return (flat arrays, the place in them) for some contacts of the part first .. last.
 
-        They are all of those of the part if ``done`` is the last shape. Waits until the parts
+        They are the part's last ones if ``done`` is ``last``. Waits until the parts before have
+        taken all of theirs.
         before have taken all of theirs.
         """
         with self._turn:
@@ -193,7 +195,7 @@ class _ShapeRows:
                 self._turn.notify_all()
 
     def leave(self, first: int, last: int) -> None:
-        """Let the parts behind go on: they wait for this one, whatever happens to it."""
+        """Let the parts behind continue: they wait for this one, even if it fails."""
         if self._next < last:
             with self._turn:
                 self._turn.wait_for(lambda: self._is_over or self._next >= first)

@@ -15,7 +15,7 @@ from terrain_physics.heightmap.storage import MapStorage
 
 
 def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
-    """Set the samples that an index names; all are refused or all are set."""
+    """Set the samples that an index selects; if one is refused, none is set."""
     place, (row_0, row_1), (column_0, column_1) = edited(index, storage.heights.shape)
     if isinstance(heights, np.ma.MaskedArray):
         heights = np.ma.filled(heights.astype(np.float64), np.nan)
@@ -47,7 +47,7 @@ def cells_around(
 
 
 def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: Bools) -> None:
-    """Set those samples of a range that are new, where the map has others."""
+    """Set those samples of a range that are new and differ from the map's."""
     down, across = place
     with storage.editing():
         set_here = is_new & ~equal_samples(storage.heights[place], samples)
@@ -72,7 +72,7 @@ def equal_samples(one: Float32s, other: Float32s) -> Bools:
 
 
 def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> None:
-    """Mark the cells that an index names as holes or as ground."""
+    """Mark the cells that an index selects as holes or as ground."""
     place, region, new = _fitted(storage, fit, index, values)
     if new.size == 0:
         return
@@ -84,7 +84,7 @@ def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> N
 
 
 def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> None:
-    """Set what the cells that an index names are made of."""
+    """Set the materials of the cells that an index selects."""
     place, region, new = _fitted(storage, fit, index, values)
     if new.size == 0:
         return
@@ -94,7 +94,7 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
 
 
 def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> None:
-    """Set what those cells of a range are made of that are marked."""
+    """Set the material of the marked cells of a range."""
     _, (row_0, row_1), (column_0, column_1) = edited(marked, marked.shape)
     if row_0 == row_1:
         return
@@ -108,7 +108,7 @@ def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> N
 def _fitted(
     storage: MapStorage, fit: Fit, index: Any, values: ArrayLike
 ) -> tuple[Any, Region, NDArray[Any]]:
-    """Return (the index, the cells around what it names, values for what it names)."""
+    """Return (the index, the region of cells around it, a value for each cell in it)."""
     place, rows, columns = edited(index, storage.cell_count)
     shape = np.empty(storage.cell_count, dtype=np.void)[place].shape
     return place, Region(*rows, *columns), fit(values, shape)

@@ -76,8 +76,8 @@ def load_heights(
         the top, in row 0; row 0 of a height map has the least z.
     mmap : bool, default False
         Map a ``.npy`` file of float32 into memory instead of reading it: pages are read when they
-        are needed, and those that are written to are copied; the file stays as it is. Nobody may
-        change the file meanwhile: to cut it short ends the process.
+        are needed, and those that are written to are copied; the file stays as it is. The file
+        must not change meanwhile: if it is cut short, the process ends.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def load_placed(
     flip: Literal["rows", "columns", "both"] | None = None,
     mmap: bool = False,
 ) -> PlacedHeights:
-    """Return what `load_heights` does, and where it lies."""
+    """Return the heights as `load_heights` does, and where they lie."""
     name = file_name(path)
     suffix = _suffix(name)
     if suffix not in READERS:
@@ -149,7 +149,7 @@ def load_placed(
 
 
 def warn_of_numbers(path: str | os.PathLike[str], heights: Heights) -> None:
-    """Warn if a map is to have the numbers of a 16-bit picture as heights in meters."""
+    """Warn if the numbers of a 16-bit picture become heights in meters."""
     name = file_name(path)
     if _suffix(name) == ".png" and heights.dtype == np.uint16:
         warnings.warn(
@@ -238,7 +238,7 @@ def save_heights(
 
 
 def _suffix(name: str) -> str:
-    """Return the suffix of a file in lower case, with that of what is packed in it."""
+    """Return the suffix of a file in lower case; both suffixes of a packed file."""
     *_, last = suffixes = [suffix.lower() for suffix in Path(name).suffixes] or [""]
     return "".join(suffixes[-2:]) if last == ".gz" else last
 
@@ -307,7 +307,7 @@ def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | Non
 def _checked_heights(name: str, heights: Any) -> Heights:
     """Return a copy of heights; refuse other shapes and infinite heights."""
     try:
-        values = checks.copied(heights)
+        values = checks.copied("heights", heights)
     except ValueError:
         raise ValueError("heights must be an array of numbers with rows of one length") from None
     if values.dtype.kind not in "iuf":
@@ -322,7 +322,7 @@ def _checked_heights(name: str, heights: Any) -> Heights:
 
 
 def _first_infinite(heights: Heights) -> list[int] | None:
-    """Return [row, column] of the first infinite height; looked for in parts, which are small."""
+    """Return [row, column] of the first infinite height; the search goes by small parts."""
     if heights.dtype.kind != "f":
         return None
     step = max(1, _PIXELS_AT_ONCE // heights.shape[1])
@@ -365,7 +365,7 @@ def _numbers(values: Heights, limits: tuple[float, float] | None) -> Iterator[He
         if limits is None:
             yield rows
         else:
-            # Of halves: the whole difference may overflow.
+            # Halves are subtracted: the whole difference may overflow.
             low, high = 0.5 * limits[0], 0.5 * limits[1]
             share = (0.5 * rows.astype(np.float64) - low) / (high - low)
             yield np.rint(65535.0 * share).astype(np.uint16)

@@ -20,7 +20,7 @@ from terrain_physics.heightmap.placement import DEGREES, METERS, GridAxis, Place
 
 Heights = NDArray[np.integer[Any] | np.floating[Any]]
 
-# Of what is compressed, images and .hgt.gz: 8193 x 8193 passes. Others cannot be bombs.
+# For compressed files, images and .hgt.gz: 8193 x 8193 passes. Other files cannot be bombs.
 PIXEL_LIMIT = 80_000_000
 IMAGE_BYTES_LIMIT = 1 << 30  # such a file is read as a whole
 
@@ -213,7 +213,7 @@ def _grid_count(source: Source, fields: dict[bytes, float], key: bytes) -> int:
 
 
 def _grid_start(fields: dict[bytes, float], key: bytes, size: float) -> float:
-    """Return where the middle of the lowest cell to the left lies, along one axis."""
+    """Return the place of the middle of the lower left cell along one axis."""
     center = fields.get(key + b"center")
     return fields.get(key + b"corner", 0.0) + 0.5 * size if center is None else center
 

@@ -1,4 +1,4 @@
-"""The part of all maps that kernels read: arrays, and a frame that says where cells lie."""
+"""The common part of all maps, which kernels read: arrays, and a frame with the place of cells."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -16,7 +16,7 @@ from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 
 
 class Materials(Protocol):
-    """What the cells of a map are made of, row by row."""
+    """The materials of the cells of a map, row by row."""
 
     def item(self, cell: int, /) -> int:
         """Return the material of a cell."""
@@ -26,20 +26,20 @@ class Materials(Protocol):
 
 
 class FramedMap(ABC):
-    """A map of cells, wherever its samples are.
+    """A map of cells, whether its samples are in one array or in tiles.
 
     Attributes
     ----------
     frame : ndarray of float64
         Origin, cell size, scale and kind of the map: see the kernels' `heightmap.grid`.
     views : tuple of ndarray
-        What kernels take: heights, cells, blocks, frame; flat and read-only.
+        The arrays for kernels: heights, cells, blocks, frame; flat and read-only.
     lock : context manager
         Held by short queries.
     version : int
         The number of edits so far.
     changes : ChangeLog
-        Where the latest of them were.
+        The places of the latest edits.
     """
 
     __slots__ = ("changes", "frame", "lock", "version", "views")
@@ -62,7 +62,7 @@ class FramedMap(ABC):
     @property
     @abstractmethod
     def materials(self) -> Materials | None:
-        """What the cells are made of; None if all are of material 0."""
+        """The materials of the cells; None if all are 0."""
 
     @property
     @abstractmethod
@@ -120,7 +120,7 @@ class FramedMap(ABC):
         ):
             steps = (places - start) / size
             cells.append(np.clip(steps, 0.0, count - 1.0).astype(np.int64))
-            # As rounded as the kernels have it: a place at the last sample is on the map.
+            # Rounded as in the kernels: a place at the last sample is on the map.
             on_map &= (steps >= 0.0) & ((steps <= count) | (places <= start + count * size))
         return (cells[0], cells[1]), on_map | (self.frame[kernels.EXTEND] != 0.0)
 

@@ -205,11 +205,11 @@ class HeightMap(Surface):
             channel). The last two need the extra ``images``. ``.ground`` holds all of a map:
             options must be the defaults.
         cell_size : float or (float, float), optional
-            As for `HeightMap`. Default: what a GeoTIFF or an ``.asc`` file says in meters; else 1.
+            As for `HeightMap`. Default: that of a GeoTIFF or an ``.asc`` file in meters; else 1.
         origin : three numbers, optional
-            As for `HeightMap`. Default: with a cell size that the file says, where it says the
-            first sample lies: x = easting, z = -northing; else (0, 0, 0). What ``flip`` reverses is
-            counted the other way.
+            As for `HeightMap`. Default: if the cell size comes from the file, the file's place of
+            the first sample: x = easting, z = -northing; else (0, 0, 0). An axis that ``flip``
+            reverses is counted the other way.
         height_scale, border, diagonal, thickness
             As for `HeightMap`.
         holes, materials, material_names
@@ -228,8 +228,8 @@ class HeightMap(Surface):
             The byte order of an ``.r16`` or ``.raw`` file.
         mmap : bool, default False
             Map a ``.npy`` file of float32 into memory instead of reading it. Edits copy the pages
-            that they change, and the file stays as it is. Nobody may change it meanwhile: to cut
-            it short ends the process.
+            that they change, and the file stays as it is. The file must not change meanwhile: if
+            it is cut short, the process ends.
 
         Returns
         -------
@@ -247,8 +247,8 @@ class HeightMap(Surface):
         -----
         UserWarning
             If the cell size of a file is not in meters, and so not used; if its own origin is so
-            far off that float32 vectors are coarse there; and for a 16-bit ``.png`` with neither
-            ``height_range`` nor ``height_scale``, whose numbers are then taken for meters.
+            far off that float32 vectors are coarse there; and if the numbers of a 16-bit ``.png``
+            are taken as meters, because neither ``height_range`` nor ``height_scale`` is given.
         """
         options: dict[str, Any] = {
             "cell_size": cell_size,
@@ -308,7 +308,7 @@ class HeightMap(Surface):
         Parameters
         ----------
         array : xarray.DataArray, or any object with ``dims``, ``coords`` and ``values``
-            Two dimensions. That called ``x``, ``lon``, ``longitude``, ``easting`` or
+            Two dimensions. The one called ``x``, ``lon``, ``longitude``, ``easting`` or
             ``projection_x_coordinate`` runs along x, else the second. NaN, and the number that
             ``attrs["_FillValue"]`` names, are holes.
         cell_size : float or (float, float), optional
@@ -329,9 +329,9 @@ class HeightMap(Surface):
         TypeError
             For anything else, such as a Dataset.
         ValueError
-            If it has not two dimensions, for coordinates that are not evenly spaced, to a hundredth
-            of a step, or not in meters (degrees, for example) without ``cell_size``; and as for
-            `HeightMap`.
+            If it does not have two dimensions, for coordinates that are not evenly spaced, to a
+            hundredth of a step, or not in meters (degrees, for example) without ``cell_size``; and
+            as for `HeightMap`.
 
         Warns
         -----
@@ -362,7 +362,7 @@ class HeightMap(Surface):
         size, place = placed("array", placement, cell_size, origin)
         return cls(heights, cell_size=size, origin=place, **options)
 
-    # What it is
+    # Properties
 
     @property
     def heights(self) -> NDArray[np.float32]:
@@ -414,7 +414,7 @@ class HeightMap(Surface):
 
     @property
     def border(self) -> str:
-        """What is outside the map: "extend" or "open"."""
+        """The outside of the map: "extend" or "open"."""
         return "extend" if self._storage.frame[kernels.EXTEND] else "open"
 
     def __repr__(self) -> str:
@@ -424,12 +424,12 @@ class HeightMap(Surface):
     # Edits
 
     def changes_since(self, version: int) -> list[Region]:
-        """Return what was edited after a version, so that a renderer need not start over.
+        """Return the regions edited after a version, so that a renderer need not start over.
 
         Parameters
         ----------
         version : int
-            What `version` was when the renderer last looked.
+            The value of `version` when the renderer last looked.
 
         Returns
         -------
@@ -537,10 +537,10 @@ class HeightMap(Surface):
         height : float, optional
             The level in meters. Default: the height of the ground at the center.
         flat : float, default 0
-            Samples within this distance of the center go all the way: the place for a building is
-            exactly flat. In meters, from 0 to ``radius``; equal to it, the edge is sharp.
+            Samples within this distance of the center change in full, so the place for a building
+            is exactly flat. In meters, from 0 to ``radius``; equal to it, the edge is sharp.
         strength : float, default 1
-            Which part of the way to the level is all the way, from 0 to 1.
+            The share of the way to the level that a full change goes, from 0 to 1.
 
         Raises
         ------
@@ -567,8 +567,8 @@ class HeightMap(Surface):
     def smooth(self, center: Any, radius: float, strength: float = 1.0) -> None:
         """Soften the ground: each sample goes to a mean of itself and the eight around it.
 
-        The sample counts four times, its neighbors twice, those at the corners once; holes and what
-        is outside the map do not count. All means are of the heights before. Planes stay planes
+        The sample counts four times, its neighbors twice, those at the corners once; holes and
+        places outside the map do not count. All means are of the old heights. Planes stay planes
         away from holes and from the map's border. Each call reaches one cell further.
 
         Parameters
@@ -578,7 +578,7 @@ class HeightMap(Surface):
         radius : float
             In meters, > 0. The change falls smoothly to 0 there.
         strength : float, default 1
-            Which part of the way to the mean the sample at the center goes, from 0 to 1.
+            The share of the way to the mean that the sample at the center goes, from 0 to 1.
 
         Raises
         ------
@@ -775,8 +775,8 @@ class HeightMap(Surface):
         """Write the map to a ``.ground`` file, or its samples, before scale and origin, to another.
 
         A ``.ground`` file holds everything, versions included: a zip archive of arrays and JSON,
-        described in ``surface/ground_files.py``. Of another, hand `load` the cells marked as holes,
-        the materials and the shape of the map (cell size, scale, origin, border, diagonal,
+        described in ``surface/ground_files.py``. For other files, pass `load` the cells marked as
+        holes, the materials and the shape of the map (cell size, scale, origin, border, diagonal,
         thickness) again.
 
         Parameters
@@ -848,7 +848,7 @@ class HeightMap(Surface):
     def to_trimesh(self) -> Any:
         """Return the surface in meters as a trimesh.Trimesh, with normals.
 
-        It is as `save_obj` writes it: float64, without vertices that no triangle has. trimesh
+        It equals the file of `save_obj`: float64, without unused vertices. trimesh
         writes glTF, PLY, STL and more: ``land.to_trimesh().export("land.glb")``.
 
         Returns

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
+from terrain_physics._support.lazy import refuse_lazy
 from terrain_physics.heightmap.placement import DEGREES, METERS, GridAxis, Placement
 
 _EASTWARD = {"x", "lon", "longitude", "easting", "projection_x_coordinate"}
@@ -16,11 +17,12 @@ _METERS = {METERS, "meter", "metre", "metres", "m"}
 def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
     """Return the samples of a labeled array as a map has them, and where they lie."""
     dims, coords, values = (getattr(array, name, None) for name in ("dims", "coords", "values"))
-    if dims is None or coords is None or values is None or callable(values):  # as of a Dataset
+    if dims is None or coords is None or values is None or callable(values):  # e.g. a Dataset
         raise TypeError(
             "array must have dims, coords and values, as an xarray.DataArray has (dataset[name] "
             f"is one), got {checks.shorten(array)}"
         )
+    refuse_lazy("array", array, "read it without chunks")
     samples = np.asarray(values)
     counts = dict(zip(map(str, dims), samples.shape, strict=True))
     names = [name for name, count in counts.items() if count != 1]
@@ -47,7 +49,7 @@ def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
 
 
 def _axis(name: str, coords: Any, count: int) -> tuple[GridAxis, str | None]:
-    """Return where samples lie along a dimension and in which unit; at 0, 1, ... if nobody says."""
+    """Return the places of samples along a dimension, and their unit; 0, 1, ... without any."""
     if name not in coords:
         return GridAxis(0.0, 1.0), None
     coordinate = coords[name]

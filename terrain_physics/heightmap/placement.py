@@ -1,4 +1,4 @@
-"""Where samples lie by a file's own account, or by the coordinates of a labeled array.
+"""The place of samples by a file's own account, or by the coordinates of a labeled array.
 
 Maps of the earth count eastings and northings; here +X is east and -Z is north, so that a picture
 with north at the top keeps its rows.
@@ -18,7 +18,7 @@ METERS, DEGREES = "meters", "degrees"
 
 
 class GridAxis(NamedTuple):
-    """Where the samples lie along x or z: the first one, and how far it is from one to the next."""
+    """The places of samples along x or z: the first one, and the step to the next."""
 
     start: float
     step: float
@@ -28,7 +28,7 @@ class GridAxis(NamedTuple):
         return self._replace(start=self.start + (count - 1) * self.step, step=-self.step)
 
     def mirrored(self) -> Self:
-        """Return the places at the other side of 0."""
+        """Return the places mirrored at 0."""
         return self._replace(start=-self.start, step=-self.step)
 
     def ascending(self, count: int, *, flipped: bool) -> Self:
@@ -38,7 +38,7 @@ class GridAxis(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where columns lie along x and rows along z.
+    """The places of columns along x and of rows along z.
 
     ``trouble`` says why a map cannot lie there; None: it can.
     """
@@ -49,7 +49,7 @@ class Placement(NamedTuple):
 
     @classmethod
     def of(cls, x: GridAxis, z: GridAxis, unit: str | None) -> Self:
-        """Return where samples lie in a unit; None: nobody says, so meters if that can be."""
+        """Return the placement in a unit; None: meters, or degrees if cells would be too small."""
         steps = abs(x.step), abs(z.step)
         if not all(map(np.isfinite, (*x, *z))) or min(steps) == 0.0:
             return cls(x, z, "these are no sizes")
@@ -58,9 +58,9 @@ class Placement(NamedTuple):
         return cls(x, z, None if unit == METERS else f"these are {unit}, not meters")
 
     def flipped(self, shape: tuple[int, ...], flip: str | None) -> Self:
-        """Return where the samples lie once their order is reversed along rows, columns or both.
+        """Return the placement after a reversal of rows, columns or both.
 
-        What then counts down is counted the other way: z = northing where rows were from north.
+        An axis that then descends is mirrored: z = northing if rows ran from the north.
         """
         rows, columns = flip in {"rows", "both"}, flip in {"columns", "both"}
         trouble = self.trouble
@@ -74,9 +74,9 @@ class Placement(NamedTuple):
 
 
 def placed(name: str, placement: Placement | None, cell_size: Any, origin: Any) -> tuple[Any, Any]:
-    """Return the cell size and the origin: what was given, else the file's own, else 1 m and 0.
+    """Return the cell size and the origin: the given ones, else the file's own, else 1 m and 0.
 
-    A cell size that was given goes with an origin of its own.
+    A given cell size never goes with the file's own origin.
     """
     if placement is None or cell_size is not None:
         return (1.0 if cell_size is None else cell_size), ((0.0,) * 3 if origin is None else origin)

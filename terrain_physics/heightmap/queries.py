@@ -49,7 +49,7 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 
-# Nanoseconds that one takes on one thread, roughly.
+# Nanoseconds for one query on one thread, roughly.
 _POINT_COST, _RAY_COST, _SHAPE_COST = 8, 300, 1_500
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
@@ -60,7 +60,7 @@ _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_ro
 
 
 class MapQueries(Queries):
-    """What a height map answers."""
+    """The answers of a height map."""
 
     __slots__ = ("_cell_sizes", "storage")
 
@@ -187,7 +187,7 @@ class MapQueries(Queries):
     ) -> Contacts:
         if len(rows) == 1 and most >= MOST_HALVES:
             if (contacts := self._contacts_nearby(kind, rows[0].tolist(), keep)) is not None:
-                Workers(threads)  # refuses what is no number of threads
+                Workers(threads)  # refuses a bad number of threads
                 return contacts
         return self._contacts_of_many(kind, rows, keep, threads, most, room)
 
@@ -281,7 +281,7 @@ class MapQueries(Queries):
         rows, columns = self.storage.cell_count
         return 2 * rows * columns
 
-    # What characters ask
+    # For characters
 
     @property
     def cell_sizes(self) -> tuple[tuple[float, float], ...]:
@@ -360,7 +360,7 @@ def _surface_at(
 
 
 def _materials_at(materials: Materials | None, distances: Floats, cells: Int64s) -> Bytes:
-    """Return the materials of the cells that were met, 0 where none was."""
+    """Return the materials of the cells that were hit, 0 where none was."""
     if materials is None:
         return np.zeros(len(cells), dtype=np.uint8)
     found = materials.take(cells)

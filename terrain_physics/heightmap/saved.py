@@ -1,4 +1,4 @@
-"""Height maps to and from files: all but the regions that edits have changed.
+"""Height maps to and from files: everything but the log of changed regions.
 
 The header: ``cell_size``, ``height_scale``, ``origin``, ``border``, ``diagonal`` (null: a table),
 ``thickness`` (null: unlimited), ``thickens`` (whether the first hole ends that),
@@ -33,7 +33,7 @@ def holds_all(path: str | os.PathLike[str]) -> bool:
 def refuse_options(
     path: str | os.PathLike[str], options: dict[str, Any], defaults: dict[str, Any]
 ) -> None:
-    """Refuse options that are not left out: a file with all of a map has its own."""
+    """Refuse all options but the defaults: a file with all of a map has its own."""
     for name, value in options.items():
         if name not in defaults or not _is_same(value, defaults[name]):
             raise ValueError(
@@ -47,7 +47,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def saved_map(storage: MapStorage) -> SavedPart:
-    """Return what is saved of a map, as of one moment."""
+    """Return the saved form of a map, all from one moment."""
     heights, cells, frame, follows_heights, thickens, materials, names, version = storage.snapshot()
     numbers = frame.tolist()
     diagonal = diagonal_name(int(numbers[kernels.DIAGONAL]), follows_heights=follows_heights)

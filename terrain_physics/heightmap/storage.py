@@ -4,8 +4,8 @@ Queries run without Python's global lock, so another thread may edit the map dur
 query holds the map's lock. A long query keeps the arrays it began with: an edit in the meantime
 copies them first. So no query is refused, and each sees the ground as it was when it began.
 
-A larger map may have the arrays as a tile: a reader of that holds a lock too, which edits take
-first.
+The arrays may be a tile of a larger map. A reader of the larger map holds a lock of its own, which
+edits take first.
 """
 
 import operator
@@ -39,7 +39,7 @@ _REMEMBERED_CHANGES = 256
 
 
 class _Reading(AbstractContextManager[tuple[MapArrays, "Bytes | None"]]):
-    """What `MapStorage.reading` returns; from a generator it would take a microsecond more."""
+    """The context of `MapStorage.reading`; a generator would take a microsecond more."""
 
     __slots__ = ("_begun", "_storage")
 
@@ -72,8 +72,8 @@ class MapStorage(FramedMap):
     is_read : int
         How many long queries hold the arrays as they are now.
     watchers : Watchers
-        Told of each edit: what it changed, and in which region. An edit holds the locks of those
-        that read the arrays as tiles of larger maps.
+        They are told of each edit: the kind of change, and the region. An edit holds the locks of
+        all readers that have the arrays as tiles of larger maps.
     """
 
     __slots__ = (
@@ -136,11 +136,11 @@ class MapStorage(FramedMap):
         self._start(blocks)
 
     def _start(self, blocks: Float32s | None = None) -> None:
-        """Make what is derived from the arrays, and what is not saved."""
+        """Compute all derived values, and start everything that is not saved."""
         self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
         self._is_lent = False
-        # Or thicker, and nobody has been told: maps that are united with it are too.
+        # Thinner, or thicker, than readers have been told; maps united with this one are, too.
         self._is_thinner = False
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
         self.changes = ChangeLog(0)
@@ -150,7 +150,7 @@ class MapStorage(FramedMap):
         self._publish()
 
     def _publish(self) -> None:
-        """Show the arrays to kernels: flat and read-only. What is edited in place stays shown."""
+        """Show the arrays to kernels: flat and read-only. Edits in place need no new views."""
         own = self.heights, self.cells, self.blocks, self.frame
         if all(map(operator.is_, own, self._shown)):
             return
@@ -184,12 +184,12 @@ class MapStorage(FramedMap):
         return self.heights[place]
 
     def hole_marks(self, index: Any) -> Any:
-        """Return which of the cells that an index names are marked as holes, a new array."""
+        """Return which of the cells that an index selects are marked as holes, a new array."""
         table = self.cells if self.cells.ndim == 2 else np.zeros(self.cell_count, np.uint8)
         return table[index] & kernels.CELL_HOLE != 0
 
     def material_numbers(self, index: Any) -> Any:
-        """Return what the cells that an index names are made of."""
+        """Return the materials of the cells that an index selects."""
         made = self.materials
         return (np.zeros(self.cell_count, np.uint8) if made is None else made)[index]
 
@@ -197,13 +197,13 @@ class MapStorage(FramedMap):
         return _Reading(self)
 
     def begin_reading(self) -> tuple[int, MapArrays, Bytes | None]:
-        """Return what a long query reads, and a mark of it, which `end_reading` takes."""
+        """Return a mark for `end_reading`, and the arrays that a long query reads."""
         with self.lock:
             self.is_read += 1
             return self._begun, self.views, self.materials
 
     def end_reading(self, begun: int) -> None:
-        """Let edits write to what a long query has read."""
+        """Let edits write to the arrays that a long query has read."""
         with self.lock:
             if begun == self._begun:
                 self.is_read -= 1
@@ -212,7 +212,7 @@ class MapStorage(FramedMap):
 
     @property
     def locks(self) -> list[AbstractContextManager[Any]]:
-        """What an edit holds, in order."""
+        """The locks that an edit holds, in order."""
         watched = {reader.lock for reader, _ in self.watchers.readers()}
         return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
 
@@ -234,7 +234,7 @@ class MapStorage(FramedMap):
         self._is_lent = True
 
     def own_heights(self) -> None:
-        """Let edits write to the heights, as nobody else has them."""
+        """Let edits write to the heights, which nobody else has."""
         self._own = True
 
     def prepare_edit(self) -> None:
@@ -251,7 +251,7 @@ class MapStorage(FramedMap):
                 reader.copied[number] = reader.latest
 
     def prepare_hole_edit(self) -> None:
-        """Do the same, with a table of cells to write to."""
+        """Prepare an edit, with a table of cells to write to."""
         if self.cells.ndim == 1:
             self._make_table()
         self.prepare_edit()
@@ -271,10 +271,10 @@ class MapStorage(FramedMap):
         self._thickens, self._is_thinner = False, True
 
     def changed(self, region: Region, what: Edited, *, holes: bool = False) -> None:
-        """Update what is derived from the cells of a region, and record the change.
+        """Update everything derived from the cells of a region, and record the change.
 
-        ``holes`` tells whether there are any now. What follows the heights is written only with
-        these: other edits have not copied the arrays, and a query may be reading them.
+        ``holes`` tells whether there are any now. Values derived from heights are written only if
+        the heights were: other edits have not copied the arrays, and a query may be reading them.
         """
         heights = what == "heights"
         row_0, row_1, column_0, column_1 = region
@@ -288,7 +288,7 @@ class MapStorage(FramedMap):
         self._publish()
         if heights:
             block_kernels.put_blocks(self.views[0], self.views[3], *region, self.blocks)
-        # Before the version: a reader that sees that finds the change.
+        # The change is noted before the version: a reader that sees the version finds the change.
         everywhere = self._is_thinner
         self._is_thinner = False
         version = self.version + 1
@@ -298,7 +298,7 @@ class MapStorage(FramedMap):
         self.watchers.tell(what, region)
 
     def regions_since(self, version: int) -> list[Region]:
-        """Return what was edited after a version, oldest first; the whole map if forgotten."""
+        """Return the regions edited after a version, oldest first; the whole map if forgotten."""
         changes = list(self._changes)  # at once: a signal handler may edit the map as well
         count = (changes[-1][0] if changes else self.version) - version
         if count > len(changes):
@@ -308,7 +308,7 @@ class MapStorage(FramedMap):
     # Copies and pickles
 
     def snapshot(self) -> tuple[Any, ...]:
-        """Return what is saved of a map, as of one moment."""
+        """Return the saved values of a map, all from one moment."""
         with self.lock:
             return (
                 self.heights.copy(),
@@ -323,7 +323,7 @@ class MapStorage(FramedMap):
 
     @classmethod
     def of_snapshot(cls, saved: tuple[Any, ...]) -> Self:
-        """Return what was saved, at its version."""
+        """Return the storage of a snapshot, at its version."""
         storage = cls.__new__(cls)
         storage._restore(*saved)  # noqa: SLF001 its own
         return storage

@@ -1,4 +1,4 @@
-"""One look at samples, in threads and without copies, tells what a map needs to know of them."""
+"""The survey of samples: facts that a map needs, from one pass in threads without copies."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,12 @@ from terrain_physics._kernels.heightmap import blocks as kernels
 from terrain_physics._kernels.types import Float32s
 from terrain_physics._support.threads import Workers
 
-# Nanoseconds that a sample takes on one thread, roughly.
+# Nanoseconds for a sample on one thread, roughly.
 _COST = 0.3
 
 
 class Survey(NamedTuple):
-    """What samples are like, before scale and origin.
+    """Facts about samples, before scale and origin.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Survey(NamedTuple):
 
 
 def survey(heights: Float32s) -> Survey:
-    """Look at samples (rows, columns), C-contiguous, once."""
+    """Survey samples (rows, columns), C-contiguous, in one pass."""
     rows, columns = heights.shape[0] - 1, heights.shape[1] - 1
     levels = kernels.level_count(rows, columns)
     blocks = np.empty(2 * kernels.level_start(rows, columns, levels), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Maps that share border lines as one map, whose samples and cells are where those maps have them.
+"""Maps that share border lines as one map, without copies of their samples and cells.
 
 A table leads from each cell to the arrays of its tile: see the kernels' `heightmap.grid`. Only the
 blocks are the large map's own: they take a thirtieth of the memory of the samples.
@@ -25,7 +25,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.watching import Reader
 
-# What is read where no tile is.
+# The values where there is no tile.
 _NO_SAMPLE = np.full(1, np.nan, dtype=np.float32)
 _NO_CELL = np.full(1, kernels.CELL_HOLE, dtype=np.uint8)
 
@@ -48,7 +48,7 @@ class Place(NamedTuple):
         return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
 
     def within(self, whole: "Place", lines: int = 1) -> Ranges:
-        """Return where its samples are in a map at a place; without ``lines``, its cells."""
+        """Return the ranges of its samples in a map at a place; without ``lines``, of its cells."""
         row, column = self.row - whole.row, self.column - whole.column
         return slice(row, row + self.rows + lines), slice(column, column + self.columns + lines)
 
@@ -93,14 +93,14 @@ class Tile:
 class TiledMap(FramedMap):
     """A map in tiles, none of which overlap.
 
-    A query holds its lock, which edits of the tiles wait for; or is counted as a long query by
-    its reader, and keeps the arrays that it began with.
+    A short query holds the map's lock, and edits of the tiles wait for it. A long query is counted
+    by the map's reader, and keeps the arrays that it began with.
 
     Attributes
     ----------
     tiles : list of Tile
     places : ndarray of int64, shape (n, 4)
-        Where they are: first row and column, rows and columns.
+        The place of each tile: first row and column, rows and columns.
     blocks : ndarray of float32
         Least and greatest heights of blocks of cells, or bounds of these, level after level.
     """
@@ -149,7 +149,7 @@ class TiledMap(FramedMap):
     # For kernels
 
     def _show(self, changed: Iterable[int]) -> None:
-        """Let kernels have the arrays that the tiles have now; some, by number, may have new ones.
+        """Show the present arrays of the tiles to kernels; those ``changed`` may have new ones.
 
         A signal handler may edit tiles in the middle of it.
         """
@@ -167,7 +167,7 @@ class TiledMap(FramedMap):
         )
 
     def _put_together(self) -> None:
-        """Make what kernels take."""
+        """Build the arrays for kernels."""
         blocks, shown = self.blocks, [tile.storage.views for tile in self.tiles]
         made = [tile.storage.materials for tile in self.tiles]
         memory, places = np.array(list(map(Tile.memory, self.tiles, shown))), self.places
@@ -180,7 +180,7 @@ class TiledMap(FramedMap):
         frame[kernels.THICKNESS] = min(own[3].item(kernels.THICKNESS) for own in shown)
         frame[kernels.TILES] = table.__array_interface__["data"][0]
         frame[kernels.TILES_SIZE] = table.size
-        # The table lives as long as the heights.
+        # The heights keep the table alive.
         kept = _TileMemory("f4", *heights, (shown, table))
         views = np.asarray(kept), np.asarray(_TileMemory("u1", *cells, shown)), blocks.view(), frame
         for values in (table, *views):
@@ -217,7 +217,7 @@ class TiledMap(FramedMap):
         return self._table, *self.cell_count
 
     def owners(self, triangles: Int64s, parts: Int64s, first_ids: Int64s) -> tuple[Int64s, Int64s]:
-        """Return (ids, parts) of triangles (n,); -1 is of the first part, as where no tile is.
+        """Return (ids, parts) of triangles (n,); -1 and the first part where there is no tile.
 
         ``parts`` and ``first_ids`` (k,) are those of the tiles.
         """
@@ -226,14 +226,14 @@ class TiledMap(FramedMap):
         return ids, owners
 
     def owner(self, triangle: int, parts: Int64s, first_ids: Int64s) -> tuple[int, int]:
-        """Return the same of one triangle."""
+        """Return (id, part) of one triangle, as `owners` does."""
         found: tuple[int, int] = _OWNER.call(*self._numbers, first_ids, parts, triangle)
         return found
 
     def shares(
         self, place: Ranges, values: NDArray[Any], *, lines: int
     ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
-        """Return which tiles have some of the values of a range, where, and which.
+        """Yield the tiles that hold values of a range, the ranges in them, and the values.
 
         ``lines`` is 1 for values of samples, 0 for values of cells: samples are one more.
         """
@@ -245,7 +245,7 @@ class TiledMap(FramedMap):
                 yield tile.storage, shared.within(own, lines), values[shared.within(asked, lines)]
 
     def _tiles_over(self, area: Place) -> Iterator[tuple[Tile, Place]]:
-        """Return which tiles share samples with an area, and where they are."""
+        """Yield the tiles that share samples with an area, and their places."""
         row, column, rows, columns = self.places.T
         is_near = (row <= area.row + area.rows) & (row + rows >= area.row)
         is_near &= (column <= area.column + area.columns) & (column + columns >= area.column)
@@ -267,7 +267,7 @@ class TiledMap(FramedMap):
     # Edits
 
     def follow(self, changed: Sequence[tuple[int, Sequence[Region]]]) -> None:
-        """Follow edits of regions of tiles, which these numbers have. The caller holds the lock."""
+        """Follow edits of regions of tiles, by the tiles' numbers. The caller holds the lock."""
         if self._reader.latest > self._copied:
             self.blocks, self._copied = self.blocks.copy(), self._reader.latest
         for number, regions in changed:
@@ -285,9 +285,9 @@ class TiledMap(FramedMap):
         self._show([number for number, _ in changed])
 
     def _put_blocks(self, before: "TiledMap | None") -> None:
-        """Write all blocks; of levels that are in line with those before, only where tiles differ.
+        """Write all blocks; of levels in line with those before, only where tiles differ.
 
-        The lowest level of tiles whose blocks are not in line is taken from all of them.
+        The blocks of a tile may lie across blocks of this map, which then bound all they meet.
         """
         rows, columns = self.cell_count
         whole = Place(0, 0, rows, columns)
@@ -308,7 +308,7 @@ class TiledMap(FramedMap):
                 self._put_level(level, area)
 
     def _different_from(self, before: "TiledMap", row: int, column: int) -> list[Place]:
-        """Return where it has other tiles than a map, whose first cell is here at a place."""
+        """Return the areas with other tiles than a map with its first cell at this row, column."""
         known, kept = set(before.tiles), set(self.tiles)
         new = [number for number, tile in enumerate(self.tiles) if tile not in known]
         gone = [number for number, tile in enumerate(before.tiles) if tile not in kept]
@@ -322,7 +322,7 @@ class TiledMap(FramedMap):
         return _level(self.blocks, *self.cell_count, level)
 
     def _put_level(self, level: int, area: Place) -> None:
-        """Write the blocks of a level that are over some cells."""
+        """Write the blocks of a level over some cells."""
         side = block_kernels.BLOCK ** (level + 1)
         row_0, column_0 = area.row // side, area.column // side
         row_1, column_1 = (
@@ -348,7 +348,7 @@ class TiledMap(FramedMap):
     def _put_blocks_in(self, region: Region) -> None:
         """Write the blocks over a region."""
         size, (rows, columns, _) = block_kernels.BLOCK, self._level(0).shape
-        # Those of tiles may lie across: then they reach into the next ones.
+        # Blocks of tiles may lie across these, and reach into the next ones.
         row_0, column_0 = (max(first // size - 1, 0) for first in (region[0], region[2]))
         row_1 = min(region.row_stop // size + 2, rows)
         column_1 = min(region.column_stop // size + 2, columns)
@@ -359,7 +359,7 @@ class TiledMap(FramedMap):
 
 
 def _shared_tile(terrain: TiledMap, other: TiledMap) -> tuple[int, int] | None:
-    """Return where the first cell of another map is in one, by a tile of both; None if none is."""
+    """Return the place of another map's first cell, by a tile of both; None without such a tile."""
     numbers = {tile: number for number, tile in enumerate(other.tiles)}
     for tile, place in zip(terrain.tiles, terrain.places, strict=True):
         if tile in numbers:
@@ -369,7 +369,7 @@ def _shared_tile(terrain: TiledMap, other: TiledMap) -> tuple[int, int] | None:
 
 
 class _TileMemory:
-    """The memory from some address on, and what keeps it alive."""
+    """Memory from an address on, and the objects that keep it alive."""
 
     __slots__ = ("__array_interface__", "_kept")
 
@@ -408,7 +408,7 @@ class _TiledMaterials:
 
 
 def _around(memory: Int64s, nothing: NDArray[Any]) -> tuple[tuple[int, int], Int64s]:
-    """Return (address, length) of the memory around arrays, and the places of these in it.
+    """Return (address, length) of the memory around arrays, and the places of the arrays in it.
 
     ``memory`` (n, 2) holds their addresses and lengths. The last place is that of ``nothing``.
     """
@@ -432,7 +432,7 @@ def _kind(places: Int64s, memory: Int64s) -> tuple[int, bool]:
 
 
 def _rows(places: Int64s, memory: Int64s, heights_at: Int64s, cells_at: Int64s) -> Int64s:
-    """Return what the table of tiles says of each, and then of where none is."""
+    """Return the entries of the table of tiles: one for each tile, then one for no tile."""
     row, column, columns = places[:, 0], places[:, 1], places[:, 3]
     across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
     rows = np.zeros((len(places) + 1, kernels.TILE_SIZE), dtype=np.int64)
@@ -483,12 +483,12 @@ def _level(blocks: Float32s, rows: int, columns: int, level: int) -> Float32s:
 
 
 def _clear(blocks: Float32s) -> None:
-    """Let blocks (rows, columns, 2) be without ground."""
+    """Clear blocks (rows, columns, 2): they have no ground."""
     blocks[:, :, 0], blocks[:, :, 1] = np.inf, -np.inf
 
 
 def _put_into(here: Float32s, old: Float32s, row: int, column: int) -> None:
-    """Write blocks to where they are in another map, and no ground around them."""
+    """Write blocks to their place in another map, without ground around them."""
     row_0, row_1 = max(row, 0), min(row + old.shape[0], here.shape[0])
     column_0, column_1 = max(column, 0), min(column + old.shape[1], here.shape[1])
     here[row_0:row_1, column_0:column_1] = old[

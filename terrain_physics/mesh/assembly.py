@@ -36,7 +36,7 @@ def joined(meshes: Sequence[tuple[Floats, Int32s]]) -> tuple[Floats, Int32s]:
 def joined_materials(
     meshes: Sequence[tuple[Bytes | None, int]], names: Sequence[Names]
 ) -> Bytes | None:
-    """Return the materials of all faces, each mesh having so many; None if all are 0."""
+    """Return the materials of all faces, given those and the count of each; None: all are 0."""
     numbers = joined_numbers(names)
     if numbers is None and all(materials is None for materials, _ in meshes):
         return None

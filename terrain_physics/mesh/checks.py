@@ -26,7 +26,7 @@ def checked_faces(faces: ArrayLike, count: int) -> Int32s:
     """Return a read-only copy of faces (n, 3) with ``count`` vertices."""
     checks.refuse_masked("faces", faces)
     try:
-        rows = checks.copied(faces)
+        rows = checks.copied("faces", faces)
     except ValueError:
         raise ValueError("faces must be an array of integers with rows of one length") from None
     if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) == 0:
@@ -57,7 +57,7 @@ def checked_materials(
 
 
 def vertices_and_faces(mesh: Any) -> tuple[ArrayLike, ArrayLike]:
-    """Return what a mesh of another library has, unchecked."""
+    """Return vertices and faces of a mesh of another library, unchecked."""
     try:
         return mesh.vertices, mesh.faces
     except AttributeError:

@@ -56,7 +56,7 @@ class TriangleMesh(Surface):
         Rows of ``vertices``, counter-clockwise seen from the front; copied. A face without area is
         the segment or the point it is, with the normal +Y.
     materials : array_like of whole numbers from 0 to 255, or of names, shape (n,), optional
-        What the faces are made of; by default all 0. Copied. One for all faces will do.
+        The materials of the faces, or one for all of them; by default 0. Copied.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
     axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
@@ -70,7 +70,7 @@ class TriangleMesh(Surface):
         numbers.
     ValueError
         For other shapes, vertices that are not finite, faces with vertices that do not exist and
-        materials that there are not; the message names the first one. For other axes.
+        unknown materials; the message names the first one. For other axes.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class TriangleMesh(Surface):
         mesh._adopt(storage)  # noqa: SLF001
         return mesh
 
-    # How it is made
+    # Constructors
 
     @classmethod
     def box(cls, extents: Any, *, transform: Any = None) -> Self:
@@ -289,7 +289,7 @@ class TriangleMesh(Surface):
         mesh : trimesh.Trimesh, or any object with ``vertices`` and ``faces``
             Both as for `TriangleMesh`; copied.
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
-            Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model whose axis up is +Z.
+            Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model with +Z up.
 
         Returns
         -------
@@ -425,7 +425,7 @@ class TriangleMesh(Surface):
             material_names=self.material_names,
         )
 
-    # What it is
+    # Properties
 
     @property
     def vertices(self) -> NDArray[np.float64]:
@@ -439,7 +439,7 @@ class TriangleMesh(Surface):
 
     @property
     def materials(self) -> NDArray[np.uint8]:
-        """What the faces are made of (n,); read-only."""
+        """The materials of the faces (n,); read-only."""
         made_of = self._storage.materials
         return np.broadcast_to(np.uint8(0), len(self)) if made_of is None else made_of
 
@@ -466,7 +466,7 @@ class TriangleMesh(Surface):
 
     @property
     def neighbors(self) -> Neighbors:
-        """What lies across each edge and around each vertex; read-only, found on first use.
+        """The faces across edges and the vertices around vertices; read-only, found on first use.
 
         The arrays ``welded``, ``across``, ``ring_offsets`` and ``ring``; vertices at one position
         count as one.
@@ -513,7 +513,7 @@ class TriangleMesh(Surface):
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
     ) -> NDArray[np.int64]:
-        """Return which triangles of this mesh touch or cross which of another.
+        """Return the pairs of triangles of this mesh and another that touch or cross.
 
         Parameters
         ----------
@@ -545,7 +545,7 @@ class TriangleMesh(Surface):
     def self_intersections(
         self, *, threads: int | None = None, max_results: int = MOST_RESULTS
     ) -> NDArray[np.int64]:
-        """Return which triangles of the mesh meet where they should not.
+        """Return the pairs of triangles of the mesh that meet where they should not.
 
         Vertices at one position count as one, so that seams are no intersections. Faces i and j
 

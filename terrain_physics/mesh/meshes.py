@@ -9,7 +9,7 @@ from terrain_physics.surface.results import Triangles
 
 
 class Meshes(ABC):
-    """Meshes in one table, see `terrain_physics.mesh.table`; ids and materials are those it has."""
+    """Meshes in one table, see `terrain_physics.mesh.table`; ids and materials are the table's."""
 
     __slots__ = ()
 
@@ -21,7 +21,7 @@ class Meshes(ABC):
     @property
     @abstractmethod
     def swept(self) -> AbstractContextManager[Int64s]:
-        """The same, with how triangles hang together."""
+        """The same, with the connectivity of the triangles."""
 
     @property
     @abstractmethod
@@ -31,7 +31,7 @@ class Meshes(ABC):
     @property
     @abstractmethod
     def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
-        """The same, with how triangles hang together."""
+        """The same, with the connectivity of the triangles."""
 
     @abstractmethod
     def material_of(self, table: Int64s, triangle: int) -> int:
@@ -39,11 +39,11 @@ class Meshes(ABC):
 
     @abstractmethod
     def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
-        """Return the ids of faces (n,) of meshes (n,), -1 where there is none such."""
+        """Return the ids of faces (n,) of meshes (n,), -1 for faces that do not exist."""
 
     @abstractmethod
     def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:
-        """Return the materials of triangles (n,), 0 for -1, by the table that was asked."""
+        """Return the materials of triangles (n,), 0 for -1; the table is that of the query."""
 
     @abstractmethod
     def triangles(self, ids: Int64s) -> Triangles:
@@ -57,7 +57,7 @@ class Meshes(ABC):
     @property
     @abstractmethod
     def changes(self) -> ChangeLog:
-        """Where they have changed lately."""
+        """The places of the latest changes."""
 
     @property
     @abstractmethod

@@ -57,10 +57,10 @@ from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
-# Contacts that a short question may have.
+# Contacts that a short query may have.
 _FEW = 1024
 
-# Nanoseconds that one takes on one thread, roughly.
+# Nanoseconds for one query on one thread, roughly.
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
@@ -74,7 +74,7 @@ _Found = tuple[int, int, Int64s, Floats]
 
 
 class MeshQueries(Queries):
-    """What triangle meshes that a mask meets answer: one, or those of a ground."""
+    """The answers of the triangle meshes that a mask selects: one mesh, or those of a ground."""
 
     __slots__ = ("_arrays", "_mask", "storage")
 
@@ -168,7 +168,7 @@ class MeshQueries(Queries):
         return self.contacts(kind, np.array([row]), keep, None, most, ContactRoom())
 
     def _few_contacts(self, kind: int, row: Floats, keep: str) -> Contacts | None:
-        """Return the contacts of one row; None if they are many: no edit waits for those."""
+        """Return the contacts of one row; None if they are many: edits must not wait for those."""
         kept = DEEPEST if keep == "deepest" else ALL
         with self.storage.asked as table:
             ints, floats = _CONTACTS.call(table, self._mask, kind, row, _ONE_VISIT, kept, _FEW)
@@ -266,7 +266,7 @@ class MeshQueries(Queries):
     def triangle_count(self) -> int:
         return self.storage.triangle_count
 
-    # What characters ask
+    # For characters
 
     @property
     def cell_sizes(self) -> tuple[tuple[float, float], ...]:
@@ -344,7 +344,7 @@ def _list(
 
 
 def _visits_of(rows: Floats) -> Int64s:
-    """Return an order for rows that begin with a place: near ones follow each other."""
+    """Return an order for rows that begin with a place: near rows follow each other."""
     if len(rows) == 1:
         return _ONE_VISIT
     visits = along_a_curve(rows[:, :3])

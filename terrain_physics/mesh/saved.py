@@ -18,7 +18,7 @@ KIND = "mesh"
 
 
 def saved_mesh(storage: MeshStorage) -> SavedPart:
-    """Return what is saved of a mesh."""
+    """Return the saved form of a mesh."""
     version, tree = storage.version, storage.arrays
     header = {"kind": KIND, "material_names": storage.material_names, "version": version}
     arrays: dict[str, NDArray[Any]] = {
@@ -32,7 +32,7 @@ def saved_mesh(storage: MeshStorage) -> SavedPart:
 
 
 def mesh_state(saved: SavedPart) -> tuple[Any, ...]:
-    """Return what was saved, checked, as `TriangleMesh` unpickles it."""
+    """Return a checked state of a saved mesh, as `TriangleMesh` unpickles it."""
     header, arrays = saved
     vertices = checked_vertices(arrays["vertices"])
     faces = checked_faces(arrays["faces"], len(vertices))

@@ -1,6 +1,6 @@
 """Boxes, cylinders, stairs and ramps as closed meshes, fronts outside.
 
-All are prisms: an outline in a plane, drawn along the line square to it.
+All are prisms: an outline in a plane, extruded along its normal.
 """
 
 import math

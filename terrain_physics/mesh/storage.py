@@ -1,4 +1,4 @@
-"""The storage of a triangle mesh: vertices, faces, the tree over them, and what follows."""
+"""The storage of a triangle mesh: vertices, faces, the tree over them, and derived values."""
 
 from contextlib import AbstractContextManager, nullcontext
 
@@ -18,7 +18,7 @@ from terrain_physics.surface.watching import Watchers
 
 
 class MeshStorage(Meshes):
-    """The arrays of a mesh. Nothing is written to: `refit` makes new ones.
+    """The arrays of a mesh. No array is ever changed: `refit` makes new ones.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class MeshStorage(Meshes):
     table : MeshTable
         Of this mesh alone, with the number 0.
     changes : ChangeLog
-        Where the latest refits were.
+        The places of the latest refits.
     watchers : Watchers
-        Told of each refit.
+        They are told of each refit.
     version : int
         How many times `refit` has moved the vertices.
     materials : ndarray of uint8, shape (n,), or None
@@ -102,11 +102,11 @@ class MeshStorage(Meshes):
 
     @property
     def neighbors(self) -> Neighbors:
-        """What lies across each edge and around each vertex, found on first use."""
+        """The faces across edges and the vertices around vertices, found on first use."""
         return self._neighbors_in(*self._now)
 
     def _neighbors_in(self, arrays: Mesh, table: MeshTable) -> Neighbors:
-        """Return what a table of these arrays points to, from now on if it does not yet."""
+        """Return the neighbors in a table of these arrays; the first call puts them there."""
         known = self._neighbors
         if known is None or known[0] is not table:
             found = find_neighbors(arrays.vertices, arrays.faces)

@@ -1,4 +1,4 @@
-"""The meshes of a ground as one table for kernels: they come, go and move in place."""
+"""The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
 from typing import Any
 
@@ -18,20 +18,20 @@ from terrain_physics.surface.ground_arrays import addresses, table_over
 _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
 _PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
 
-# Rows that meshes have left are closed up when there are more of them than of the others.
+# Empty rows are closed up if there are more of them than of other rows, and more than this.
 _FEWEST_GAPS = 16
 
 
 class MeshTable:
     """Meshes by ascending numbers.
 
-    What it shows may be written to in place by `put`, `replace` and `remove`: the caller sees to it
-    that nobody reads meanwhile, or copies the table first.
+    `put`, `replace` and `remove` may write to the arrays in place: the caller sees to it that
+    nobody reads meanwhile, or copies the table first.
 
     Attributes
     ----------
     view : ndarray of int64
-        What kernels take; read-only. It keeps the arrays of the meshes alive.
+        The table for kernels; read-only. It keeps the arrays of the meshes alive.
     """
 
     __slots__ = ("_boxes", "_links", "_owned", "_places", "_rows", "view")
@@ -47,7 +47,7 @@ class MeshTable:
         self._show([[]])
 
     def _show(self, owned: list[Any]) -> None:
-        """Show the arrays, which are new."""
+        """Show new arrays to kernels."""
         self._owned = owned
         tree = addresses(self._boxes, self._links)
         self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(tree)] = tree
@@ -55,11 +55,11 @@ class MeshTable:
 
     @property
     def layers(self) -> int:
-        """All layers that a mesh is on."""
+        """All layers with a mesh."""
         return int(self._links[self._links[0, ROOT], LAYERS])
 
     def copy(self) -> "MeshTable":
-        """Return a table of its own of the same meshes."""
+        """Return a separate table of the same meshes."""
         other = MeshTable.__new__(MeshTable)
         other._places = self._places.copy()  # noqa: SLF001 its own
         other._rows = self._rows.copy()  # noqa: SLF001
@@ -69,7 +69,7 @@ class MeshTable:
         return other
 
     def put(self, number: int, arrays: Mesh, materials: Bytes | None) -> None:
-        """Add a mesh, whose number is higher than any before; it is on the first layer."""
+        """Add a mesh to the first layer; its number is higher than any before."""
         row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
         of_tree = addresses(
             arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
@@ -82,14 +82,14 @@ class MeshTable:
         self._put(number, row, [arrays, materials])
 
     def put_as(self, number: int, other: "MeshTable", named: Bytes | None, layers: int) -> None:
-        """Add the mesh of a table of one to some layers; number as of `put`.
+        """Add the mesh of a table of one mesh to some layers; the number is as in `put`.
 
-        ``named`` (256,) are the numbers of its materials in this table, if they are others.
+        ``named`` (256,) are the numbers of its materials in this table, if they differ.
         """
         self._put(number, *other._as(named, layers))  # noqa: SLF001
 
     def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, list[Any]]:
-        """Return the row of the only mesh as it is in another table, and its arrays."""
+        """Return the row of the only mesh, as another table has it, and its arrays."""
         row, arrays = self._rows[1].copy(), self._owned[1]
         row[columns.LAYERS] = layers
         if named is not None:
@@ -107,7 +107,7 @@ class MeshTable:
         self._places[number] = place
 
     def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
-        """Put another mesh, or one that has moved, in place of one; parameters as of `put_as`."""
+        """Replace a mesh by another one, or by itself moved; parameters as in `put_as`."""
         place = self._places[number]
         layers = int(self._rows[place, columns.LAYERS])
         self._hang(place, number, *other._as(named, layers), is_new=False)  # noqa: SLF001
@@ -125,13 +125,13 @@ class MeshTable:
         """Write a row that points to arrays."""
         row = row.copy()
         row[columns.NUMBER] = number
-        # Those before are kept until the row points to them no longer.
+        # The former arrays are kept until the row points to them no longer.
         self._owned[place] = [*arrays, self._owned[place]]
         _PUT.call(self._rows, self._boxes, self._links, place, row, is_new)
         self._owned[place] = list(arrays)
 
     def put_skin(self, number: int, neighbors: Neighbors) -> None:
-        """Let sweeps know how the triangles of a mesh hang together."""
+        """Add the connectivity of a mesh's triangles, for sweeps."""
         place = self._places[number]
         found = addresses(*neighbors)
         self._owned[place].append(neighbors)
@@ -149,7 +149,7 @@ class MeshTable:
         self._owned[place] = []
 
     def _make_room(self) -> None:
-        """Close up the rows that were left if there are many, else make twice as many."""
+        """Close up the empty rows if there are many, else double the rows."""
         used = len(self._places)
         if len(self._owned) - 1 - used > max(used, _FEWEST_GAPS):
             self._close_up()
@@ -164,12 +164,12 @@ class MeshTable:
         other = MeshTable(len(self._rows) - 1)
         for number, place in self._places.items():
             other._put(number, self._rows[place], self._owned[place])
-        for name in self.__slots__:  # what is shown comes last
+        for name in self.__slots__:  # `view` comes last
             setattr(self, name, getattr(other, name))
 
 
 def _with_room(values: Any) -> Any:
-    """Return an array of twice as many rows with what there is in front."""
+    """Return an array of twice as many rows that begins with the same ones."""
     more = np.empty((2 * len(values), *values.shape[1:]), dtype=values.dtype)
     more[: len(values)] = values
     return more

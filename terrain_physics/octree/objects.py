@@ -36,7 +36,7 @@ class OctreeObjects:
 
     @property
     def bounds(self) -> AABB:
-        """The box whose cube is divided: the one given, or the box around the first objects."""
+        """The box in the cube of cells: the one given, or the box around the first objects."""
         return self._bounds
 
     @property
@@ -279,7 +279,7 @@ def box_rows(lower_name: str, lowers: Any, upper_name: str, uppers: Any) -> Floa
 
 
 def refuse_far(name: str, rows: Floats) -> None:
-    """Raise ValueError naming the first number whose products might overflow."""
+    """Raise ValueError naming the first number that is too large: products might overflow."""
     if rows.max(initial=0.0) <= _FARTHEST and rows.min(initial=0.0) >= -_FARTHEST:
         return
     row, column = np.argwhere(np.abs(rows) > _FARTHEST)[0]
@@ -308,7 +308,7 @@ def _one_id(object_id: Any) -> Int64s:
 
 def _different_ids(object_ids: Any) -> Int64s:
     checks.refuse_masked("object_ids", object_ids)
-    ids = checks.copied(object_ids)
+    ids = checks.copied("object_ids", object_ids)
     if ids.size == 0:
         return _NO_IDS
     if ids.ndim != 1 or ids.dtype.kind not in "iu":

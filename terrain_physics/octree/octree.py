@@ -60,8 +60,8 @@ class Octree(OctreeObjects):
     sphere and a box follow the rule for spheres, with the sphere's radius and the vector from its
     center to the nearest point of the box.
 
-    An object goes by its center into a cell no smaller than itself, even if it lies across the
-    border of two cells. Small and large objects may be mixed.
+    The center of an object decides its cell, which is no smaller than the object, even if the
+    object lies across the border of two cells. Small and large objects may be mixed.
 
     Parameters
     ----------
@@ -437,9 +437,9 @@ def _collected(
 ) -> Int64s:
     """Return the keys that a kernel adds in steps; refuse more than ``most``.
 
-    The kernel gets a step, how many keys there are, and an array for them all. It returns the step
-    that it had no room for, and how many keys there are. A step has room if there is some for
-    ``spare`` more keys than it adds.
+    The kernel gets a step, the number of keys so far, and an array for keys. It returns the step
+    that it had no room for, and the number of keys. A step has room if the array takes ``spare``
+    more keys than the step adds.
     """
     keys = np.empty(min(room + _KEYS, most + spare), dtype=np.int64)
     step, count = add(0, 0, keys)

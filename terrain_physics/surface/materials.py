@@ -28,7 +28,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def material_numbers(value: Any, *, names: Names) -> NDArray[Any]:
     """Return a new array with numbers in place of the names of materials."""
-    raw = checks.copied(value)
+    raw = checks.copied("materials", value)
     if raw.dtype.kind != "U" or names is None:
         return raw
     different, places = np.unique(raw, return_inverse=True)

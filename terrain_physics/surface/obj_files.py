@@ -106,7 +106,7 @@ def _write(file: BinaryIO, lines: Callable[[int, int, int], Bytes], count: int, 
 def _checked_faces(faces: Any, count: int) -> Int64s:
     """Return faces (m, 3) whose numbers are all from 0 to count - 1; read-only."""
     try:
-        rows = checks.copied(faces)
+        rows = checks.copied("faces", faces)
     except ValueError:
         raise ValueError("faces must be an array of integers with rows of one length") from None
     if rows.size == 0 and rows.ndim <= 2:

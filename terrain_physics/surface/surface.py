@@ -15,7 +15,6 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
-from terrain_physics._support.lazy import answers_places, answers_rows, refuse_lazy
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
@@ -48,9 +47,6 @@ from terrain_physics.surface.shapes import (
 
 _Many = NDArray[Any] | Sequence[float]
 
-# Where a row has any number of answers, no lazy array can be promised.
-_BY_BLOCKS = "ask block by block, as with dask.delayed"
-
 # The shortest calls take a mask by position, too: keywords only would cost each of them 20 ns.
 
 
@@ -66,11 +62,8 @@ class Surface:
     or as many as ``threads`` says; small batches use one thread. Batch answers equal the single
     answers bit for bit, whatever the number of threads.
 
-    Those that answer row by row (heights, normals, rays, counts, sweeps, closest points) answer
-    lazy arrays of Dask lazily: the answer, or each of its arrays, is a lazy array with the same
-    blocks, of known type and shape. The ground is copied as it is when it is asked, and goes to
-    each worker once. A block is answered by the one thread that works on it, whatever ``threads``
-    says. Bad numbers are refused when they are computed; the message says in which block.
+    Arrays are in memory: lazy ones of Dask are refused by name. ``dask.array.map_blocks`` asks
+    block by block.
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
     Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
@@ -133,7 +126,6 @@ class Surface:
         heights_there = self.heights_at(x, z, mask=mask)
         return heights_there if heights_there.ndim else float(heights_there)
 
-    @answers_places("x", "z")
     def heights_at(
         self,
         x: ArrayLike,
@@ -208,7 +200,6 @@ class Surface:
         normals_there = self.normals_at(x, z, mask=mask)
         return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
 
-    @answers_places("x", "z")
     def normals_at(
         self,
         x: ArrayLike,
@@ -330,7 +321,6 @@ class Surface:
             its upper one, a box over more than 100 million cells of a map, and more than
             ``max_results``.
         """
-        refuse_lazy(_BY_BLOCKS, lowers=lowers, uppers=uppers)
         most = checks.most_results(max_results)
         wider = checks.non_negative("margin", margin)
         low, high = checks.points("lowers", lowers), checks.points("uppers", uppers)
@@ -404,7 +394,6 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.ray(origin, ray.direction64, max_distance)
 
-    @answers_rows(origins=(3,), directions=(3,), max_distance=())
     def raycast_many(
         self,
         origins: ArrayLike,
@@ -528,7 +517,6 @@ class Surface:
                 checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
-        refuse_lazy(_BY_BLOCKS, shapes=shapes)
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
         with room_in(out) as room:
@@ -565,7 +553,6 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
-        refuse_lazy(_BY_BLOCKS, spheres=spheres)
         rows = sphere_rows("spheres", spheres)
         return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask, out)
 
@@ -601,7 +588,6 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
-        refuse_lazy(_BY_BLOCKS, capsules=capsules)
         rows = capsule_rows("capsules", capsules)
         return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask, out)
 
@@ -642,7 +628,6 @@ class Surface:
             For other shapes, non-finite values, negative half extents, matrices that are no
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
-        refuse_lazy(_BY_BLOCKS, centers=centers, half_extents=half_extents, rotations=rotations)
         rows = box_rows(centers, half_extents, rotations)
         return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask, out)
 
@@ -662,7 +647,6 @@ class Surface:
         with room_in(out) as room:
             return self._filtered(mask).contacts(kind, rows, keep, threads, most, room)
 
-    @answers_rows(shapes=(4,))
     def contact_counts(
         self,
         shapes: ArrayLike | Shape | Sequence[Shape],
@@ -689,7 +673,6 @@ class Surface:
         kind, rows = rows_of("shapes", shapes)
         return self._counts_of_rows(kind, rows, threads, mask)
 
-    @answers_rows(capsules=(7,))
     def capsule_contact_counts(
         self, capsules: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
     ) -> NDArray[np.int64]:
@@ -713,7 +696,6 @@ class Surface:
         """
         return self._counts_of_rows(CAPSULE, capsule_rows("capsules", capsules), threads, mask)
 
-    @answers_rows(centers=(3,), half_extents=(3,), rotations=(3, 3))
     def obb_contact_counts(
         self,
         centers: ArrayLike,
@@ -822,7 +804,6 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.sweep(kind, row, displacement)
 
-    @answers_rows(spheres=(4,), motions=(3,))
     def sweep_spheres(
         self,
         spheres: ArrayLike,
@@ -864,7 +845,6 @@ class Surface:
         rows = sphere_rows("spheres", spheres)
         return self._sweep_rows(SPHERE, "spheres", rows, motions, threads, mask)
 
-    @answers_rows(capsules=(7,), motions=(3,))
     def sweep_capsules(
         self,
         capsules: ArrayLike,
@@ -899,7 +879,6 @@ class Surface:
         rows = capsule_rows("capsules", capsules)
         return self._sweep_rows(CAPSULE, "capsules", rows, motions, threads, mask)
 
-    @answers_rows(centers=(3,), half_extents=(3,), rotations=(3, 3), motions=(3,))
     def sweep_obbs(
         self,
         centers: ArrayLike,
@@ -941,7 +920,6 @@ class Surface:
         rows = box_rows(centers, half_extents, rotations)
         return self._sweep_rows(BOX, "boxes", rows, motions, threads, mask)
 
-    @answers_rows(shapes=(4,), motions=(3,))
     def sweep_many(
         self,
         shapes: ArrayLike | Shape | Sequence[Shape],
@@ -1031,7 +1009,6 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.closest_point(place)
 
-    @answers_rows(points=(3,))
     def closest_points(
         self, points: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
     ) -> ClosestPoints:

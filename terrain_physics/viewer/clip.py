@@ -11,6 +11,9 @@ from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 RATE = 20.0
 """Samples a second, at most."""
 
+SHAPE_NAMES = ("ball", "box", "capsule")
+"""The kinds of bodies that a page can draw; ``page.js`` has a row for each."""
+
 
 @dataclass(slots=True)
 class ClipBodies:
@@ -20,8 +23,8 @@ class ClipBodies:
     ----------
     names : list of str
     shapes : list of (str, tuple of float)
-        Kinds, which are "ball", "box" and "capsule", with half extents in meters along own axes:
-        of a capsule the radius, half the length of its axis, and the radius.
+        Kinds, which are of `SHAPE_NAMES`, with half extents in meters along own axes: of a capsule
+        the radius, half the length of its axis, and the radius.
     shape : ndarray of int64, shape (s, b)
         Which of the shapes each one has.
     center : ndarray of float64, shape (s, b, 3)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics.viewer.clip import Clip, ClipBodies, ClipPart
+from terrain_physics.viewer.clip import SHAPE_NAMES, Clip, ClipBodies, ClipPart
 
 _UNITS, _TURNS = 127, 32767
 
@@ -61,8 +61,14 @@ class _Streams:
 def packed(clip: Clip) -> bytes:
     """Return the bytes of a clip.
 
-    ValueError for lengths beyond 2^30 times the coarsest step, and times beyond 2^31 ticks.
+    ValueError for lengths beyond 2^30 times the coarsest step, times beyond 2^31 ticks, and shapes
+    that no page can draw.
     """
+    for kind, _ in clip.bodies.shapes:
+        if kind not in SHAPE_NAMES:
+            raise ValueError(
+                f"shape of a body must be one of {', '.join(SHAPE_NAMES)}, got {kind!r}"
+            )
     if clip.times[-1] >= _MOST_TICKS * _TICK:
         raise ValueError(
             f"recording must be shorter than {_MOST_TICKS * _TICK:.0f} s to be shown, got "

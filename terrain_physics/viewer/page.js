@@ -352,7 +352,7 @@ class Bodies {
     this.meshes = clip.shapes.map(([kind, extents], shape) => {
       const most = mostAtOnce(clip, shape);
       const material = new THREE.MeshStandardMaterial({ roughness: 0.45, metalness: 0.05 });
-      const mesh = new THREE.InstancedMesh(geometryOf(kind, extents), material, most);
+      const mesh = new THREE.InstancedMesh(GEOMETRIES[kind](extents), material, most);
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;
       mesh.userData.who = [];
@@ -404,11 +404,11 @@ function mostAtOnce(clip, shape) {
   return most;
 }
 
-function geometryOf(kind, [x, y, z]) {
-  if (kind === "box") return new THREE.BoxGeometry(2 * x, 2 * y, 2 * z);
-  if (kind === "capsule") return new THREE.CapsuleGeometry(x, 2 * y, 10, 28);
-  return new THREE.SphereGeometry(x, 32, 20);
-}
+const GEOMETRIES = {
+  ball: ([x]) => new THREE.SphereGeometry(x, 32, 20),
+  box: ([x, y, z]) => new THREE.BoxGeometry(2 * x, 2 * y, 2 * z),
+  capsule: ([x, y]) => new THREE.CapsuleGeometry(x, 2 * y, 10, 28),
+};
 
 // What bodies touch: a dot, and a line along the normal
 

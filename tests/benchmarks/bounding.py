@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import smallest_enclosing_sphere, smallest_enclosing_sphere_many
+import terrain_physics as tp
+from terrain_physics import smallest_enclosing_sphere
 from tests.benchmarks.timing import median_seconds, print_table
 
 Array = NDArray[np.float64]
@@ -86,7 +87,7 @@ def small_sets(scale: int) -> None:
     sets["4 points, nearly in a plane"] = sets["4 points"] * [1.0, 1.0, 1e-9]
     sets |= {f"{size} points": rng.uniform(-1, 1, (count // 20, size, 3)) for size in (8, 100)}
     calls: dict[str, Callable[[], object]] = {
-        name: partial(smallest_enclosing_sphere_many, points) for name, points in sets.items()
+        name: partial(tp.rows.smallest_enclosing_sphere, points) for name, points in sets.items()
     }
     rows = [
         (name, f"{1e9 * seconds / len(sets[name]):8.0f} ns a set")

@@ -18,7 +18,7 @@ from unittest import mock
 
 import numpy as np
 
-from terrain_physics import count_touching
+from terrain_physics import TouchCounter, count_touching
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._kernels.types import Floats
 from terrain_physics.counter.cluster import partitions, ranges
@@ -103,7 +103,7 @@ def measured(how: str, folder: str) -> dict[str, Any]:
         before = client.run(time.process_time)
         counted = cluster.count(
             local.scheduler_address, files[:1], files[1:], patience=600.0, out=None,
-            progress=_Bar(),
+            counter_of=TouchCounter, progress=_Bar(),
         )  # fmt: skip
         after = client.run(time.process_time)
         return {
@@ -139,7 +139,9 @@ def pairs_of_blocks(count: int, cuts: tuple[int, ...]) -> None:
             size = -(-count // blocks)
             with mock.patch.object(ranges, "RANGE_ROWS", size):
                 planned = ranges.plan(
-                    da.from_array(triangles, (size, 9)), da.from_array(spheres, (size, 4))
+                    da.from_array(triangles, (size, 9)),
+                    da.from_array(spheres, (size, 4)),
+                    TouchCounter,
                 )
             told.append(f"{planned.pair_count:,} ({planned.all_pairs:,})")
         rows.append((name, ", ".join(told)))

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from pyglm import glm
 
+import terrain_physics as tp
 from demo.scenery.scenes import load_land, reference
 from terrain_physics import (
     AABB,
@@ -16,9 +17,7 @@ from terrain_physics import (
     SphereCollider,
     Triangle,
     intersect_obb_triangle,
-    intersect_obb_triangle_many,
     intersect_sphere_triangle,
-    intersect_sphere_triangle_many,
 )
 from terrain_physics.character.colliders import Collider
 from tests.benchmarks.timing import median_seconds, print_table
@@ -82,8 +81,8 @@ def pairs(scale: int) -> None:
     rotations[:, :, 0] *= np.sign(np.linalg.det(rotations))[:, None]
     times = median_seconds(
         {
-            "sphere-triangle": lambda: intersect_sphere_triangle_many(spheres, triangles),
-            "OBB-triangle, 13 axes": lambda: intersect_obb_triangle_many(
+            "sphere-triangle": lambda: tp.rows.intersect_sphere_triangle(spheres, triangles),
+            "OBB-triangle, 13 axes": lambda: tp.rows.intersect_obb_triangle(
                 spheres[:, :3], half_extents, rotations, triangles
             ),
         },

@@ -57,7 +57,7 @@ def in_arrays(scale: int) -> None:
     touching = {}
     for pair in PAIRS:
         first, second = pair.split("_")
-        run = getattr(terrain_physics, f"intersect_{pair}_many")
+        run = getattr(terrain_physics.rows, f"intersect_{pair}")
         call = partial(run, *shapes[first](), *shapes[second]())
         calls[pair] = call
         touching[pair] = 1 - np.isnan(call()[:, 0]).mean()

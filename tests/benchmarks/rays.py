@@ -8,21 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import terrain_physics as tp
 from terrain_physics import (
     Ray,
     Sphere,
     Triangle,
-    closest_point_on_triangle_many,
     point_in_triangle_2d,
-    point_in_triangle_2d_many,
-    raycast_aabb_many,
-    raycast_capsule_many,
-    raycast_obb_many,
     raycast_sphere,
-    raycast_sphere_many,
     raycast_triangle,
-    raycast_triangle_many,
-    surface_touches_triangle_many,
 )
 from tests.benchmarks.timing import median_seconds, print_table
 
@@ -118,21 +111,21 @@ def rays(scale: int) -> None:
     _table(
         f"Rays as arrays, {count:,} rays each at a shape of its own, checks of the input included",
         {
-            "triangle": ask(raycast_triangle_many, origins, directions, corners),
+            "triangle": ask(tp.rows.raycast_triangle, origins, directions, corners),
             "triangle, NumPy, not watertight": ask(_moeller_trumbore, origins, directions, corners),
-            "sphere": ask(raycast_sphere_many, origins, directions, spheres),
+            "sphere": ask(tp.rows.raycast_sphere, origins, directions, spheres),
             "AABB": ask(
-                raycast_aabb_many, origins, directions, spheres[:, :3], spheres[:, :3] + sizes
+                tp.rows.raycast_aabb, origins, directions, spheres[:, :3], spheres[:, :3] + sizes
             ),
-            "OBB": ask(raycast_obb_many, origins, directions, spheres[:, :3], sizes, turns),
-            "capsule": ask(raycast_capsule_many, origins, directions, capsules),
+            "OBB": ask(tp.rows.raycast_obb, origins, directions, spheres[:, :3], sizes, turns),
+            "capsule": ask(tp.rows.raycast_capsule, origins, directions, capsules),
         },
         count,
     )
     _table(
         "The same rays, all at one triangle",
         {
-            "triangle": ask(raycast_triangle_many, origins, directions, corners[:1]),
+            "triangle": ask(tp.rows.raycast_triangle, origins, directions, corners[:1]),
             "Embree (float32, scene of one triangle)": _embree(origins, directions, corners[0]),
         },
         count,
@@ -160,8 +153,8 @@ def predicates(scale: int) -> None:
     _table(
         f"Points in one triangle of the plane, {count:,} points",
         {
-            "exact": ask(point_in_triangle_2d_many, points, *one),
-            "exact, all points rounded onto an edge": ask(point_in_triangle_2d_many, edge, *one),
+            "exact": ask(tp.rows.point_in_triangle_2d, points, *one),
+            "exact, all points rounded onto an edge": ask(tp.rows.point_in_triangle_2d, edge, *one),
             "NumPy, rounded": ask(_numpy_in_triangle, points, *one),
             **_peers_of_one_triangle(points, one),
         },
@@ -170,7 +163,7 @@ def predicates(scale: int) -> None:
     _table(
         f"Points in triangles of the plane, {count:,} pairs",
         {
-            "exact": ask(point_in_triangle_2d_many, points, a, b, c),
+            "exact": ask(tp.rows.point_in_triangle_2d, points, a, b, c),
             "NumPy, rounded": ask(_numpy_in_triangle, points, a, b, c),
         },
         count,
@@ -187,8 +180,8 @@ def predicates(scale: int) -> None:
     _table(
         f"Spheres, points and triangles, {count:,} random pairs",
         {
-            "surface touches": ask(surface_touches_triangle_many, spheres, corners),
-            "closest point": ask(closest_point_on_triangle_many, spheres[:, :3], corners),
+            "surface touches": ask(tp.rows.surface_touches_triangle, spheres, corners),
+            "closest point": ask(tp.rows.closest_point_on_triangle, spheres[:, :3], corners),
         },
         count,
     )

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import terrain_physics as tp
 from terrain_physics.geometry.intersect_triangles import (
     crossing_segment,
-    crossing_segment_many,
     intersect_triangle_triangle,
-    intersect_triangle_triangle_many,
 )
 from terrain_physics.geometry.shapes import Triangle
 from tests.benchmarks.timing import median_seconds, print_table
@@ -47,13 +46,13 @@ def arrays(scale: int) -> None:
     for name, (first, second) in _pairs(count).items():
         times = median_seconds(
             {
-                "touch": partial(intersect_triangle_triangle_many, first, second),
-                "cross": partial(crossing_segment_many, first, second),
+                "touch": partial(tp.rows.intersect_triangle_triangle, first, second),
+                "cross": partial(tp.rows.crossing_segment, first, second),
             },
             5,
         )
         touch, cross = (1e9 * seconds / count for seconds in times.values())
-        share = intersect_triangle_triangle_many(first, second).mean()
+        share = tp.rows.intersect_triangle_triangle(first, second).mean()
         rows.append((name, f"{touch:6.0f} ns {cross:6.0f} ns   {100 * share:3.0f}% touch"))
     print_table(f"Do {count:,} pairs touch; where; checks of the input included", rows)
 

@@ -7,7 +7,6 @@ from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.state.work import new_work
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, NORMAL
 from terrain_physics._kernels.surface.shapes import NO_TURN, capsule_body, sphere_body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
@@ -19,7 +18,7 @@ from tests.oracles.segments import segment_to_triangle
 pytestmark = pytest.mark.kernels
 
 RADIUS = 0.4
-FACES, WORK = np.empty((FACE_COUNT, 4)), new_work()
+WORK = new_work()
 BODIES = {
     "ball": sphere_body(RADIUS),
     "upright capsule": capsule_body(RADIUS, (0.0, 0.5, 0.0), (0.0, 0.5, 0.0), NO_TURN),
@@ -64,7 +63,7 @@ def test_a_triangle_is_left_out_exactly_where_it_is_out_of_reach(name, count):
         if not rows[0, NORMAL : NORMAL + 3].any():
             continue  # without an area it is no candidate
         gap = distance(body.axis, corners)
-        _, _, overlap = contact(rows, 1, 0, (0.0, 0.0, 0.0), body, FACES, WORK)
+        _, _, overlap = contact(rows, 1, 0, (0.0, 0.0, 0.0), body, WORK)
         if gap > 0.0 and abs(gap - RADIUS - CONTACT_MARGIN) > 1e-9:
             assert (overlap == -np.inf) == (gap > RADIUS + CONTACT_MARGIN), corners.tolist()
             left_out, met = left_out + (overlap == -np.inf), met + (overlap > -np.inf)
@@ -76,7 +75,7 @@ def test_a_lift_sets_a_body_on_top_of_a_triangle(name, count):
     body, beside, lifted = BODIES[name], 0, 0
     low = -body.axis[1]
     for corners in triangles(2, count):
-        up = rise_onto(candidate(corners), 0, (0.0, 0.0, 0.0), body, FACES, WORK)
+        up = rise_onto(candidate(corners), 0, (0.0, 0.0, 0.0), body, WORK)
         exact = corners_of(corners.tolist())
 
         def gap(height, exact=exact):

@@ -271,30 +271,6 @@ def test_bad_parquet_is_named_with_its_row(two_workers, problem, tmp_path):
     assert "must have the columns ax ay az bx by bz cx cy cz, lacks ax" in outcome.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--scheduler", "local:0"], "must be local, local:WORKERS"),
-        (["--scheduler", "somewhere"], "must be local, local:WORKERS"),
-        (["--scheduler", "local"], "--scheduler goes with --triangles and --spheres"),
-        (["--out", "x"], "--out and --worker-timeout go with --scheduler"),
-        (["--triangles", "t", "--spheres", "a", "b"], "several files of --spheres go with"),
-        (
-            ["--scheduler", "local", "--triangles", "-", "--spheres", "s"],
-            "cannot read standard input",
-        ),
-        (
-            ["--scheduler", "local", "--verify", "3", "--triangles", "t", "--spheres", "s"],
-            "--threads and --verify do not go with --scheduler",
-        ),
-    ],
-)
-def test_options_that_do_not_go_together(arguments, message, capsys):
-    with pytest.raises(SystemExit) as ended:
-        count(*arguments)
-    assert ended.value.code == 2
-
-
 @pytest.fixture
 def answering():
     """Return a function that returns an address that answers any visitor with something odd."""

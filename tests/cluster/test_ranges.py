@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from terrain_physics import count_touching
+from terrain_physics import TouchCounter, count_touching
 from terrain_physics.counter.cluster import ranges
 from tests.counter import data_sets
 
@@ -66,12 +66,12 @@ def sizes(monkeypatch, triangles, spheres):
     """Return how many triangles are in each range, and the plan."""
     found = []
 
-    def seen(table, curve, ranges_found, counters=ranges._counters):
+    def seen(table, curve, ranges_found, counter_of, counters=ranges._counters):
         found.append(ranges_found.counts)
-        return counters(table, curve, ranges_found)
+        return counters(table, curve, ranges_found, counter_of)
 
     monkeypatch.setattr(ranges, "_counters", seen)
-    planned = ranges.plan(triangles, spheres)
+    planned = ranges.plan(triangles, spheres, TouchCounter)
     return found[0], planned
 
 
@@ -174,7 +174,7 @@ def test_other_forms_of_the_same():
 def test_local_data_leave_few_pairs():
     triangles, spheres = data_sets.clustered_large(6000, 5.0)
     west_to_east = np.argsort(spheres[:, 1])
-    planned = ranges.plan(cut(triangles, 3), cut(spheres[west_to_east], 40))
+    planned = ranges.plan(cut(triangles, 3), cut(spheres[west_to_east], 40), TouchCounter)
     assert planned.all_pairs == 40 * 40
     assert planned.pair_count < 0.4 * planned.all_pairs
     assert (planned.triangle_count, planned.sphere_count) == (6000, 6000)
@@ -185,11 +185,11 @@ def test_local_data_leave_few_pairs():
 def test_far_apart_is_no_work():
     triangles, spheres = data_sets.uniform_large(900, 5.0)
     spheres[:, 1] += 1e5
-    planned = ranges.plan(cut(triangles, 3), cut(spheres, 3))
+    planned = ranges.plan(cut(triangles, 3), cut(spheres, 3), TouchCounter)
     assert planned.pair_count == 0
     assert not planned.counts.compute().any()
     within = np.column_stack([np.full(40, 1e6), np.zeros((40, 3))])  # all wholly inside
-    assert ranges.plan(cut(triangles, 3), cut(within, 2)).pair_count == 0
+    assert ranges.plan(cut(triangles, 3), cut(within, 2), TouchCounter).pair_count == 0
 
 
 @pytest.mark.parametrize("size", [1e200, 1e307, 1.7e308])

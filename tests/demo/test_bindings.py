@@ -1,16 +1,22 @@
 """Keys of the user's file, and gamepads."""
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pygame
 import pytest
 
+from demo import app as demo_app
 from demo import command_line, options
-from demo.panel import bindings
-from demo.panel.bindings import USUAL, load
+from demo.panel import bindings, menu
+from demo.panel.bindings import USUAL, fixed_keys, load
 from demo.panel.controls import Events, help_of, hint_of
+from demo.scenery import scenes
+from demo.scenery.scenes import NAMES, scene_class
 from tests.demo.stand_in import key, open_app, press
 from tests.helpers.pages import DOCS
 
@@ -180,3 +186,40 @@ def test_a_gamepad_that_is_pulled_out_lets_go(write: Any, monkeypatch: pytest.Mo
     events.handle(pygame.event.Event(pygame.JOYDEVICEREMOVED, instance_id=10))
     assert not events.controls().run
     assert events.controls().right == 0.0
+
+
+def test_an_eleventh_scene_takes_no_key_of_another() -> None:
+    eleven = (*NAMES[:10], "eleventh")
+    keys = fixed_keys(eleven)
+    assert {key: keys[key] for key in "1234567890"} == {
+        key: f"scene {name}" for key, name in zip("1234567890", eleven[:10], strict=True)
+    }
+    assert "scene eleventh" not in keys.values()
+    assert fixed_keys(NAMES[:10]) == keys
+
+
+def anew(module: Any) -> Any:
+    """Return a second copy of a module, as it is if it is loaded now."""
+    spec: Any = importlib.util.find_spec(module.__name__)
+    copy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    return copy
+
+
+def test_the_menu_and_the_key_for_the_next_scene_lead_to_an_eleventh(monkeypatch: Any) -> None:
+    eleven = (*NAMES[:10], "eleventh")
+    playground: Any = ModuleType("demo.playground.eleventh")
+    playground.Eleventh = type("Eleventh", (scene_class("slopes"),), {"name": "eleventh"})
+    monkeypatch.setitem(sys.modules, playground.__name__, playground)
+    monkeypatch.setattr(scenes, "NAMES", eleven)
+    monkeypatch.setattr(demo_app, "NAMES", eleven)
+    assert ("eleventh", "scene eleventh") in anew(menu).ENTRIES
+    app = open_app(eleven[9], bindings=anew(bindings).USUAL)
+    press(app, "RIGHTBRACKET")
+    assert app.scene.name == "eleventh"
+    press(app, "RIGHTBRACKET")
+    assert app.scene.name == eleven[0]
+    press(app, "LEFTBRACKET")
+    assert app.scene.name == "eleventh"
+    press(app, "0")
+    assert app.scene.name == eleven[9]

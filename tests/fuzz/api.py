@@ -25,6 +25,7 @@ LONGEST = 300.0
 """Seconds of processor time that no call takes, even one that compiles with checks."""
 
 _MAKERS = (*drawn_grounds.MAPS, *drawn_grounds.MESHES, *drawn_grounds.GROUNDS)
+_MODULES = (tp, tp.rows)
 _LEFT_OUT = {
     "load", "save", "save_obj",  # files: a campaign of their own
     "from_dataarray", "to_trimesh",  # objects of other libraries
@@ -48,7 +49,7 @@ def case(seed: int) -> None:
         for _ in range(CALLS):
             thing = things[rng.integers(len(things))]
             source = Source(rng, *drawn_grounds.box_of(things[0]))
-            if thing is not tp and rng.random() < 0.15:
+            if thing not in _MODULES and rng.random() < 0.15:
                 _set(source, thing)
             else:
                 name, function = _one_of(rng, list(_functions(thing)))
@@ -64,18 +65,19 @@ def _things(rng: np.random.Generator, draws: Draws) -> list[Any]:
         group.add(key, rng.uniform(low, high))
     tree = tp.Octree(rng.uniform(low, high, (9, 3)), rng.uniform(0, 2, 9))
     counter = tp.TouchCounter(rng.uniform(-5, 5, (30, 9)))
-    return [ground, ground, ground, tp, tp, mover, group, tree, counter, tp.FixedStep(1 / 60)]
+    return [ground, ground, ground, tp, tp.rows, mover, group, tree, counter, tp.FixedStep(1 / 60)]
 
 
 def _functions(thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    names = tp.__all__ if thing is tp else [name for name in dir(thing) if name[0] != "_"]
+    is_module = thing in _MODULES
+    names = thing.__all__ if is_module else [name for name in dir(thing) if name[0] != "_"]
     for name in names:
         if name in _LEFT_OUT:
             continue
-        function = inspect.getattr_static(type(thing), name, None) if thing is not tp else None
-        if thing is tp or inspect.isfunction(function) or isinstance(function, classmethod):
+        function = None if is_module else inspect.getattr_static(type(thing), name, None)
+        if is_module or inspect.isfunction(function) or isinstance(function, classmethod):
             value = getattr(thing, name)
-            if callable(value) and (thing is not tp or not hasattr(value, "_fields")):
+            if callable(value) and (not is_module or not hasattr(value, "_fields")):
                 yield name, value
 
 
@@ -87,7 +89,7 @@ def _call(source: Source, thing: Any, name: str, function: Callable[..., Any]) -
     values: list[Any] = []
     options: dict[str, Any] = {}
     parameters = inspect.signature(function).parameters
-    many = name.endswith(("_many", "_contacts", "_obbs", "_counts")) or name == "contacts"
+    many = thing is tp.rows or name.endswith(("_many", "_counts")) or name == "contacts"
     for parameter in parameters.values():
         has_default = parameter.default is not parameter.empty
         if parameter.kind is parameter.VAR_KEYWORD or (has_default and source.rng.random() < 0.6):

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
+import terrain_physics as tp
 from terrain_physics import (
     Capsule,
     Triangle,
     intersect_capsule_triangle,
-    intersect_capsule_triangle_many,
-    intersect_sphere_triangle_many,
 )
 from tests.helpers import pair_strategies, strategies
 from tests.helpers.examples import examples
@@ -48,7 +47,7 @@ def case_of(start, end, radius=1.0, triangle=FLOOR) -> CapsuleCase:
 
 def push_of(case: CapsuleCase, *, two_sided: bool = False) -> Array:
     """Return the library's penetration, NaN where apart."""
-    rows = intersect_capsule_triangle_many(
+    rows = tp.rows.intersect_capsule_triangle(
         case.capsule[None], case.triangle[None], two_sided=two_sided
     )
     return strategies.as_array(rows[0])
@@ -191,9 +190,9 @@ def test_a_capsule_that_is_a_ball_is_a_sphere_to_the_bit(case, two_sided):
     capsule = np.concatenate([case.sphere[:3], case.sphere])
     np.testing.assert_array_equal(
         push_of(CapsuleCase(capsule, case.triangle), two_sided=two_sided),
-        intersect_sphere_triangle_many(case.sphere[None], case.triangle[None], two_sided=two_sided)[
-            0
-        ],
+        tp.rows.intersect_sphere_triangle(
+            case.sphere[None], case.triangle[None], two_sided=two_sided
+        )[0],
     )
 
 
@@ -318,9 +317,9 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
 def test_rows_know_nothing_of_each_other(cases):
     capsules = np.array([case.capsule for case in cases])
     triangles = np.array([case.triangle for case in cases])
-    rows = intersect_capsule_triangle_many(capsules, triangles)
+    rows = tp.rows.intersect_capsule_triangle(capsules, triangles)
     np.testing.assert_array_equal(rows, [push_of(case) for case in cases])
-    one = intersect_capsule_triangle_many(capsules, triangles[:1])
+    one = tp.rows.intersect_capsule_triangle(capsules, triangles[:1])
     expected = [push_of(CapsuleCase(capsule, triangles[0])) for capsule in capsules]
     np.testing.assert_array_equal(one, expected)
 
@@ -336,7 +335,7 @@ def test_rows_know_nothing_of_each_other(cases):
 )
 def test_bad_rows_are_refused(capsules, triangles, message):
     with pytest.raises(ValueError, match=message):
-        intersect_capsule_triangle_many(capsules, triangles)
+        tp.rows.intersect_capsule_triangle(capsules, triangles)
 
 
 def test_other_shapes_are_refused():

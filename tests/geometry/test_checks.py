@@ -1,5 +1,8 @@
 """Checks of input that functions of pairs share: classes, rows of one form, numbers of rows."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 
@@ -70,3 +73,45 @@ def test_common_length_names_every_array_that_disagrees():
     assert checks.common_length(a=one, b=three[:0]) == 0
     with pytest.raises(ValueError, match="the same number of rows or one, but a has 2, c has 3"):
         checks.common_length(a=two, b=one, c=three)
+
+
+class Lazy:
+    """An array of Dask, as far as Dask is asked about it."""
+
+    def __init__(self, values):
+        self.values = np.array(values)
+
+    def __dask_graph__(self):
+        """Return a graph."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+    def __float__(self):
+        return float(self.values)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda lazy: checks.real_array("it", lazy),
+        lambda lazy: checks.points("it", lazy),
+        lambda lazy: checks.copied("it", lazy),
+        lambda lazy: checks.finite("it", lazy),
+        lambda lazy: checks.broadcast("at", 1.0, "it", lazy),
+        lambda lazy: checks.ray_limits("it", lazy),
+    ],
+)
+def test_lazy_arrays_are_refused_by_name(take, monkeypatch):
+    base = ModuleType("dask.base")
+    base.is_dask_collection = lambda value: isinstance(value, Lazy)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dask", ModuleType("dask"))
+    monkeypatch.setitem(sys.modules, "dask.base", base)
+    message = "it must be in memory, got a collection of Dask: compute it, or ask block by block "
+    with pytest.raises(TypeError, match=message + "with dask.array.map_blocks"):
+        take(Lazy(3.5))
+
+
+def test_what_only_might_be_lazy_is_an_array_where_there_is_no_dask(monkeypatch):
+    monkeypatch.delitem(sys.modules, "dask", raising=False)
+    assert checks.real_array("it", Lazy([1, 2])).tolist() == [1.0, 2.0]

@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
+import terrain_physics as tp
 from terrain_physics import (
     Segment,
     Triangle,
     closest_point_on_segment,
-    closest_point_on_segment_many,
     closest_point_on_triangle,
-    closest_point_on_triangle_many,
 )
 from tests.helpers import strategies
 from tests.helpers.examples import examples
@@ -39,7 +38,7 @@ def check(point, found, exact, corners, loss=0.0):
 @examples(300)
 def test_triangle(case):
     point, triangle = case.sphere[:3], case.triangle
-    found = closest_point_on_triangle_many(point[None], triangle[None])[0]
+    found = tp.rows.closest_point_on_triangle(point[None], triangle[None])[0]
     corners = corners_of(triangle.tolist())
     thinness = oracle.thinness(corners)
     exact = oracle.closest_on_triangle(vector(point.tolist()), corners)
@@ -51,7 +50,7 @@ def test_triangle(case):
 @examples(200)
 def test_segment(case):
     point, (a, b, _) = case.sphere[:3], case.triangle
-    found = closest_point_on_segment_many(point[None], [[a, b]])[0]
+    found = tp.rows.closest_point_on_segment(point[None], [[a, b]])[0]
     ends = vector(a.tolist()), vector(b.tolist())
     exact = oracle.closest_on_segment(vector(point.tolist()), *ends)
     check(point, found, exact, case.triangle[:2])
@@ -79,7 +78,7 @@ def test_triangle_by_hand(point, triangle, closest):
     found = closest_point_on_triangle(point, Triangle(*triangle))
     assert isinstance(found, glm.vec3)
     np.testing.assert_array_equal(np.array(found), np.array(closest, dtype=np.float32))
-    rows = closest_point_on_triangle_many([point], np.reshape(triangle, (1, 9)))
+    rows = tp.rows.closest_point_on_triangle([point], np.reshape(triangle, (1, 9)))
     np.testing.assert_allclose(rows, [closest], rtol=1e-15)
     assert not np.signbit(rows[rows == 0.0]).any()
 
@@ -95,7 +94,7 @@ def test_triangle_by_hand(point, triangle, closest):
 )
 def test_segment_by_hand(point, closest):
     assert closest_point_on_segment(point, Segment((0, 0, 0), (4, 0, 0))) == glm.vec3(closest)
-    rows = closest_point_on_segment_many([point, point], [(4, 0, 0, 0, 0, 0)])
+    rows = tp.rows.closest_point_on_segment([point, point], [(4, 0, 0, 0, 0, 0)])
     np.testing.assert_array_equal(rows, [closest, closest])
     assert closest_point_on_segment(point, Segment((1, 2, 3), (1, 2, 3))) == glm.vec3(1, 2, 3)
 
@@ -105,17 +104,17 @@ def test_segment_by_hand(point, closest):
 def test_rows_know_nothing_of_each_other(cases):
     points = np.array([case.sphere[:3] for case in cases])
     triangles = np.array([case.triangle for case in cases])
-    rows = closest_point_on_triangle_many(points, triangles)
-    one_point = closest_point_on_triangle_many(points[:1], triangles)
-    one_triangle = closest_point_on_triangle_many(points, triangles[:1])
+    rows = tp.rows.closest_point_on_triangle(points, triangles)
+    one_point = tp.rows.closest_point_on_triangle(points[:1], triangles)
+    one_triangle = tp.rows.closest_point_on_triangle(points, triangles[:1])
     for i, (point, triangle) in enumerate(zip(points, triangles, strict=True)):
         alone = closest_point_on_triangle(point, Triangle(*triangle))
         np.testing.assert_array_equal(rows[i].astype(np.float32), np.array(alone))
         np.testing.assert_array_equal(
-            one_point[i], closest_point_on_triangle_many(points[:1], triangle[None])[0]
+            one_point[i], tp.rows.closest_point_on_triangle(points[:1], triangle[None])[0]
         )
         np.testing.assert_array_equal(
-            one_triangle[i], closest_point_on_triangle_many(point[None], triangles[:1])[0]
+            one_triangle[i], tp.rows.closest_point_on_triangle(point[None], triangles[:1])[0]
         )
 
 
@@ -128,8 +127,8 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"point must be three numbers, got 2"):
         closest_point_on_segment((0, 0), line)
     with pytest.raises(ValueError, match=r"points must have shape \(n, 3\), got \(3,\)"):
-        closest_point_on_triangle_many((0, 0, 0), [FLOOR])
+        tp.rows.closest_point_on_triangle((0, 0, 0), [FLOOR])
     with pytest.raises(ValueError, match=r"segments must have shape \(n, 2, 3\) or \(n, 6\)"):
-        closest_point_on_segment_many([(0, 0, 0)], [(0, 0, 0)])
+        tp.rows.closest_point_on_segment([(0, 0, 0)], [(0, 0, 0)])
     with pytest.raises(ValueError, match=r"same number of rows or one, but points has 2"):
-        closest_point_on_segment_many([(0, 0, 0)] * 2, np.zeros((3, 6)))
+        tp.rows.closest_point_on_segment([(0, 0, 0)] * 2, np.zeros((3, 6)))

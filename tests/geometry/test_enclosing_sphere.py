@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import Sphere, smallest_enclosing_sphere, smallest_enclosing_sphere_many
+import terrain_physics as tp
+from terrain_physics import (
+    Sphere,
+    smallest_enclosing_sphere,
+)
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from tests.helpers import strategies
 from tests.helpers.examples import examples, times
@@ -26,7 +30,7 @@ def ulp(points: Array) -> float:
 
 def check(points: Array) -> Array:
     """Hold one set of points against the oracle; return x, y, z, radius."""
-    row = smallest_enclosing_sphere_many(points[np.newaxis])[0]
+    row = tp.rows.smallest_enclosing_sphere(points[np.newaxis])[0]
     radius = Fraction(float(row[3]))
     assert spheres.farthest(row[:3], points) <= radius * (1 + Fraction(1, 10**15))
     least = spheres.root(spheres.smallest_sphere(points)[1])
@@ -118,7 +122,7 @@ def test_against_oracle_long(points, data):
 )
 def test_known_spheres(points, sphere):
     for offset in ((0, 0, 0), (1e6, -2e6, 3e6)):
-        row = smallest_enclosing_sphere_many([np.add(points, offset)])[0]
+        row = tp.rows.smallest_enclosing_sphere([np.add(points, offset)])[0]
         np.testing.assert_array_equal(row, np.add(sphere, (*offset, 0)))
         assert not (np.signbit(row) & (row == 0)).any()
 
@@ -127,7 +131,7 @@ def test_known_spheres(points, sphere):
 @examples(30)
 def test_any_order(points):
     """Centers of nearly flat sets may slide by the root of what their radii differ."""
-    rows = smallest_enclosing_sphere_many(
+    rows = tp.rows.smallest_enclosing_sphere(
         [points[list(p)] for p in permutations(range(len(points)))]
     )
     size = float(rows[:, 3].max()) + ulp(points)
@@ -139,7 +143,7 @@ def test_any_order(points):
 @examples(30)
 def test_any_order_of_more(points, seed):
     order = np.random.default_rng(seed).permutation(len(points))
-    one, two = smallest_enclosing_sphere_many([points, points[order]])
+    one, two = tp.rows.smallest_enclosing_sphere([points, points[order]])
     size = float(one[3]) + ulp(points)
     assert one[3] == pytest.approx(two[3], abs=2e-14 * size)
     np.testing.assert_allclose(one[:3], two[:3], rtol=0, atol=4e-7 * size)
@@ -148,10 +152,10 @@ def test_any_order_of_more(points, seed):
 @given(points=spreads(7), power=st.integers(-900, 900))
 @examples(40)
 def test_sizes_scale_to_the_last_bit(points, power):
-    rows = smallest_enclosing_sphere_many([points])
+    rows = tp.rows.smallest_enclosing_sphere([points])
     with np.errstate(under="ignore"):
         same = np.abs(points[points != 0.0]).min(initial=1.0) * 2.0**power > 1e-290
-        scaled = smallest_enclosing_sphere_many([points * 2.0**power])
+        scaled = tp.rows.smallest_enclosing_sphere([points * 2.0**power])
     if same:
         np.testing.assert_array_equal(scaled, rows * 2.0**power)
 
@@ -230,7 +234,7 @@ def test_many_points(name):
     """The chunks of the search end at 2048 points: a whole number of them, and not."""
     for count in (500, 2048, 5000):
         points = clouds(count)[name]
-        row = smallest_enclosing_sphere_many([points])[0]
+        row = tp.rows.smallest_enclosing_sphere([points])[0]
         distances = np.linalg.norm(points - row[:3], axis=1)
         assert distances.max() <= row[3] * (1 + 1e-15)
         assert lower_bound(points, row) >= row[3] * (1 - 1e-13) - 2 * ulp(points)
@@ -243,7 +247,7 @@ def test_a_sphere_of_opposite_points(offset):
     half = rng.normal(size=(1500, 3))
     half /= np.linalg.norm(half, axis=1, keepdims=True)
     points = np.concatenate([half, -half]) + offset
-    row = smallest_enclosing_sphere_many([points])[0]
+    row = tp.rows.smallest_enclosing_sphere([points])[0]
     np.testing.assert_allclose(row[:3], offset, rtol=0, atol=1e-15 + 2 * ulp(points))
     longest = np.linalg.norm(points[:1500] - points[1500:], axis=1).max()
     assert 0.5 * longest * (1 - 1e-15) <= row[3] <= 0.5 * longest + 1e-14 + 2 * ulp(points)
@@ -252,7 +256,7 @@ def test_a_sphere_of_opposite_points(offset):
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 10])
 def test_when_rounds_run_out_all_is_held_by_twice_the_radius(rounds):
     for points in clouds(200).values():
-        right = smallest_enclosing_sphere_many([points])[0]
+        right = tp.rows.smallest_enclosing_sphere([points])[0]
         rows = np.empty((1, 4))
         sets = points[np.newaxis].view()
         sets.setflags(write=False)
@@ -268,7 +272,7 @@ def test_one_set_is_a_row(sets):
     count = max(map(len, sets))
     filled = np.array([np.resize(points, (count, 3)) for points in sets])
     before = filled.copy()
-    rows = smallest_enclosing_sphere_many(filled)
+    rows = tp.rows.smallest_enclosing_sphere(filled)
     np.testing.assert_array_equal(filled, before)
     for points, row in zip(filled, rows, strict=True):
         sphere = smallest_enclosing_sphere(points)
@@ -293,7 +297,7 @@ def test_points_of_every_kind(points):
 
 
 def test_no_sets_no_rows():
-    assert smallest_enclosing_sphere_many(np.empty((0, 4, 3))).shape == (0, 4)
+    assert tp.rows.smallest_enclosing_sphere(np.empty((0, 4, 3))).shape == (0, 4)
 
 
 @pytest.mark.parametrize(
@@ -330,4 +334,4 @@ def test_bad_points_are_refused(points, error, message):
 )
 def test_bad_sets_are_refused(points, error, message):
     with pytest.raises(error, match=message):
-        smallest_enclosing_sphere_many(points)
+        tp.rows.smallest_enclosing_sphere(points)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import terrain_physics
-from terrain_physics import intersect_aabb_aabb_many
+from terrain_physics import rows
 
 RNG = np.random.default_rng(7)
 COUNT = 6
@@ -53,7 +52,7 @@ each_array = pytest.mark.parametrize(
 
 
 def run(pair: str, **arrays: np.ndarray) -> np.ndarray:
-    function = getattr(terrain_physics, f"intersect_{pair}_many")
+    function = getattr(rows, f"intersect_{pair}")
     return np.asarray(function(**arrays))
 
 
@@ -130,9 +129,9 @@ def test_inverted_boxes_are_refused(lower):
     upper, cube = [(1, 1, 1)], ([(0, 0, 0)], [(1, 1, 1)])
     message = r"lowers must be <= uppers, got 2.0 > 1.0 at \[0, 1\]"
     with pytest.raises(ValueError, match=message):
-        intersect_aabb_aabb_many(lower, upper, *cube)
+        rows.intersect_aabb_aabb(lower, upper, *cube)
     with pytest.raises(ValueError, match=f"other_{message[:6]}.*other_uppers"):
-        intersect_aabb_aabb_many(*cube, lower, upper)
+        rows.intersect_aabb_aabb(*cube, lower, upper)
 
 
 @each_pair

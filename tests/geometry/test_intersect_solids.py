@@ -8,23 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
+import terrain_physics as tp
 from terrain_physics import (
     AABB,
     OBB,
     Capsule,
     Sphere,
     intersect_aabb_aabb,
-    intersect_aabb_aabb_many,
     intersect_aabb_sphere,
-    intersect_aabb_sphere_many,
     intersect_capsule_capsule,
-    intersect_capsule_capsule_many,
     intersect_capsule_sphere,
-    intersect_capsule_sphere_many,
     intersect_obb_sphere,
-    intersect_obb_sphere_many,
     intersect_sphere_sphere,
-    intersect_sphere_sphere_many,
 )
 from tests.helpers import pair_strategies, strategies
 from tests.helpers.examples import examples
@@ -77,12 +72,12 @@ def check_round(first: Array, second: Array, push: Array) -> None:
 @given(pair=pair_strategies.ball_pairs())
 @examples(200)
 def test_sphere_sphere(pair):
-    push = intersect_sphere_sphere_many(pair[0][None], pair[1][None])[0]
+    push = tp.rows.intersect_sphere_sphere(pair[0][None], pair[1][None])[0]
     first, second = (np.concatenate([row[:3], row]) for row in pair)
     check_round(first, second, push)
     for rows in (
-        intersect_capsule_sphere_many(first[None], pair[1][None]),
-        intersect_capsule_capsule_many(first[None], second[None]),
+        tp.rows.intersect_capsule_sphere(first[None], pair[1][None]),
+        tp.rows.intersect_capsule_capsule(first[None], second[None]),
     ):
         np.testing.assert_array_equal(rows[0], push)  # a capsule that is a ball, to the bit
 
@@ -91,16 +86,16 @@ def test_sphere_sphere(pair):
 @examples(200)
 def test_capsule_sphere(pair):
     capsule, ball = pair
-    check_round(capsule, ball, intersect_capsule_sphere_many(capsule[None], ball[None, 3:])[0])
+    check_round(capsule, ball, tp.rows.intersect_capsule_sphere(capsule[None], ball[None, 3:])[0])
 
 
 @given(pair=pair_strategies.axis_pairs())
 @examples(400)
 def test_capsule_capsule(pair):
     first, second = pair
-    push = intersect_capsule_capsule_many(first[None], second[None])[0]
+    push = tp.rows.intersect_capsule_capsule(first[None], second[None])[0]
     check_round(first, second, push)
-    back = intersect_capsule_capsule_many(second[None], first[None])[0]
+    back = tp.rows.intersect_capsule_capsule(second[None], first[None])[0]
     check_round(second, first, back)
 
 
@@ -109,7 +104,7 @@ def test_capsule_capsule(pair):
 def test_capsule_capsule_no_direction_of_many_is_shorter(pair):
     """Axes that cross in a plane: moves within the plane, or any other way, are never shorter."""
     first, second = pair
-    push = np.nan_to_num(intersect_capsule_capsule_many(first[None], second[None])[0])
+    push = np.nan_to_num(tp.rows.intersect_capsule_capsule(first[None], second[None])[0])
     depth = np.linalg.norm(push)
     axes = [row[3:6] - row[:3] for row in pair]
     if depth <= 1e-6 * (sum(np.linalg.norm(axes, axis=1)) + first[6] + second[6]):
@@ -161,7 +156,7 @@ def check_box_ball(box: boxes.Box, ball: Array, push: Array) -> None:
 def test_obb_sphere(case):
     pair, ball = case
     box = pair.center[None], pair.half[None], pair.rotation[None]
-    push = intersect_obb_sphere_many(*box, ball[None])[0]
+    push = tp.rows.intersect_obb_sphere(*box, ball[None])[0]
     center, half = pair.center.tolist(), pair.half.tolist()
     check_box_ball(boxes.box_of(center, half, pair.rotation), ball, push)
 
@@ -171,7 +166,7 @@ def test_obb_sphere(case):
 def test_aabb_sphere(case):
     pair, ball = case
     lower, upper = pair.center - pair.half, pair.center + pair.half
-    push = intersect_aabb_sphere_many(lower[None], upper[None], ball[None])[0]
+    push = tp.rows.intersect_aabb_sphere(lower[None], upper[None], ball[None])[0]
     center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
     check_box_ball(boxes.box_of(center.tolist(), half.tolist(), np.eye(3)), ball, push)
 
@@ -183,7 +178,7 @@ def test_aabb_aabb(pair):
         *(pair.center - pair.half, pair.center + pair.half),
         *(pair.other_center - pair.other_half, pair.other_center + pair.other_half),
     ]
-    push = intersect_aabb_aabb_many(*(corner[None] for corner in corners))[0]
+    push = tp.rows.intersect_aabb_aabb(*(corner[None] for corner in corners))[0]
     low, high, other_low, other_high = (vector(corner.tolist()) for corner in corners)
     ways = []
     for k in range(3):
@@ -212,7 +207,7 @@ def test_aabb_aabb(pair):
 @pytest.mark.parametrize("shift", [0.0, 2.0**20])
 def test_spheres_by_hand(first, second, push, shift):
     rows = np.add([first, second], (shift, shift, shift, 0.0))
-    np.testing.assert_array_equal(intersect_sphere_sphere_many(rows[:1], rows[1:]), [push])
+    np.testing.assert_array_equal(tp.rows.intersect_sphere_sphere(rows[:1], rows[1:]), [push])
 
 
 @pytest.mark.parametrize(
@@ -236,10 +231,10 @@ def test_spheres_by_hand(first, second, push, shift):
 def test_box_and_ball_by_hand(lower, upper, ball, push, shift):
     lower, upper = np.add(lower, shift), np.add(upper, shift)
     ball = np.add(ball, [shift, shift, shift, 0])
-    rows = intersect_aabb_sphere_many([lower], [upper], [ball])
+    rows = tp.rows.intersect_aabb_sphere([lower], [upper], [ball])
     np.testing.assert_array_equal(rows, [push])
     box = [(lower + upper) / 2], [(upper - lower) / 2], [np.eye(3)]
-    np.testing.assert_array_equal(intersect_obb_sphere_many(*box, [ball]), [push])
+    np.testing.assert_array_equal(tp.rows.intersect_obb_sphere(*box, [ball]), [push])
 
 
 @pytest.mark.parametrize(
@@ -259,7 +254,7 @@ def test_box_and_ball_by_hand(lower, upper, ball, push, shift):
     ],
 )
 def test_capsules_by_hand(first, second, push):
-    rows = intersect_capsule_capsule_many([first], [second])
+    rows = tp.rows.intersect_capsule_capsule([first], [second])
     np.testing.assert_allclose(rows, [push], atol=1e-15)
 
 
@@ -287,14 +282,14 @@ def rows_of(shape: object) -> list[object]:
 @pytest.mark.parametrize(
     ("one", "many", "first", "second"),
     [
-        (intersect_sphere_sphere, intersect_sphere_sphere_many, BALL, Sphere((0, 0, 0), 1)),
-        (intersect_sphere_sphere, intersect_sphere_sphere_many, BALL, FAR),
-        (intersect_aabb_aabb, intersect_aabb_aabb_many, CUBE, AABB((0, 0.5, 0), (9, 9, 9))),
-        (intersect_aabb_sphere, intersect_aabb_sphere_many, CUBE, BALL),
-        (intersect_aabb_sphere, intersect_aabb_sphere_many, CUBE, FAR),
-        (intersect_obb_sphere, intersect_obb_sphere_many, TURNED, BALL),
-        (intersect_capsule_sphere, intersect_capsule_sphere_many, ROUND, BALL),
-        (intersect_capsule_capsule, intersect_capsule_capsule_many, ROUND, ROUND),
+        (intersect_sphere_sphere, tp.rows.intersect_sphere_sphere, BALL, Sphere((0, 0, 0), 1)),
+        (intersect_sphere_sphere, tp.rows.intersect_sphere_sphere, BALL, FAR),
+        (intersect_aabb_aabb, tp.rows.intersect_aabb_aabb, CUBE, AABB((0, 0.5, 0), (9, 9, 9))),
+        (intersect_aabb_sphere, tp.rows.intersect_aabb_sphere, CUBE, BALL),
+        (intersect_aabb_sphere, tp.rows.intersect_aabb_sphere, CUBE, FAR),
+        (intersect_obb_sphere, tp.rows.intersect_obb_sphere, TURNED, BALL),
+        (intersect_capsule_sphere, tp.rows.intersect_capsule_sphere, ROUND, BALL),
+        (intersect_capsule_capsule, tp.rows.intersect_capsule_capsule, ROUND, ROUND),
     ],
 )
 def test_one_pair_is_a_row_rounded(one, many, first, second):
@@ -311,11 +306,11 @@ def test_one_pair_is_a_row_rounded(one, many, first, second):
 
 
 def test_never_minus_zero():
-    rows = intersect_sphere_sphere_many([(-0.0, 1, -0.0, 1)], [(0, 0, 0, 1)])
-    box_rows = intersect_aabb_aabb_many([(0, -1, 0)], [(1, 0, 1)], [(0, 0, 0)], [(1, 1, 1)])
+    rows = tp.rows.intersect_sphere_sphere([(-0.0, 1, -0.0, 1)], [(0, 0, 0, 1)])
+    box_rows = tp.rows.intersect_aabb_aabb([(0, -1, 0)], [(1, 0, 1)], [(0, 0, 0)], [(1, 1, 1)])
     for values in (
         rows,
         box_rows,
-        intersect_capsule_sphere_many(np.zeros((1, 7)), np.zeros((1, 4))),
+        tp.rows.intersect_capsule_sphere(np.zeros((1, 7)), np.zeros((1, 4))),
     ):
         assert not np.signbit(values[values == 0.0]).any()

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+import terrain_physics as tp
 from terrain_physics.geometry.intersect_triangles import (
     crossing_segment,
-    crossing_segment_many,
     intersect_triangle_triangle,
-    intersect_triangle_triangle_many,
 )
 from terrain_physics.geometry.shapes import Segment, Sphere, Triangle
 
@@ -22,8 +21,8 @@ def random_rows(seed: int) -> np.ndarray:
 
 def test_one_pair_is_a_row():
     first, second = random_rows(1), random_rows(2)
-    touching = intersect_triangle_triangle_many(first, second)
-    ends = crossing_segment_many(first, second)
+    touching = tp.rows.intersect_triangle_triangle(first, second)
+    ends = tp.rows.crossing_segment(first, second)
     assert touching.dtype == np.bool_
     assert ends.dtype == np.float64
     assert 0 < touching.sum() < len(touching)
@@ -36,21 +35,21 @@ def test_one_pair_is_a_row():
 def test_one_row_stands_for_all():
     rows = random_rows(3)
     every = np.broadcast_to(rows[:1], rows.shape)
-    for many in (intersect_triangle_triangle_many, crossing_segment_many):
+    for many in (tp.rows.intersect_triangle_triangle, tp.rows.crossing_segment):
         np.testing.assert_array_equal(many(rows[:1], rows), many(every, rows))
         np.testing.assert_array_equal(many(rows, rows[:1]), many(rows, every))
 
 
 def test_rows_of_nine_and_no_rows():
-    touching = intersect_triangle_triangle_many(FLOOR.reshape(1, 9), [WALL, ABOVE])
+    touching = tp.rows.intersect_triangle_triangle(FLOOR.reshape(1, 9), [WALL, ABOVE])
     np.testing.assert_array_equal(touching, [True, False])
-    assert intersect_triangle_triangle_many(np.empty((0, 9)), FLOOR[None]).shape == (0,)
-    assert crossing_segment_many(np.empty((0, 3, 3)), FLOOR[None]).shape == (0, 2, 3)
+    assert tp.rows.intersect_triangle_triangle(np.empty((0, 9)), FLOOR[None]).shape == (0,)
+    assert tp.rows.crossing_segment(np.empty((0, 3, 3)), FLOOR[None]).shape == (0, 2, 3)
 
 
 def test_no_negative_zeros():
     wall = -WALL * [[0.0, 1.0, 1.0]]
-    ends = crossing_segment_many(-FLOOR[None], wall[None])
+    ends = tp.rows.crossing_segment(-FLOOR[None], wall[None])
     assert not np.isnan(ends).any()
     assert not np.signbit(ends[ends == 0.0]).any()
     segment = crossing_segment(Triangle(*-FLOOR), Triangle(*wall))
@@ -60,7 +59,7 @@ def test_no_negative_zeros():
 
 def test_input_is_left_alone():
     first, second = FLOOR[None].copy(), WALL[None].copy()
-    crossing_segment_many(first, second)
+    tp.rows.crossing_segment(first, second)
     np.testing.assert_array_equal(first[0], FLOOR)
     np.testing.assert_array_equal(second[0], WALL)
     assert first.flags.writeable
@@ -75,7 +74,7 @@ def test_wrong_shapes(one_pair):
         one_pair(FLOOR, triangle)
 
 
-@pytest.mark.parametrize("many", [intersect_triangle_triangle_many, crossing_segment_many])
+@pytest.mark.parametrize("many", [tp.rows.intersect_triangle_triangle, tp.rows.crossing_segment])
 def test_wrong_arrays(many):
     with pytest.raises(ValueError, match=r"first must have shape .*got \(3, 3\)"):
         many(FLOOR, WALL[None])

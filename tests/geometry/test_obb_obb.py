@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import OBB, intersect_obb_obb, intersect_obb_obb_many
+import terrain_physics as tp
+from terrain_physics import (
+    OBB,
+    intersect_obb_obb,
+)
 from tests.helpers import pair_strategies, strategies
 from tests.helpers.examples import examples
 from tests.helpers.pair_strategies import BoxPair
@@ -38,7 +42,7 @@ def pair_of(center, half=CUBE, rotation=None, other_half=CUBE, other_rotation=No
 
 def push_of(pair: BoxPair) -> Array:
     """Return the library's penetration, NaN where apart."""
-    return strategies.as_array(intersect_obb_obb_many(*(part[None] for part in pair))[0])
+    return strategies.as_array(tp.rows.intersect_obb_obb(*(part[None] for part in pair))[0])
 
 
 def corners_of(center: Array, half: Array, rotation: Array) -> Array:
@@ -209,7 +213,7 @@ def test_one_pair_is_a_row_rounded():
     ]
     push = intersect_obb_obb(*pair)
     assert isinstance(push, glm.vec3)
-    np.testing.assert_allclose(np.array(push), intersect_obb_obb_many(*rows)[0], rtol=1e-6)
+    np.testing.assert_allclose(np.array(push), tp.rows.intersect_obb_obb(*rows)[0], rtol=1e-6)
     assert intersect_obb_obb(pair[0], OBB((9, 9, 9), (1, 1, 1))) is None
     for wrong in ((pair[0], 1), (1, pair[0])):
         with pytest.raises(TypeError, match=r"(first|second) must be an OBB, got 1"):

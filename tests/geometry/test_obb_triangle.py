@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import OBB, Triangle, intersect_obb_triangle, intersect_obb_triangle_many
+import terrain_physics as tp
+from terrain_physics import (
+    OBB,
+    Triangle,
+    intersect_obb_triangle,
+)
 from tests.helpers import box_checks, strategies
 from tests.helpers.box_checks import MOVED, check, push_of, tolerance_of
 from tests.helpers.examples import examples
@@ -179,9 +184,9 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
 @examples(30)
 def test_rows_know_nothing_of_each_other(cases):
     columns = [np.array(column) for column in zip(*cases, strict=True)]
-    rows = intersect_obb_triangle_many(*columns)
+    rows = tp.rows.intersect_obb_triangle(*columns)
     np.testing.assert_array_equal(rows, [push_of(case) for case in cases])
     for part in range(4):
         shared = [column[:1] if i == part else column for i, column in enumerate(columns)]
         alone = [push_of(case._replace(**{case._fields[part]: cases[0][part]})) for case in cases]
-        np.testing.assert_array_equal(intersect_obb_triangle_many(*shared), alone)
+        np.testing.assert_array_equal(tp.rows.intersect_obb_triangle(*shared), alone)

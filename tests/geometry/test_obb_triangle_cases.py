@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from terrain_physics import intersect_obb_triangle_many
+from terrain_physics import rows
 from tests.helpers.box_checks import check, crossed, push_of
 from tests.helpers.examples import times
 from tests.helpers.strategies import Array, BoxCase, rotation_from
@@ -159,14 +159,14 @@ def random_cases(seed: int, count: int) -> tuple[Array, Array, Array, Array]:
 def check_many(seed: int, count: int) -> None:
     """Compare depths with the quick oracle; where they differ, the exact one decides."""
     cases = random_cases(seed, count)
-    pushes = intersect_obb_triangle_many(*cases, two_sided=True)
+    pushes = rows.intersect_obb_triangle(*cases, two_sided=True)
     depths = box_hulls.depths(*cases)
     sizes = np.max(cases[1], axis=1) + np.max(np.ptp(cases[3], axis=1), axis=1)
     lengths = np.where(np.isnan(pushes[:, 0]), -1.0, np.linalg.norm(pushes, axis=1))
     agree = np.where(
         lengths < 0.0, depths <= 1e-9 * sizes, np.abs(lengths - depths) <= 1e-9 * sizes
     )
-    one_sided = intersect_obb_triangle_many(*cases)
+    one_sided = rows.intersect_obb_triangle(*cases)
     np.testing.assert_array_equal(np.isnan(one_sided), np.isnan(pushes))
     assert 0.5 < np.mean(lengths >= 0.0) < 0.99
     for i in np.flatnonzero(~agree):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import point_in_triangle_2d, point_in_triangle_2d_many
+import terrain_physics as tp
+from terrain_physics import point_in_triangle_2d
 from tests.helpers.examples import examples
 from tests.helpers.strategies import Array
 from tests.oracles.plane import in_triangle
@@ -27,9 +28,9 @@ def check(corners: Array) -> None:
     for a, b, c in permutations(triangle):
         assert point_in_triangle_2d(p, a, b, c) is expected
     for a, b, c in (triangle, triangle[::-1]):
-        np.testing.assert_array_equal(point_in_triangle_2d_many([p], a, b, c), [expected])
+        np.testing.assert_array_equal(tp.rows.point_in_triangle_2d([p], a, b, c), [expected])
         np.testing.assert_array_equal(
-            point_in_triangle_2d_many([p, p], [a, a], b, c), [expected] * 2
+            tp.rows.point_in_triangle_2d([p, p], [a, a], b, c), [expected] * 2
         )
 
 
@@ -123,7 +124,7 @@ def test_no_point_falls_between_tiles():
     share = rng.uniform(0, 1, (len(picked), 1))
     points = picked[:, 0] + share * (picked[:, 1] - picked[:, 0])
     points = np.concatenate([np.clip(points, 0.0, side - 1.0), corners.reshape(-1, 2)])
-    found = np.sum([point_in_triangle_2d_many(points, *tile) for tile in tiles], axis=0)
+    found = np.sum([tp.rows.point_in_triangle_2d(points, *tile) for tile in tiles], axis=0)
     assert (found >= 1).all()
     assert found[-side * side :].reshape(side, side)[1:-1, 1:-1].min() >= 5
     assert (found <= 2)[: -side * side].mean() > 0.99
@@ -143,7 +144,7 @@ def test_rounded_onto_borders(scale, whole):
     if whole:
         rows[:, 0] = np.round(rows[:, 0])
     rows *= scale
-    found = point_in_triangle_2d_many(*rows.transpose(1, 0, 2))
+    found = tp.rows.point_in_triangle_2d(*rows.transpose(1, 0, 2))
     assert found.tolist() == [in_triangle(*row) for row in rows.tolist()]
     assert 0.1 < found.mean() < 0.9
 
@@ -154,10 +155,10 @@ def test_batches():
     points = rng.integers(-8, 9, (POINTS // 10, 2)) / 8.0
     points[1::2] = rng.uniform(-1, 1, points[1::2].shape)  # the last of a block is a plain case
     corners = rng.integers(-8, 9, (3, len(points), 2)) / 8.0
-    one = point_in_triangle_2d_many(points, *corners[:, 0])
-    many = point_in_triangle_2d_many(points, *corners)
-    still = point_in_triangle_2d_many(points[:1], *corners)
-    mixed = point_in_triangle_2d_many(points, corners[0, :1], corners[1], corners[2, :1])
+    one = tp.rows.point_in_triangle_2d(points, *corners[:, 0])
+    many = tp.rows.point_in_triangle_2d(points, *corners)
+    still = tp.rows.point_in_triangle_2d(points[:1], *corners)
+    mixed = tp.rows.point_in_triangle_2d(points, corners[0, :1], corners[1], corners[2, :1])
     assert one.dtype == many.dtype == np.bool_
     assert one.shape == many.shape == still.shape == mixed.shape == (len(points),)
     for found in (one, many, still, mixed):
@@ -170,7 +171,7 @@ def test_batches():
         assert many[i] == in_triangle(p, a, b, c)
         assert still[i] == in_triangle(points[0].tolist(), a, b, c)
         assert mixed[i] == in_triangle(p, first, b, third)
-    assert point_in_triangle_2d_many(np.empty((0, 2)), (0, 0), (1, 0), (0, 1)).shape == (0,)
+    assert tp.rows.point_in_triangle_2d(np.empty((0, 2)), (0, 0), (1, 0), (0, 1)).shape == (0,)
 
 
 def test_scalar_takes_anything_with_two_numbers():
@@ -186,7 +187,7 @@ def test_all_small_cases():
     rows = np.array(list(product(grid[:6], grid, grid[::2], grid)), dtype=float)[
         :: 1 if COMPILED else 9
     ]
-    found = point_in_triangle_2d_many(*rows.transpose(1, 0, 2))
+    found = tp.rows.point_in_triangle_2d(*rows.transpose(1, 0, 2))
     assert found.tolist() == [in_triangle(*row) for row in rows.tolist()]
 
 
@@ -208,8 +209,8 @@ def test_bad_point(point, error, message):
 
 def test_bad_arrays():
     with pytest.raises(ValueError, match=r"points must have shape \(n, 2\), got \(2,\)"):
-        point_in_triangle_2d_many((1, 2), (0, 0), (1, 0), (0, 1))
+        tp.rows.point_in_triangle_2d((1, 2), (0, 0), (1, 0), (0, 1))
     with pytest.raises(ValueError, match=r"b must be finite, got inf at \[1, 0\]"):
-        point_in_triangle_2d_many([(1, 2)], (0, 0), [(1, 0), (np.inf, 0)], (0, 1))
+        tp.rows.point_in_triangle_2d([(1, 2)], (0, 0), [(1, 0), (np.inf, 0)], (0, 1))
     with pytest.raises(ValueError, match=r"same number of rows or one, but points has 3, a has 2"):
-        point_in_triangle_2d_many([(1, 2)] * 3, [(0, 0)] * 2, (1, 0), (0, 1))
+        tp.rows.point_in_triangle_2d([(1, 2)] * 3, [(0, 0)] * 2, (1, 0), (0, 1))

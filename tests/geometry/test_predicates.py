@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import terrain_physics as tp
 from terrain_physics import (
     AABB,
     Plane,
@@ -15,9 +16,6 @@ from terrain_physics import (
     Triangle,
     count_touching,
     surface_touches,
-    surface_touches_plane_many,
-    surface_touches_segment_many,
-    surface_touches_triangle_many,
 )
 from tests.helpers import strategies
 from tests.helpers.examples import examples
@@ -55,16 +53,18 @@ def test_triangles_and_segments(case):
     foot = oracle.closest_on_triangle(center, corners)
     expected = reaches(oracle.distance_squared(center, foot), max(squares), radius)
     found = surface_touches(sphere, Triangle(*case.triangle))
-    assert surface_touches_triangle_many(rows, case.triangle[None]).tolist() == [found]
-    assert surface_touches_triangle_many(rows, case.triangle.reshape(1, 9)).tolist() == [found]
+    assert tp.rows.surface_touches_triangle(rows, case.triangle[None]).tolist() == [found]
+    assert tp.rows.surface_touches_triangle(rows, case.triangle.reshape(1, 9)).tolist() == [found]
     if expected is not None and (thinness == 0 or thinness > 1e-8):
         assert found is expected
 
     foot = oracle.closest_on_segment(center, corners[0], corners[1])
     expected = reaches(oracle.distance_squared(center, foot), max(squares[:2]), radius)
     found = surface_touches(sphere, Segment(*case.triangle[:2]))
-    assert surface_touches_segment_many(rows, case.triangle[None, :2]).tolist() == [found]
-    assert surface_touches_segment_many(rows, case.triangle[:2].reshape(1, 6)).tolist() == [found]
+    assert tp.rows.surface_touches_segment(rows, case.triangle[None, :2]).tolist() == [found]
+    assert tp.rows.surface_touches_segment(rows, case.triangle[:2].reshape(1, 6)).tolist() == [
+        found
+    ]
     if expected is not None:
         assert found is expected
 
@@ -85,7 +85,7 @@ def test_planes(case, size, data):
         radius = float(oracle.root(least2))
         radius += data.draw(st.sampled_from([0.0, 1e-10, -1e-10, 2e-10, -2e-10]))
         radius = max(radius, 0.0)
-    found = surface_touches_plane_many([[*center, radius]], [[point, normal]])
+    found = tp.rows.surface_touches_plane([[*center, radius]], [[point, normal]])
     expected = reaches(least2, None, radius)
     if expected is not None:
         assert found.tolist() == [expected]
@@ -134,12 +134,12 @@ def test_ties_far_out():
     radii = np.sqrt((ways**2).sum(axis=1, keepdims=True)) * sizes
     spheres, points = np.c_[shift, radii], shift + ways * sizes
     sides = np.cross(ways, [0, 0, 1])
-    assert surface_touches_plane_many(spheres, np.stack([points, ways], axis=1)).all()
-    assert surface_touches_segment_many(
+    assert tp.rows.surface_touches_plane(spheres, np.stack([points, ways], axis=1)).all()
+    assert tp.rows.surface_touches_segment(
         spheres, np.stack([points - sides, points + sides], axis=1)
     ).all()
     spheres[:, 3] = np.nextafter(spheres[:, 3], 0.0) - 2e-10
-    assert not surface_touches_plane_many(spheres, np.stack([points, ways], axis=1)).any()
+    assert not tp.rows.surface_touches_plane(spheres, np.stack([points, ways], axis=1)).any()
 
 
 def test_planes_that_stretch_far():
@@ -156,18 +156,18 @@ def test_planes_that_stretch_far():
         ulps = rng.choice([0, 2, 20, 200]) * rng.choice([-1, 1]) * 1e-16
         radius = max(float(oracle.root(least2) - TOLERANCE) * (1 + ulps), 0.0)
         expected = reaches(least2, None, radius)
-        found = surface_touches_plane_many([[*center, radius]], [[point, normal]]).tolist()
+        found = tp.rows.surface_touches_plane([[*center, radius]], [[point, normal]]).tolist()
         assert expected is None or found == [expected]
 
 
 def test_huge_and_tiny():
     far = [(1e300, 0, 0, 1e299), (1e300, 0, 0, 1e300), (1.7e308, 0, 0, 1.7e308)]
     plane = [[(-1e290, 3, 4), (1, 0, 0)]]
-    assert surface_touches_plane_many(far, plane).tolist() == [False, False, False]
+    assert tp.rows.surface_touches_plane(far, plane).tolist() == [False, False, False]
     plane[0][0] = (1e290, 3, 4)
-    assert surface_touches_plane_many(far, plane).tolist() == [False, True, True]
+    assert tp.rows.surface_touches_plane(far, plane).tolist() == [False, True, True]
     tiny = [[(5e-324, 0, 0), (0, 0, 5e-324)]]
-    assert surface_touches_plane_many([(0, 0, 0, 0), (0, 0, 1e-9, 0)], tiny).tolist() == [
+    assert tp.rows.surface_touches_plane([(0, 0, 0, 0), (0, 0, 1e-9, 0)], tiny).tolist() == [
         True,
         False,
     ]
@@ -177,7 +177,7 @@ def test_same_as_the_counter():
     rng = np.random.default_rng(9)
     triangles = rng.integers(-4, 5, (60, 9)) / 2.0
     spheres = np.c_[rng.integers(-4, 5, (40, 3)) / 2.0, rng.integers(0, 9, 40) / 2.0]
-    touching = [surface_touches_triangle_many([sphere], triangles).sum() for sphere in spheres]
+    touching = [tp.rows.surface_touches_triangle([sphere], triangles).sum() for sphere in spheres]
     assert count_touching(triangles, np.roll(spheres, 1, axis=1)).tolist() == touching
     assert sum(touching) > 100
 
@@ -186,9 +186,9 @@ def test_batches():
     rows = [(0, 0, 0, 5), (0, 0, 0, 4)]
     line, corners = [(3, 4, 0, 9, 9, 0)], [(3, 4, 0, 9, 9, 0, 9, 0, 0)]
     for many, other in (
-        (surface_touches_segment_many, line),
-        (surface_touches_triangle_many, corners),
-        (surface_touches_plane_many, [(3, 4, 0, 3, 4, 0)]),
+        (tp.rows.surface_touches_segment, line),
+        (tp.rows.surface_touches_triangle, corners),
+        (tp.rows.surface_touches_plane, [(3, 4, 0, 3, 4, 0)]),
     ):
         found = many(rows, other)
         assert found.dtype == np.bool_
@@ -205,10 +205,10 @@ def test_bad_input():
     with pytest.raises(TypeError, match=r"sphere must be a Sphere, got"):
         surface_touches((0, 0, 0), Plane((0, 0, 0), (0, 1, 0)))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"normal must not be zero, got .* in planes\[1\]"):
-        surface_touches_plane_many([(0, 0, 0, 1)], [(0, 0, 0, 0, 1, 0), (1, 1, 1, 0, -0.0, 0)])
+        tp.rows.surface_touches_plane([(0, 0, 0, 1)], [(0, 0, 0, 0, 1, 0), (1, 1, 1, 0, -0.0, 0)])
     with pytest.raises(ValueError, match=r"radius must be >= 0, got -1.0 in spheres\[1\]"):
-        surface_touches_segment_many([(0, 0, 0, 1), (0, 0, 0, -1)], [(0, 0, 0, 0, 1, 0)])
+        tp.rows.surface_touches_segment([(0, 0, 0, 1), (0, 0, 0, -1)], [(0, 0, 0, 0, 1, 0)])
     with pytest.raises(
         ValueError, match=r"same number of rows or one, but spheres has 2, triangles"
     ):
-        surface_touches_triangle_many(np.zeros((2, 4)), np.zeros((3, 9)))
+        tp.rows.surface_touches_triangle(np.zeros((2, 4)), np.zeros((3, 9)))

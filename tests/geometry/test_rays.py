@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyglm import glm
 
+import terrain_physics as tp
 from terrain_physics import (
     AABB,
     OBB,
@@ -20,15 +21,10 @@ from terrain_physics import (
     Triangle,
     raycast,
     raycast_aabb,
-    raycast_aabb_many,
     raycast_capsule,
-    raycast_capsule_many,
     raycast_obb,
-    raycast_obb_many,
     raycast_sphere,
-    raycast_sphere_many,
     raycast_triangle,
-    raycast_triangle_many,
 )
 from tests.helpers import strategies
 from tests.helpers.examples import examples
@@ -106,7 +102,7 @@ def test_triangle(data):
     reach = float(np.abs(corners - origin).max())
     # Rounding moves the ray sideways by an ulp of its length: so far on a slanted, thin triangle.
     loss = 1e-14 * (reach / size) / (thinness * facing)
-    distance = raycast_triangle_many(origin[None], direction[None], corners[None])[0]
+    distance = tp.rows.raycast_triangle(origin[None], direction[None], corners[None])[0]
     grown = oracle_rays.triangle(start, way, exact, Fraction(loss))
     shrunk = oracle_rays.triangle(start, way, exact, Fraction(-loss))
     tolerance = 1e-14 * reach / facing
@@ -125,9 +121,9 @@ def test_sphere(data):
     radius = size * data.draw(st.sampled_from([1.0, 0.5]) | st.floats(0.01, 1.0))
     aim = np.array([data.draw(st.sampled_from([0.0, 1.0, -1.0]) | UNIT) for _ in range(3)])
     origin, direction = data.draw(rays_at(offset + radius * aim, size))
-    distance = raycast_sphere_many(origin[None], direction[None], np.append(offset, radius)[None])[
-        0
-    ]
+    distance = tp.rows.raycast_sphere(
+        origin[None], direction[None], np.append(offset, radius)[None]
+    )[0]
     reach = span_of(origin, offset) + radius
     slack = PART * Fraction(reach)
     grown, shrunk = (
@@ -152,7 +148,7 @@ def test_boxes(data):
     turn = data.draw(strategies.rotations())
     origin, direction = data.draw(rays_at(center + turn @ (half * aim), size))
     box = center[None], half[None], turn[None]
-    distance = raycast_obb_many(origin[None], direction[None], *box)[0]
+    distance = tp.rows.raycast_obb(origin[None], direction[None], *box)[0]
     rows = [vector(row) for row in turn.T.tolist()]
     apart = subtract(vector(origin.tolist()), vector(center.tolist()))
     way = vector(direction.tolist())
@@ -171,7 +167,7 @@ def test_boxes(data):
     between(distance, grown, shrunk, reach)
     if (turn == np.eye(3)).all():
         lower, upper = center - half, center + half
-        other = raycast_aabb_many(origin[None], direction[None], lower[None], upper[None])[0]
+        other = tp.rows.raycast_aabb(origin[None], direction[None], lower[None], upper[None])[0]
         between(other, grown, shrunk, reach)
 
 
@@ -190,7 +186,7 @@ def test_capsule(data):
     if data.draw(st.integers(0, 4)) == 0 and np.abs(b - a).max() > 1e-3 * size:
         direction = b - a  # parallel to the side
     row = np.concatenate([a, b, [radius]])
-    distance = raycast_capsule_many(origin[None], direction[None], row[None])[0]
+    distance = tp.rows.raycast_capsule(origin[None], direction[None], row[None])[0]
     reach = span_of(origin, a, b) + radius
     slack = PART * Fraction(reach)
     grown, shrunk = (
@@ -313,21 +309,21 @@ def test_pairs_are_rows():
     by_corner = [*corners.transpose(1, 0, 2)]
     spheres, pills = np.c_[centers, sizes[:, 0]], np.c_[centers, corners[:, 0], sizes[:, 0]]
     cases: list[tuple[Any, ...]] = [
-        (raycast_triangle, Triangle, by_corner, raycast_triangle_many, [corners]),
-        (raycast_sphere, Sphere, [centers, sizes[:, 0]], raycast_sphere_many, [spheres]),
+        (raycast_triangle, Triangle, by_corner, tp.rows.raycast_triangle, [corners]),
+        (raycast_sphere, Sphere, [centers, sizes[:, 0]], tp.rows.raycast_sphere, [spheres]),
         (
             raycast_aabb,
             AABB,
             [centers, centers + sizes],
-            raycast_aabb_many,
+            tp.rows.raycast_aabb,
             [centers, centers + sizes],
         ),
-        (raycast_obb, OBB, [centers, sizes, turns], raycast_obb_many, [centers, sizes, turns]),
+        (raycast_obb, OBB, [centers, sizes, turns], tp.rows.raycast_obb, [centers, sizes, turns]),
         (
             raycast_capsule,
             Capsule,
             [centers, corners[:, 0], sizes[:, 0]],
-            raycast_capsule_many,
+            tp.rows.raycast_capsule,
             [pills],
         ),
     ]  # fmt: skip
@@ -347,9 +343,9 @@ def test_pairs_are_rows():
         np.testing.assert_array_equal(
             many(origins, ways * 8.0, *arrays), rows, "the length of a direction changed a bit"
         )
-    flat = raycast_triangle_many(origins, ways, corners.reshape(50, 9))
-    np.testing.assert_array_equal(flat, raycast_triangle_many(origins, ways, corners))
-    assert raycast_sphere_many(np.empty((0, 3)), [(0, 0, 1)], spheres[:1]).shape == (0,)
+    flat = tp.rows.raycast_triangle(origins, ways, corners.reshape(50, 9))
+    np.testing.assert_array_equal(flat, tp.rows.raycast_triangle(origins, ways, corners))
+    assert tp.rows.raycast_sphere(np.empty((0, 3)), [(0, 0, 1)], spheres[:1]).shape == (0,)
 
 
 def test_bad_input():
@@ -362,21 +358,21 @@ def test_bad_input():
     with pytest.raises(TypeError, match=r"sphere must be a Sphere, got"):
         raycast_sphere(ray, BOX)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"directions\[1\] must not be zero"):
-        raycast_sphere_many(one, [(0, 0, 1), (0, -0.0, 0)], [(0, 0, 0, 1)])
+        tp.rows.raycast_sphere(one, [(0, 0, 1), (0, -0.0, 0)], [(0, 0, 0, 1)])
     with pytest.raises(ValueError, match=r"radius must be >= 0, got -1.0 in spheres\[0\]"):
-        raycast_sphere_many(one, way, [(0, 0, 0, -1)])
+        tp.rows.raycast_sphere(one, way, [(0, 0, 0, -1)])
     with pytest.raises(ValueError, match=r"radius must be >= 0, got -2.0 in capsules\[1\]"):
-        raycast_capsule_many(one, way, [(0, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 0, -2)])
+        tp.rows.raycast_capsule(one, way, [(0, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 0, -2)])
     with pytest.raises(ValueError, match=r"lowers must be <= uppers, got 2.0 > 1.0 at \[1, 1\]"):
-        raycast_aabb_many(one, way, [(0, 0, 0), (0, 2, 0)], [(1, 1, 1)])
+        tp.rows.raycast_aabb(one, way, [(0, 0, 0), (0, 2, 0)], [(1, 1, 1)])
     with pytest.raises(
         ValueError, match=r"half extent must be >= 0, got -1.0 in half_extents\[0\]"
     ):
-        raycast_obb_many(one, way, one, [(1, -1, 1)], [np.eye(3)])
+        tp.rows.raycast_obb(one, way, one, [(1, -1, 1)], [np.eye(3)])
     with pytest.raises(ValueError, match=r"origins must be finite, got nan"):
-        raycast_triangle_many([(0, np.nan, 0)], way, [FLOOR])
+        tp.rows.raycast_triangle([(0, np.nan, 0)], way, [FLOOR])
     with pytest.raises(ValueError, match=r"same number of rows or one, but origins has 2"):
-        raycast_triangle_many([(0, 0, 0)] * 2, way, [FLOOR] * 3)
+        tp.rows.raycast_triangle([(0, 0, 0)] * 2, way, [FLOOR] * 3)
 
 
 def test_oracle_scale_is_exact():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from terrain_physics import raycast_triangle_many
+import terrain_physics as tp
 from tests.helpers.strategies import Array, rotation_from
 from tests.oracles.plane import in_triangle
 
@@ -21,7 +21,7 @@ def nearest(origins: Array, directions: Array, vertices: Array, faces: Faces) ->
     """Return the distance to the nearest face of a mesh, NaN where all are missed."""
     best = np.full(len(origins), np.nan)
     for face in faces:
-        found = raycast_triangle_many(origins, directions, vertices[face][None])
+        found = tp.rows.raycast_triangle(origins, directions, vertices[face][None])
         best = np.fmin(best, found)
     return best
 
@@ -156,10 +156,10 @@ def test_both_sides_of_an_edge_agree():
     target = np.einsum("nk,nkd->nd", weights, corners)
     directions = target - origins * weights.sum(axis=1, keepdims=True)
     directions[~directions.any(axis=1)] = (0, 1, 0)
-    found = raycast_triangle_many(origins, directions, corners)
+    found = tp.rows.raycast_triangle(origins, directions, corners)
     assert np.isfinite(found).sum() > count // 4
     for order in ([1, 2, 0], [0, 2, 1]):
-        other = raycast_triangle_many(origins, directions, corners[:, order])
+        other = tp.rows.raycast_triangle(origins, directions, corners[:, order])
         np.testing.assert_array_equal(np.isnan(other), np.isnan(found))
         # A ray in the triangle's plane, but for rounding, hits anywhere between the borders.
         across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -179,7 +179,7 @@ def test_along_an_axis_hits_are_exact():
     corners[wide, 1, :2] = 0.0
     for axis in range(3):
         turned = np.roll(corners, axis + 1, axis=2)
-        found = raycast_triangle_many([(0, 0, 0)], [np.eye(3)[axis]], turned)
+        found = tp.rows.raycast_triangle([(0, 0, 0)], [np.eye(3)[axis]], turned)
         expected = [in_triangle((0.0, 0.0), *plane) for plane in corners[:, :, :2].tolist()]
         assert (~np.isnan(found)).tolist() == expected
     assert 0.2 < np.mean(expected) < 0.9
@@ -193,7 +193,7 @@ def test_seen_edge_on_a_hit_stays_on_the_triangle():
     weights = rng.uniform(-1, 1, (count, 3, 1)) * 10.0 ** rng.integers(-16, 1, (count, 1, 1))
     along = rng.uniform(1, 3, (count, 3, 1))
     corners = along * directions[:, None] + weights * aside[:, None]
-    found = raycast_triangle_many([(0, 0, 0)], directions, corners)
+    found = tp.rows.raycast_triangle([(0, 0, 0)], directions, corners)
     units = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     places = np.einsum("nkd,nd->nk", corners, units)
     hit = ~np.isnan(found)

@@ -8,25 +8,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import (
     TriangleMesh,
-    closest_point_on_segment_many,
-    closest_point_on_triangle_many,
-    crossing_segment_many,
-    intersect_aabb_aabb_many,
-    intersect_aabb_sphere_many,
-    intersect_capsule_capsule_many,
-    intersect_capsule_sphere_many,
-    intersect_capsule_triangle_many,
-    intersect_obb_obb_many,
-    intersect_obb_sphere_many,
-    intersect_obb_triangle_many,
-    intersect_sphere_sphere_many,
-    intersect_sphere_triangle_many,
-    raycast_aabb_many,
-    raycast_capsule_many,
-    raycast_obb_many,
-    raycast_sphere_many,
-    raycast_triangle_many,
-    smallest_enclosing_sphere_many,
+    rows,
 )
 
 pytestmark = pytest.mark.kernels
@@ -48,33 +30,33 @@ CAPSULES = np.hstack([SEGMENTS.reshape(-1, 6), RADII])
 MORE_CAPSULES = np.hstack([TRIANGLES.reshape(-1, 9)[:, :6], RADII])
 
 PENETRATIONS: list[Callable[[float], Array]] = [
-    lambda s: intersect_sphere_sphere_many(s * BALLS, s * MORE_BALLS),
-    lambda s: intersect_capsule_sphere_many(s * CAPSULES, s * BALLS),
-    lambda s: intersect_capsule_capsule_many(s * CAPSULES, s * MORE_CAPSULES),
-    lambda s: intersect_aabb_aabb_many(
+    lambda s: rows.intersect_sphere_sphere(s * BALLS, s * MORE_BALLS),
+    lambda s: rows.intersect_capsule_sphere(s * CAPSULES, s * BALLS),
+    lambda s: rows.intersect_capsule_capsule(s * CAPSULES, s * MORE_CAPSULES),
+    lambda s: rows.intersect_aabb_aabb(
         s * LOWERS, s * UPPERS, s * (OTHERS - MORE_HALF), s * (OTHERS + MORE_HALF)
     ),
-    lambda s: intersect_aabb_sphere_many(s * LOWERS, s * UPPERS, s * MORE_BALLS),
-    lambda s: intersect_obb_sphere_many(s * POINTS, s * HALF, TURN, s * MORE_BALLS),
-    lambda s: intersect_obb_obb_many(
+    lambda s: rows.intersect_aabb_sphere(s * LOWERS, s * UPPERS, s * MORE_BALLS),
+    lambda s: rows.intersect_obb_sphere(s * POINTS, s * HALF, TURN, s * MORE_BALLS),
+    lambda s: rows.intersect_obb_obb(
         s * POINTS, s * HALF, TURN, s * OTHERS, s * MORE_HALF, np.eye(3)[np.newaxis]
     ),
-    lambda s: intersect_sphere_triangle_many(s * BALLS, s * TRIANGLES),
-    lambda s: intersect_obb_triangle_many(s * POINTS, s * HALF, TURN, s * TRIANGLES),
-    lambda s: intersect_capsule_triangle_many(s * CAPSULES, s * TRIANGLES),
-    lambda s: closest_point_on_triangle_many(s * POINTS, s * TRIANGLES),
-    lambda s: closest_point_on_segment_many(s * POINTS, s * SEGMENTS),
+    lambda s: rows.intersect_sphere_triangle(s * BALLS, s * TRIANGLES),
+    lambda s: rows.intersect_obb_triangle(s * POINTS, s * HALF, TURN, s * TRIANGLES),
+    lambda s: rows.intersect_capsule_triangle(s * CAPSULES, s * TRIANGLES),
+    lambda s: rows.closest_point_on_triangle(s * POINTS, s * TRIANGLES),
+    lambda s: rows.closest_point_on_segment(s * POINTS, s * SEGMENTS),
 ]
 RAYS: list[Callable[[float], Array]] = [
-    lambda s: raycast_triangle_many(s * POINTS, WAYS, s * TRIANGLES),
-    lambda s: raycast_sphere_many(s * POINTS, WAYS, s * MORE_BALLS),
-    lambda s: raycast_aabb_many(s * OTHERS, WAYS, s * LOWERS, s * UPPERS),
-    lambda s: raycast_obb_many(s * OTHERS, WAYS, s * POINTS, s * HALF, TURN),
-    lambda s: raycast_capsule_many(s * POINTS, WAYS, s * CAPSULES),
+    lambda s: rows.raycast_triangle(s * POINTS, WAYS, s * TRIANGLES),
+    lambda s: rows.raycast_sphere(s * POINTS, WAYS, s * MORE_BALLS),
+    lambda s: rows.raycast_aabb(s * OTHERS, WAYS, s * LOWERS, s * UPPERS),
+    lambda s: rows.raycast_obb(s * OTHERS, WAYS, s * POINTS, s * HALF, TURN),
+    lambda s: rows.raycast_capsule(s * POINTS, WAYS, s * CAPSULES),
 ]
 EXACT: list[Callable[[float], Array]] = [
-    lambda s: crossing_segment_many(s * TRIANGLES, s * MORE_TRIANGLES),
-    lambda s: smallest_enclosing_sphere_many(s * TRIANGLES),
+    lambda s: rows.crossing_segment(s * TRIANGLES, s * MORE_TRIANGLES),
+    lambda s: rows.smallest_enclosing_sphere(s * TRIANGLES),
 ]
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
+import terrain_physics as tp
 from terrain_physics import (
     Sphere,
     Triangle,
     intersect_sphere_triangle,
-    intersect_sphere_triangle_many,
 )
 from tests.helpers import strategies
 from tests.helpers.examples import examples
@@ -30,7 +30,7 @@ THIN = 1e-7
 
 def push_of(case: SphereCase, *, two_sided: bool = False) -> Array:
     """Return the library's penetration, NaN where apart."""
-    rows = intersect_sphere_triangle_many(
+    rows = tp.rows.intersect_sphere_triangle(
         case.sphere[None], case.triangle[None], two_sided=two_sided
     )
     return strategies.as_array(rows[0])
@@ -232,10 +232,10 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
 def test_rows_know_nothing_of_each_other(cases):
     spheres = np.array([case.sphere for case in cases])
     triangles = np.array([case.triangle for case in cases])
-    rows = intersect_sphere_triangle_many(spheres, triangles)
+    rows = tp.rows.intersect_sphere_triangle(spheres, triangles)
     np.testing.assert_array_equal(rows, [push_of(case) for case in cases])
-    one_sphere = intersect_sphere_triangle_many(spheres[:1], triangles)
-    one_triangle = intersect_sphere_triangle_many(spheres, triangles[:1])
+    one_sphere = tp.rows.intersect_sphere_triangle(spheres[:1], triangles)
+    one_triangle = tp.rows.intersect_sphere_triangle(spheres, triangles[:1])
     for i, (sphere, triangle) in enumerate(zip(spheres, triangles, strict=True)):
         np.testing.assert_array_equal(one_sphere[i], push_of(SphereCase(spheres[0], triangle)))
         np.testing.assert_array_equal(one_triangle[i], push_of(SphereCase(sphere, triangles[0])))

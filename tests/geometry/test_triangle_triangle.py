@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from terrain_physics import rows
 from terrain_physics.geometry.intersect_triangles import (
     crossing_segment,
-    crossing_segment_many,
     intersect_triangle_triangle,
-    intersect_triangle_triangle_many,
 )
 from terrain_physics.geometry.shapes import Segment, Triangle
 from tests.helpers import strategies
@@ -47,8 +46,8 @@ def check_ends(ends: Array, share: Share, first: Array, second: Array) -> None:
 
 def check(first: Array, second: Array) -> list[Share]:
     """Hold rows of pairs against the oracle; return what they share."""
-    touching = intersect_triangle_triangle_many(first, second)
-    ends = crossing_segment_many(first, second)
+    touching = rows.intersect_triangle_triangle(first, second)
+    ends = rows.crossing_segment(first, second)
     shares = []
     for one, two, touches, segment in zip(first, second, touching, ends, strict=True):
         share = shared(exact(one.tolist()), exact(two.tolist()))
@@ -71,8 +70,8 @@ def all_orders(first: Array, second: Array) -> tuple[Array, Array]:
 def check_orders(first: Array, second: Array) -> None:
     """The same bits for all orders of triangles and corners."""
     one, two = all_orders(first, second)
-    assert len(set(intersect_triangle_triangle_many(one, two).tolist())) == 1
-    ends = crossing_segment_many(one, two)
+    assert len(set(rows.intersect_triangle_triangle(one, two).tolist())) == 1
+    ends = rows.crossing_segment(one, two)
     np.testing.assert_array_equal(ends, np.broadcast_to(ends[0], ends.shape))
 
 
@@ -276,10 +275,10 @@ def test_a_last_bit_decides():
     foot = far + np.array([(1, 1, 1), (1, 3, 1), (2, 3, 1)])
     above = foot.copy()
     above[0, 1] = np.nextafter(above[0, 1], np.inf)
-    touching = intersect_triangle_triangle_many(slope[None], [foot, above])
+    touching = rows.intersect_triangle_triangle(slope[None], [foot, above])
     np.testing.assert_array_equal(touching, [True, False])
     np.testing.assert_array_equal(
-        crossing_segment_many(slope[None], foot[None])[0], [foot[0], foot[0]]
+        rows.crossing_segment(slope[None], foot[None])[0], [foot[0], foot[0]]
     )
 
 
@@ -297,12 +296,12 @@ def test_powers_of_two_change_nothing(power):
     corners = np.array([[one, two] for _, one, two, _, _ in CASES], dtype=float)
     there = np.ldexp(corners, power)
     np.testing.assert_array_equal(
-        intersect_triangle_triangle_many(there[:, 0], there[:, 1]),
-        intersect_triangle_triangle_many(corners[:, 0], corners[:, 1]),
+        rows.intersect_triangle_triangle(there[:, 0], there[:, 1]),
+        rows.intersect_triangle_triangle(corners[:, 0], corners[:, 1]),
     )
     np.testing.assert_array_equal(
-        crossing_segment_many(there[:, 0], there[:, 1]),
-        np.ldexp(crossing_segment_many(corners[:, 0], corners[:, 1]), power),
+        rows.crossing_segment(there[:, 0], there[:, 1]),
+        np.ldexp(rows.crossing_segment(corners[:, 0], corners[:, 1]), power),
     )
 
 
@@ -311,6 +310,6 @@ def test_out_of_range_ends_stay_on_their_edges():
     t = 1e-150
     first = np.array([[(-t, -t, 0), (t, -t, 0), (0, t, 0)]])
     second = np.array([[(0, 0, -t), (0, 0, t), (1, 0, 0)]])
-    assert intersect_triangle_triangle_many(first, second).all()
-    ends = crossing_segment_many(first, second)
+    assert rows.intersect_triangle_triangle(first, second).all()
+    ends = rows.crossing_segment(first, second)
     assert (np.abs(ends) <= t).all()

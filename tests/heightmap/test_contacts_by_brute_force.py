@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import terrain_physics as tp
 from terrain_physics import (
     AABB,
     Capsule,
     HeightMap,
     Sphere,
     Triangle,
-    intersect_obb_triangle_many,
-    intersect_sphere_triangle_many,
 )
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import corner_places
@@ -108,7 +107,7 @@ def test_balls(kind):
         land,
         centers - radii,
         centers + radii,
-        lambda i, corners: intersect_sphere_triangle_many(balls[i : i + 1], corners),
+        lambda i, corners: tp.rows.intersect_sphere_triangle(balls[i : i + 1], corners),
     )
     every = land.contacts(balls)
     assert_same(every, expected)
@@ -140,7 +139,7 @@ def test_boxes(kind):
         land,
         centers - reach,
         centers + reach,
-        lambda i, corners: intersect_obb_triangle_many(
+        lambda i, corners: tp.rows.intersect_obb_triangle(
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
@@ -181,7 +180,7 @@ def test_boxes_whose_faces_all_but_tie(kind):
         land,
         centers - reach,
         centers + reach,
-        lambda i, corners: intersect_obb_triangle_many(
+        lambda i, corners: tp.rows.intersect_obb_triangle(
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
@@ -218,7 +217,7 @@ def test_boxes_that_barely_touch(kind):
         land,
         centers - reach,
         centers + reach,
-        lambda i, corners: intersect_obb_triangle_many(
+        lambda i, corners: tp.rows.intersect_obb_triangle(
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
@@ -317,7 +316,7 @@ def test_large_and_far_shapes():
         land,
         centers - radii,
         centers + radii,
-        lambda i, corners: intersect_sphere_triangle_many(np.array(far)[i : i + 1], corners),
+        lambda i, corners: tp.rows.intersect_sphere_triangle(np.array(far)[i : i + 1], corners),
     )
     assert_same(land.contacts(far), expected)
     assert set(expected[0].tolist()) == {0, 1, 2}
@@ -334,7 +333,7 @@ def test_ties_on_exact_maps(case, data):
         case.land,
         ball[:, :3] - radius,
         ball[:, :3] + radius,
-        lambda _, corners: intersect_sphere_triangle_many(ball, corners),
+        lambda _, corners: tp.rows.intersect_sphere_triangle(ball, corners),
     )
     assert_same(case.land.contacts(ball), expected)
 

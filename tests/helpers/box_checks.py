@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from terrain_physics import intersect_obb_triangle_many
+import terrain_physics as tp
 from tests.helpers import strategies
 from tests.helpers.strategies import Array, BoxCase
 from tests.oracles import boxes
@@ -36,7 +36,7 @@ def crossed(edge: int, axis: int, gap: float, aside: float = 0.0) -> BoxCase:
 
 def push_of(case: BoxCase, *, two_sided: bool = False) -> Array:
     """Return the library's penetration, NaN where apart."""
-    rows = intersect_obb_triangle_many(
+    rows = tp.rows.intersect_obb_triangle(
         *(part[None] for part in case),
         two_sided=two_sided,
     )

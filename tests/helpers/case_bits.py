@@ -209,7 +209,7 @@ def _ties() -> Iterator[Any]:
                 ball = tp.Sphere(sphere[:3], sphere[3])
                 yield tp.surface_touches(ball, tp.Triangle(*triangle[0]))
                 yield tp.surface_touches(ball, tp.Segment(*triangle[0, [row % 3, 2 - row % 2]]))
-            yield tp.surface_touches_triangle_many(
+            yield tp.rows.surface_touches_triangle(
                 spheres, np.broadcast_to(triangle, (len(balls), 3, 3))
             )
 

@@ -45,7 +45,7 @@ def _both(name: str, first: str, second: str, many: str | None = None) -> Iterat
         options = ({"two_sided": False}, {"two_sided": True})
     for one, other in _pairs(first, second):
         for option in options:
-            yield getattr(tp, many or f"{name}_many")(*one.arrays, *other.arrays, **option)
+            yield getattr(tp.rows, many or name)(*one.arrays, *other.arrays, **option)
             for row in range(SINGLES):
                 yield getattr(tp, name)(one.one(row), other.one(row), **option)
 
@@ -65,7 +65,7 @@ def _points_in_triangles() -> Iterator[Any]:
         rows = draws.mixed(far, far + 2.0, ROWS, 4, 2)
         rows[::7, 3] = rows[::7, 2]
         rows[3::7, 0] = 0.5 * (rows[3::7, 1] + rows[3::7, 2])
-        yield tp.point_in_triangle_2d_many(*rows.swapaxes(0, 1))
+        yield tp.rows.point_in_triangle_2d(*rows.swapaxes(0, 1))
         yield from (tp.point_in_triangle_2d(*row) for row in rows[:SINGLES])
 
 
@@ -75,7 +75,7 @@ def _enclosing_spheres() -> Iterator[Any]:
         for far in PLACES:
             sets = draws.mixed(far, far + 3.0, 40, count, 3)
             sets[::6] = sets[::6, :1]
-            yield tp.smallest_enclosing_sphere_many(sets)
+            yield tp.rows.smallest_enclosing_sphere(sets)
             yield from (tp.smallest_enclosing_sphere(points) for points in sets[:20])
 
 
@@ -183,7 +183,7 @@ GROUPS |= {
 }
 GROUPS |= {
     f"surface_touches_{kind}": partial(
-        _both, "surface_touches", "sphere", kind, f"surface_touches_{kind}_many"
+        _both, "surface_touches", "sphere", kind, f"surface_touches_{kind}"
     )
     for kind in ("plane", "segment", "triangle")
 }

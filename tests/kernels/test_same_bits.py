@@ -15,7 +15,7 @@ import numpy as np
 from pyglm import glm
 from terrain_physics import (
     BoxCollider, CharacterMovement, HeightMap, SphereCollider,
-    intersect_obb_triangle_many, intersect_sphere_triangle_many,
+    rows.intersect_obb_triangle, rows.intersect_sphere_triangle,
 )
 
 def tell():
@@ -44,10 +44,10 @@ def tell():
     rotations[:, :, 0] *= np.linalg.det(rotations)[:, None]
     for two_sided in (False, True):
         lines.append(
-            intersect_sphere_triangle_many(spheres, triangles, two_sided=two_sided).tobytes().hex()
+            rows.intersect_sphere_triangle(spheres, triangles, two_sided=two_sided).tobytes().hex()
         )
         lines.append(
-            intersect_obb_triangle_many(
+            rows.intersect_obb_triangle(
                 spheres[:, :3], spheres[:, 1:], np.round(rotations, 12), triangles,
                 two_sided=two_sided,
             ).tobytes().hex()

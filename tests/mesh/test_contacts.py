@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import terrain_physics as tp
 from terrain_physics import (
     AABB,
     OBB,
@@ -13,9 +14,6 @@ from terrain_physics import (
     HeightMap,
     Sphere,
     TriangleMesh,
-    intersect_capsule_triangle_many,
-    intersect_obb_triangle_many,
-    intersect_sphere_triangle_many,
 )
 from tests.helpers.meshes import MESHES, bumpy_sphere, grid, lattice
 from tests.helpers.threads import cut_finely
@@ -110,7 +108,7 @@ def test_balls(case):
     assert_brute(
         every,
         len(balls),
-        lambda i: intersect_sphere_triangle_many(balls[i : i + 1], corners, two_sided=True),
+        lambda i: tp.rows.intersect_sphere_triangle(balls[i : i + 1], corners, two_sided=True),
     )
     assert len(every) > 8
     assert_deepest_and_counts(
@@ -131,7 +129,7 @@ def test_capsules(case):
     assert_brute(
         every,
         len(capsules),
-        lambda i: intersect_capsule_triangle_many(capsules[i : i + 1], corners, two_sided=True),
+        lambda i: tp.rows.intersect_capsule_triangle(capsules[i : i + 1], corners, two_sided=True),
     )
     shapes = [Capsule(row[:3], row[3:6], row[6]) for row in capsules]
     assert_same(mesh.contacts(shapes), every)
@@ -147,7 +145,7 @@ def test_boxes(case):
     assert_brute(
         every,
         len(centers),
-        lambda i: intersect_obb_triangle_many(
+        lambda i: tp.rows.intersect_obb_triangle(
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners, two_sided=True
         ),
     )
@@ -312,7 +310,7 @@ def test_vast_and_far_shapes():
     assert_brute(
         every,
         len(balls),
-        lambda i: intersect_sphere_triangle_many(balls[i : i + 1], corners, two_sided=True),
+        lambda i: tp.rows.intersect_sphere_triangle(balls[i : i + 1], corners, two_sided=True),
     )
     assert (every.query == 3).sum() == len(faces)
     assert not np.isin([2, 4], every.query).any()

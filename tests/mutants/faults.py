@@ -14,6 +14,7 @@ class Fault(NamedTuple):
 
 
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
+_SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 
 
@@ -162,5 +163,21 @@ FAULTS = (
         "    return add_scaled(debt, had, 1.0 - share)\n",
         "    return add_scaled(debt, had, 1.0)\n",
         (recorded("behaviour doors"),),
+    ),
+    # Kinds of shapes.
+    Fault(
+        "34_page_of_an_unknown_shape",
+        "viewer.packing",
+        "        if kind not in SHAPE_NAMES:\n",
+        "        if not kind:\n",
+        ("tests/character/test_unknown_shapes.py::test_a_page_of_an_unknown_kind_is_refused",),
+    ),
+    Fault(
+        "35_a_chain_leaves_two_kinds_to_its_last_branch",
+        "_kernels.surface.shapes",
+        "    if body.kind == BOX:\n        return box_body(add(body.extents, (by, by, by)), "
+        "body.rotation)\n",
+        "",
+        (f"{_SHAPE_KINDS}::test_the_last_branch_of_a_chain_stands_for_kinds_that_are_alike",),
     ),
 )

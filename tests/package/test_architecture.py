@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is the document that stays true: what it names is there."""
+"""ARCHITECTURE.md and the design notes stay true: what they name is there."""
 
 import ast
 import re
@@ -12,6 +12,14 @@ from tests.helpers import rooms
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "terrain_physics" / "ARCHITECTURE.md"
+RECIPES = ROOT / "CONTRIBUTING.md"
+NOTES = ROOT / "demo" / "docs" / "design"
+
+# Made by tasks, and in no checkout.
+BUILT = {"build/docs"}
+
+# Words that a person reads in a quarter of an hour.
+MOST_WORDS = 2500
 
 # What a person can hold in mind of one folder: rooms, floors, arrows.
 MOST = 20, 7, 50
@@ -45,10 +53,32 @@ def test_a_path_is_told_from_other_code() -> None:
     assert named_paths(text) == {"a/b.py", "c.py", "demo/", "_k/*.py"}
 
 
-def test_every_path_it_names_exists() -> None:
-    names = named_paths(DOCUMENT.read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    "document", [DOCUMENT, RECIPES, *sorted(NOTES.glob("[!i]*.md"))], ids=lambda path: path.stem
+)
+def test_every_path_it_names_exists(document: Path) -> None:
+    names = named_paths(document.read_text(encoding="utf-8"))
     assert names, "no path found: has the form of the document changed?"
-    assert not {name for name in names if not exists(name)}
+    assert not {name for name in names - BUILT if not exists(name)}
+
+
+def test_it_is_short() -> None:
+    assert len(DOCUMENT.read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+def test_each_design_note_is_listed_here_on_its_index_and_in_the_site() -> None:
+    notes = {file.stem for file in NOTES.glob("*.md")} - {"index"}
+    text, index = (file.read_text(encoding="utf-8") for file in (DOCUMENT, NOTES / "index.md"))
+    assert set(re.findall(r"^\| `demo/docs/design/(\w+)\.md` \|", text, re.MULTILINE)) == notes
+    assert set(re.findall(r"^\| \[[^\]]+\]\((\w+)\.md\) \|", index, re.MULTILINE)) == notes
+    (tree,) = re.findall(r"```\{toctree\}\n:hidden:\n\n([^`]+)```", index)
+    assert set(tree.split()) == notes
+
+
+def test_the_glossary_is_short() -> None:
+    _, _, rest = DOCUMENT.read_text(encoding="utf-8").partition("\n## Glossary\n")
+    glossary, _, _ = rest.partition("\n## ")
+    assert 0 < len(re.findall(r"^\|", glossary, re.MULTILINE)) - 2 <= 20
 
 
 def folders() -> list[Path]:

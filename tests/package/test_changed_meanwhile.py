@@ -141,7 +141,7 @@ _CASES: dict[str, tuple[Callable[..., Any], list[tuple[np.ndarray, Any]]]] = {
     "counter": (lambda t: tp.TouchCounter(t).count(_BALLS), [(_TRIANGLES, _NAN)]),
     "counter's spheres": (lambda s: tp.TouchCounter(_TRIANGLES).count(s), [(_BALLS, -1.0)]),
     "spheres and triangles": (
-        lambda s, t: tp.intersect_sphere_triangle_many(s, t.reshape(-1, 3, 3)),
+        lambda s, t: tp.rows.intersect_sphere_triangle(s, t.reshape(-1, 3, 3)),
         [(_BALLS, _NAN), (_TRIANGLES, _NAN)],
     ),
     "enclosing": (lambda p: tp.smallest_enclosing_sphere(p).radius, [(_PLACES, _NAN)]),

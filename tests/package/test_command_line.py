@@ -2,10 +2,10 @@
 
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +15,7 @@ from terrain_physics import __main__ as command_line
 from terrain_physics import __version__, warmup
 from terrain_physics._kernels import _jit
 from terrain_physics._support import threads
+from terrain_physics.counter import command
 from tests.helpers import forks
 
 CONTEST = Path(__file__).parents[2] / "assets" / "contest"
@@ -226,39 +227,6 @@ def test_info_tells_processor_and_threads(capsys, monkeypatch):
         assert f"\nprocessor: {told}; threads: 7\n" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh", "powershell"])
-def test_completions_know_commands_and_options(shell, capsys):
-    assert command_line.run(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    assert all(word in script for word in ("count", "warm-up", "verify", "triangles"))
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes(tmp_path, capsys):
-    assert command_line.run(["completion", "bash"]) == 0
-    script = tmp_path / "complete"
-    script.write_text(capsys.readouterr().out)
-    program = """
-source "$1"
-COMP_WORDS=(terrain-physics count --ve) COMP_CWORD=2
-COMP_LINE="${COMP_WORDS[*]}" COMP_POINT=${#COMP_LINE}
-$(complete -p terrain-physics | sed 's/.*-F \\([^ ]*\\).*/\\1/') terrain-physics --ve count
-echo "${COMPREPLY[@]}"
-"""
-    done = subprocess.run(
-        ["bash", "-c", program, "bash", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["--verify"]
-
-
-def test_the_manual_tells_all_commands(capsys):
-    assert command_line.run(["man"]) == 0
-    page = capsys.readouterr().out
-    assert page.startswith(".TH TERRAIN")
-    for told in ("count", "warm", "info", "completion", "nine numbers (ax ay az"):
-        assert told in page
-
-
 def test_the_demo_of_the_checkout_is_opened(capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path.copy())
     assert command_line.run(["demo", "--list"]) == 0
@@ -278,28 +246,77 @@ def test_a_demo_that_is_not_there_is_told(capsys, monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its pipes break otherwise")
-@pytest.mark.parametrize("arguments", [["completion", "bash"], ["man"], ["info"]])
-def test_nobody_may_read_on(arguments):
+def test_nobody_may_read_on():
     end, pipe = os.pipe()
     os.close(end)
-    process = start(*arguments, stdout=pipe)
+    process = start("info", stdout=pipe)
     os.close(pipe)
     assert process.communicate() == (b"", b"")
     assert process.returncode == command_line.PIPE_CLOSED
 
 
+@pytest.fixture
+def terminated(monkeypatch):
+    """Let counting on a cluster end by SIGTERM; return the arguments of such a count."""
+
+    def end(*_, **__):
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("not reached")
+
+    monkeypatch.setattr(command, "run_on_cluster", end)
+    return ["count", "--scheduler", "local", "--triangles", "t", "--spheres", "s"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM that a program can handle")
+def test_a_count_that_is_terminated_unwinds_and_handles_signals_as_before(terminated):
+    before = signal.getsignal(signal.SIGTERM)
+    assert command_line.run(terminated) == command_line.TERMINATED
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_thread_counts_without_handling_signals(terminated, monkeypatch):
+    monkeypatch.setattr(command, "run_on_cluster", lambda *_, **__: 0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(command_line.run, terminated).result() == 0
+
+
+SPREAD = ["--triangles", "t", "--spheres", "s"]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "module"), [(["completion", "bash"], "shtab"), (["man"], "argparse_manpage")]
+    ("arguments", "message"),
+    [
+        (["--scheduler", "local:0"], "argument --scheduler: must be local, local:WORKERS with 1"),
+        (["--scheduler", "here"], "argument --scheduler: must be local, local:WORKERS with 1"),
+        (["--triangles", "t"], "--triangles and --spheres go together"),
+        ([*SPREAD, "--", "whole"], "a FILE is a whole problem and cannot go with --triangles"),
+        (["--json", "whole"], "--json goes with --stats"),
+        (["-", "-"], "standard input can be read only once"),
+        ([*SPREAD, "--out", "new"], "--out and --worker-timeout go with --scheduler"),
+        ([*SPREAD, "--worker-timeout", "9"], "--out and --worker-timeout go with --scheduler"),
+        ([*SPREAD, "more"], "several files of --spheres go with --scheduler"),
+        (["--scheduler", "local"], "--scheduler goes with --triangles and --spheres"),
+        (
+            ["--scheduler", "local", "--triangles", "-", "--spheres", "s"],
+            "--scheduler cannot read standard input: workers read files",
+        ),
+        (
+            [*SPREAD, "--scheduler", "local", "--threads", "2"],
+            "--threads and --verify do not go with --scheduler",
+        ),
+        (
+            [*SPREAD, "--scheduler", "local", "--out", "./t"],
+            "--out must be another file than t, which it would replace",
+        ),
+    ],
 )
-def test_what_a_shell_needs_is_named(arguments, module, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setitem(sys.modules, f"{module}.manpage", None)
+def test_options_that_do_not_go_together(arguments, message, capsys):
     with pytest.raises(SystemExit) as error:
-        command_line.run(arguments)
+        command_line.run(["count", *arguments])
     assert error.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert "is not installed. It needs what pip install 'terrain-physics[shell]' brings" in err
+    assert f"error: {message}" in err
 
 
 def test_info_tells_the_machine_code(capsys, monkeypatch):

@@ -47,7 +47,8 @@ def test_stub_says_what_the_table_says() -> None:
         if alias.asname == alias.name
     }
     table = {name: f"terrain_physics.{module}" for name, module in TABLE.items()}
-    assert imported == table | {"__version__": "terrain_physics._version"}
+    own = {"__version__": "terrain_physics._version", "rows": "terrain_physics"}
+    assert imported == table | own
 
 
 def test_stub_and_module_list_the_same_names() -> None:
@@ -154,7 +155,7 @@ def test_a_characters_parameters_are_documented() -> None:
 
 
 def test_dir_lists_the_names() -> None:
-    assert dir(terrain_physics) == sorted(terrain_physics.__all__)
+    assert dir(terrain_physics) == sorted([*terrain_physics.__all__, "rows"])
 
 
 def test_unknown_name_is_an_attribute_error() -> None:
@@ -169,6 +170,32 @@ def test_star_import_brings_the_names() -> None:
     names: dict[str, object] = {}
     exec("from terrain_physics import *", names)  # noqa: S102
     assert names.keys() - {"__builtins__"} == set(terrain_physics.__all__)
+
+
+ROWS = terrain_physics.rows
+
+
+@pytest.mark.parametrize("name", ROWS.__all__)
+def test_a_function_of_rows_is_defined_in_the_file_that_has_the_one_of_a_pair(name: str) -> None:
+    function = getattr(ROWS, name)
+    pair = name if name in TABLE else "surface_touches"
+    assert function.__module__ == f"terrain_physics.rows.{TABLE[pair].partition('.')[2]}"
+    assert function.__doc__
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_the_module_of_rows_has_its_functions_and_no_others() -> None:
+    found = {
+        name for name, value in vars(ROWS).items() if inspect.isfunction(value) and name[0] != "_"
+    }
+    assert found == set(ROWS.__all__)
+    assert len(found) == len(ROWS.__all__)
+
+
+@pytest.mark.parametrize("code", ["import terrain_physics.rows", "import terrain_physics"])
+def test_rows_are_there_after_either_import(code: str) -> None:
+    asked = "terrain_physics.rows.raycast_sphere([(-5, 0, 0)], [(1, 0, 0)], [(0, 0, 0, 1)])"
+    assert run(f"{code}; print({asked})").stdout.split() == ["[4.]"]
 
 
 def test_import_is_light() -> None:

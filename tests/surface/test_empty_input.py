@@ -6,16 +6,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-import terrain_physics
-from terrain_physics import Ground, HeightMap, Octree, Surface, TriangleMesh, count_touching
+from terrain_physics import (
+    Ground,
+    HeightMap,
+    Octree,
+    Surface,
+    TriangleMesh,
+    count_touching,
+    rows,
+)
 
-MANY = {name for name in dir(terrain_physics) if name.endswith("_many")}
-MANY -= {"smallest_enclosing_sphere_many"}  # of how many points each set is, [] cannot say
+MANY = set(rows.__all__) - {
+    "smallest_enclosing_sphere"
+}  # of how many points each set is, [] cannot say
 
 
 @pytest.mark.parametrize("name", sorted(MANY))
 def test_functions_of_many_pairs(name: str) -> None:
-    function = getattr(terrain_physics, name)
+    function = getattr(rows, name)
     parameters = inspect.signature(function).parameters.values()
     needed = [part for part in parameters if part.default is part.empty]
     answer: Any = function(*([] for _ in needed))

@@ -182,7 +182,7 @@ def count_part_shifts(part_shifts: Floats) -> int:
 
 @kernel(inline=True, no_refcount=True)
 def end_part_shifts(part_shifts: Floats, count: int) -> None:
-    """End the list of shifts after so many."""
+    """End the list of shifts after ``count`` of them."""
     if count < MOST_SHIFTED:
         part_shifts[count, SHIFTED_PART] = -1.0
 

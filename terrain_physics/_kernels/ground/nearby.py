@@ -18,7 +18,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.tolerances import RUN_SLACK
 from terrain_physics._kernels.types import Floats
 
-# Up to so many candidates nothing lies behind them.
+# Up to this many candidates have no index behind them.
 FEW = 256
 
 _RUN = 16  # a power of two
@@ -70,7 +70,7 @@ def _lists(count: int) -> int:
 
 @kernel
 def rows_needed(count: int) -> int:
-    """Return how many rows so many candidates take, with all that lies behind them."""
+    """Return how many rows so many candidates take, with the index behind them."""
     if count <= FEW:
         return count
     table = _lists(count) + _CORNERS * count

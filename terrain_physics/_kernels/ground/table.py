@@ -99,7 +99,7 @@ def only_of(ground: GroundTable, only: int) -> GroundTable:
 
 @kernel(inline=True)
 def with_step_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTable:
-    """Return the ground for a body with a step that begins there and has seen so many moves."""
+    """Return the ground for a body as its step begins; it has ``seen`` so many moves."""
     return GroundTable(
         ground.table,
         ground.mask,

@@ -194,7 +194,7 @@ def _spans_in_tiles(
     levels: Floats,
     marks: Int32s,
 ) -> None:
-    """Write the same of a map in tiles, but the triangles; ``bits`` are those of the cells."""
+    """Write the results of `put_spans` without triangles, for a map in tiles with these bits."""
     prefer_wide_vectors()
     for k in range(marks.shape[0]):
         is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)

@@ -1,7 +1,7 @@
 """A loose octree as flat arrays: objects sorted into cells, the cells listed in preorder.
 
-An object goes by its center into a cell no smaller than itself (T. Ulrich, "Loose Octrees", Game
-Programming Gems, 2000), so that an object on the border of two cells gets as deep as any other.
+The center of an object decides its cell, which is no smaller than the object (T. Ulrich, "Loose
+Octrees", Game Programming Gems, 2000). So an object on the border of two cells gets as deep as any.
 Cells only decide which objects are grouped together; a cell stores the box around its objects and
 nothing else.
 

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.counter import ranges as kernels
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._support import checks
-from terrain_physics._support.lazy import is_lazy, lazy_array
+from terrain_physics._support.lazy import is_lazy
 from terrain_physics._support.threads import Workers, alone
-from terrain_physics.counter.counter import TouchCounter, bounds_of, table_of
+from terrain_physics.counter.cluster.blocks import Counter, lazy_array
+from terrain_physics.counter.tables import bounds_of, table_of
 
 RANGE_ROWS = 1 << 19
 """Triangles of a range, roughly; twice as many are very unlikely. Its tree takes 66 MB."""
@@ -37,6 +38,7 @@ _COLUMNS = ["ax", "ay", "az", "bx", "by", "bz", "cx", "cy", "cz"]
 
 Array = NDArray[np.float64]
 Compute = Callable[[str, Sequence[Any]], Iterable[Any]]
+CounterOf = Callable[[Array], Counter]
 _CutBlock = tuple[NDArray[np.int64], Array]
 _Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -97,13 +99,15 @@ def _computed(_: str, values: Sequence[Any]) -> Iterable[Any]:
     return results
 
 
-def plan(triangles: Any, spheres: Any, compute: Compute = _computed) -> Plan:
+def plan(triangles: Any, spheres: Any, counter_of: CounterOf, compute: Compute = _computed) -> Plan:
     """Return what is going to be counted; looks at all triangles and spheres once.
 
     Parameters
     ----------
     triangles : lazy array, shape (n, 9) or (n, 3, 3)
     spheres : array_like or lazy array, shape (q, 4)
+    counter_of : callable
+        Makes a counter of triangles (n, 9): `TouchCounter`.
     compute : callable, optional
         Is told what is being done, and returns the results of lazy values.
     """
@@ -120,7 +124,7 @@ def plan(triangles: Any, spheres: Any, compute: Compute = _computed) -> Plan:
     if found.counts.max() > _MOST_OF_RANGE * RANGE_ROWS:
         curve = _curve_through(compute("sampling all triangles", _evenly_of(blocks)))
         found = _merged_ranges(list(compute("reading triangles again", _ranges_of(blocks, curve))))
-    counters = _counters(table, curve, found)
+    counters = _counters(table, curve, found, counter_of)
     counted, pairs = [], 0
     for block, (count, lower, upper) in zip(sphere_blocks, shells, strict=True):
         met = _ranges_met(lower, upper, found.boxes) if count else []
@@ -160,7 +164,7 @@ def _blocks(name: str, value: Any, columns: int) -> list[Any]:
 
     if is_lazy(value):
         return list(lazy_array(name, value, (columns,)).to_delayed().ravel())
-    held = checks.copied(table_of(name, value, columns))
+    held = checks.copied(name, table_of(name, value, columns))
     return list(da.from_array(held, (RANGE_ROWS, columns)).to_delayed().ravel())
 
 
@@ -313,7 +317,7 @@ def _ranges_met(lower: Array, upper: Array, boxes: Array) -> list[int]:
 # Counting
 
 
-def _counters(triangles: Any, curve: _Curve, found: _Ranges) -> list[Any]:
+def _counters(triangles: Any, curve: _Curve, found: _Ranges, counter_of: CounterOf) -> list[Any]:
     """Return a counter of the triangles of each range, lazily."""
     blocks = list(triangles.to_delayed().ravel())
     if len(blocks) * curve.range_count <= _MOST_PARTS:
@@ -322,7 +326,8 @@ def _counters(triangles: Any, curve: _Curve, found: _Ranges) -> list[Any]:
     else:
         tables = [[table] for table in _shuffled(triangles, curve)]
     return [
-        _delayed(_counter_of_range, tables[k], int(count)) for k, count in enumerate(found.counts)
+        _delayed(_counter_of_range, tables[k], int(count), counter_of)
+        for k, count in enumerate(found.counts)
     ]
 
 
@@ -357,7 +362,7 @@ def _with_ranges(frame: Any, curve: _Curve) -> Any:
     return table.assign(range=_assigned(triangles, curve)[0])
 
 
-def _counter_of_range(tables: Sequence[Any], expected: int) -> TouchCounter:
+def _counter_of_range(tables: Sequence[Any], expected: int, counter_of: CounterOf) -> Counter:
     triangles = np.concatenate([np.asarray(table) for table in tables])
     if len(triangles) != expected:
         raise ValueError(
@@ -365,7 +370,7 @@ def _counter_of_range(tables: Sequence[Any], expected: int) -> TouchCounter:
             f"them now, {expected} before"
         )
     with alone():
-        return TouchCounter(triangles)
+        return counter_of(triangles)
 
 
 def _counts(block: Any, count: int, counters: Sequence[Any], boxes: Array) -> Any:
@@ -388,7 +393,7 @@ def _cut(block: Any, boxes: Array) -> list[_CutBlock]:
     return partitions
 
 
-def _count(counter: TouchCounter, partition: _CutBlock) -> _Counted:
+def _count(counter: Counter, partition: _CutBlock) -> _Counted:
     rows, spheres = partition
     with alone():
         return rows, counter.count(spheres)

@@ -69,6 +69,7 @@ def count(
     *,
     patience: float,
     out: str | None,
+    counter_of: ranges.CounterOf,
     progress: Progress,
 ) -> Counted:
     """Count, and return the counts, or write them as Parquet to a new folder ``out``.
@@ -83,6 +84,8 @@ def count(
         Seconds for which workers may be silent, or missing.
     out : str, optional
         A folder that is not there yet, where workers can write.
+    counter_of : callable
+        Makes a counter of triangles (n, 9): `TouchCounter`.
     progress : Progress
         Is told what is being done.
 
@@ -109,7 +112,7 @@ def count(
         workers = _ClusterWorkers(client, patience, progress)
         workers.wait()
         rows, balls = _lazy(parts["triangles"], 9), _lazy(parts["spheres"], 4)
-        planned = ranges.plan(rows, balls, workers.step)
+        planned = ranges.plan(rows, balls, counter_of, workers.step)
         blocks = list(planned.counts.to_delayed().ravel())
         progress.begin("counting", planned.sphere_count, " spheres")
         counts: Iterator[NDArray[np.int64]] = iter(())

@@ -1,9 +1,11 @@
 """Narrow phase: one body against one triangle, as a part of solid ground."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import on_stack
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.internal_edges import leads_out
 from terrain_physics._kernels.character.state.work import IN_BOX, near_cost, spend
@@ -11,6 +13,7 @@ from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_F
 from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
 from terrain_physics._kernels.geometry.closest_point import FACE, closest_on_triangle
 from terrain_physics._kernels.geometry.obb_triangle import (
+    FACE_COUNT,
     face_normal,
     put_difference_faces,
     tie_slack,
@@ -141,14 +144,14 @@ def _is_ball_apart(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def _round_contact(
-    candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3,
-    work: Floats,
-) -> tuple[float, Vec3, float, bool]:  # fmt: skip
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, work: Floats
+) -> tuple[float, Vec3, float, bool]:
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
     Through: the axis goes through the triangle, a case for `_angular_contact`. The triangles of a
     map have one side. Those of a mesh have two: the side of the center counts.
     """
+    a, b, c, normal = corners_from(candidates, k, offset)
     radius = body.radius
     if body.kind == SPHERE:
         feature, point = closest_on_triangle(a, b, c, True, normal)
@@ -200,99 +203,107 @@ def _is_that_deep(
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
+class _Polytope(NamedTuple):
+    """A triangle minus a box around the origin, in the box's frame: see obb_triangle.py."""
+
+    faces: Floats
+    sides: int  # how many
+    front: int  # the face on the side that counts as outside
+    normal: Vec3  # of that face, in the world
+    slack: float  # distances that differ by less are one
+
+
+@kernel(inline=True)
+def _radius_around(body: Body) -> float:
+    """Return the radius around the box that a body is as one: that of a capsule around its line."""
+    return body.radius if body.kind == CAPSULE else 0.0
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_cut_off(polytope: _Polytope, direction: Vec3, distance: float) -> bool:
+    """Tell whether another face cuts off the foot on a face."""
+    faces, slack = polytope.faces, polytope.slack
+    for other in range(polytope.sides):
+        if float(faces[other, 3]) < distance * dot(face_normal(faces, other), direction) - slack:
+            return True
+    return False
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_way_out(
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, work: Floats,
+    polytope: _Polytope, face: int,
+) -> bool:  # fmt: skip
+    """Tell whether a face leads out of the ground and the body would really lie against it."""
+    faces, front = polytope.faces, polytope.front
+    direction, distance = face_normal(faces, face), float(faces[face, 3])
+    if dot(direction, face_normal(faces, front)) < -FRONT_COSINE:
+        return False
+    cut_off = _is_cut_off(polytope, direction, distance)
+    if face != front:
+        outward = to_world(body.rotation, direction)
+        return not cut_off and leads_out(candidates, count, k, outward, work)
+    depth = distance + _radius_around(body)
+    return not cut_off or _is_that_deep(
+        candidates, count, k, offset, body, polytope.normal, depth, work
+    )
+
+
 @kernel(no_refcount=True)
 def _angular_contact(
-    candidates: Floats,
-    count: int,
-    k: int,
-    offset: Vec3,
-    body: Body,
-    a: Vec3,
-    b: Vec3,
-    c: Vec3,
-    normal: Vec3,
-    faces: Floats,
-    work: Floats,
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, work: Floats
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
 
     The overlap is the least move out of this triangle alone, whatever lies there. The contact is
-    the nearest of the faces of triangle minus box (see obb_triangle.py) that leads out of the
-    ground *and* that the box would really lie against: the foot on it must not be cut off by
-    another face, else the overlap is with the endless plane, not with the triangle. (In a valley,
-    each slope cuts off the feet on the other; there the plane counts if the ground is as high as
-    the plane over the deepest corner of the box.) A capsule is a line with a radius around it.
+    the nearest of the faces of triangle minus box that leads out of the ground *and* that the box
+    would really lie against: the foot on it must not be cut off by another face, else the overlap
+    is with the endless plane, not with the triangle. (In a valley, each slope cuts off the feet on
+    the other; there the plane counts if the ground is as high as the plane over the deepest corner
+    of the box.) A capsule is a line with a radius around it.
     """
-    box_a, box_b, box_c = (
-        to_box(body.rotation, a),
-        to_box(body.rotation, b),
-        to_box(body.rotation, c),
-    )
-    extents = body.extents
-    sides, _ = put_difference_faces(box_a, box_b, box_c, extents, faces, CONTACT_MARGIN)
+    faces = on_stack(FACE_COUNT, 4)
+    a, b, c, normal = corners_from(candidates, k, offset)
+    is_behind = dot(normal, a) > 0.0
+    a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
+    sides, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
     if sides < 0:
         return NO_CONTACT, normal, NO_CONTACT
     spend(work, IN_BOX)
-    radius = body.radius if body.kind == CAPSULE else 0.0
-    slack = tie_slack(box_a, box_b, box_c, extents)
-    front, front_face = face_normal(faces, 0), 0
-    if candidates[k, THICKNESS] == 0.0 and dot(normal, a) > 0.0:
-        front, front_face, normal = face_normal(faces, 1), 1, scale(normal, -1.0)
+    front = 0
+    if candidates[k, THICKNESS] == 0.0 and is_behind:
+        front, normal = 1, scale(normal, -1.0)
+    polytope = _Polytope(faces, sides, front, normal, tie_slack(a, b, c, body.extents))
     depth, nearest, overlap = np.inf, -1, np.inf
     for i in range(sides):
         distance = float(faces[i, 3])
         overlap = min(overlap, distance)
-        direction = face_normal(faces, i)
-        if distance >= depth - slack or dot(direction, front) < -FRONT_COSINE:
-            continue
-        cut_off = False
-        for other in range(sides):
-            if (
-                float(faces[other, 3])
-                < distance * dot(face_normal(faces, other), direction) - slack
-            ):
-                cut_off = True
-                break
-        if i == front_face:
-            if cut_off and not _is_that_deep(
-                candidates, count, k, offset, body, normal, distance + radius, work
-            ):
-                continue
-        elif cut_off or not leads_out(
-            candidates, count, k, to_world(body.rotation, direction), work
+        if distance < depth - polytope.slack and _is_way_out(
+            candidates, count, k, offset, body, work, polytope, i
         ):
-            continue
-        depth, nearest = distance, i
+            depth, nearest = distance, i
+    radius = _radius_around(body)
     overlap += radius
     if nearest < 0 or (overlap <= SLOP < depth + radius):
         return NO_CONTACT, normal, overlap
-    if nearest == front_face:
-        return depth + radius, normal, overlap
-    return depth + radius, to_world(body.rotation, face_normal(faces, nearest)), overlap
+    if nearest != front:
+        normal = to_world(body.rotation, face_normal(faces, nearest))
+    return depth + radius, normal, overlap
 
 
 @kernel(noinline=True, no_refcount=True)
 def _near_contact(
-    candidates: Floats,
-    count: int,
-    k: int,
-    offset: Vec3,
-    body: Body,
-    a: Vec3,
-    b: Vec3,
-    c: Vec3,
-    normal: Vec3,
-    faces: Floats,
-    work: Floats,
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, work: Floats
 ) -> tuple[float, Vec3, float]:
-    """Do as `contact` for a candidate that may be one, with its corners from the center."""
+    """Do as `contact` for a candidate that may be one.
+
+    It reads the corners again: quicker than to be handed them.
+    """
     if body.kind != BOX:
-        depth, normal, overlap, through = _round_contact(
-            candidates, count, k, body, a, b, c, normal, work
-        )
+        depth, normal, overlap, through = _round_contact(candidates, count, k, offset, body, work)
         if not through:
             return depth, normal, overlap
-    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces, work)
+    return _angular_contact(candidates, count, k, offset, body, work)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -302,7 +313,6 @@ def contact(
     k: int,
     offset: Vec3,
     body: Body,
-    faces: Floats,
     work: Floats,
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a body against a candidate; depth -inf: no contact.
@@ -317,27 +327,20 @@ def contact(
     spend(work, near_cost(body.kind))
     if _is_ball_apart(body, a, b, c, normal):
         return NO_CONTACT, normal, NO_CONTACT
-    return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces, work)
+    return _near_contact(candidates, count, k, offset, body, work)
 
 
 @kernel(noinline=True, no_refcount=True)
-def touches(
-    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats, work: Floats
-) -> bool:
+def touches(candidates: Floats, k: int, offset: Vec3, body: Body, work: Floats) -> bool:
     """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.half_extents):
         return False
     spend(work, near_cost(body.kind))
     if body.kind == BOX:
-        count, _ = put_difference_faces(
-            to_box(body.rotation, a),
-            to_box(body.rotation, b),
-            to_box(body.rotation, c),
-            body.extents,
-            faces,
-            CONTACT_MARGIN,
-        )
+        a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
+        faces = on_stack(FACE_COUNT, 4)
+        count, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
         return count >= 0
     if body.kind == SPHERE:
         _, gap = closest_on_triangle(a, b, c, True, normal)
@@ -348,9 +351,7 @@ def touches(
 
 
 @kernel(noinline=True, no_refcount=True)
-def overlap_alone(
-    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats, work: Floats
-) -> float:
+def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, work: Floats) -> float:
     """Return how deep a body is in a candidate alone, by the least move out; <= 0 if apart."""
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.half_extents):
@@ -362,14 +363,9 @@ def overlap_alone(
     if body.kind == CAPSULE:
         _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
         return body.radius - length(gap)
-    count, _ = put_difference_faces(
-        to_box(body.rotation, a),
-        to_box(body.rotation, b),
-        to_box(body.rotation, c),
-        body.extents,
-        faces,
-        0.0,
-    )
+    faces = on_stack(FACE_COUNT, 4)
+    a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
+    count, _ = put_difference_faces(a, b, c, body.extents, faces, 0.0)
     overlap = np.inf
     for i in range(count):
         overlap = min(overlap, float(faces[i, 3]))

@@ -7,10 +7,16 @@ import math
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import on_stack
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import corners_from
 from terrain_physics._kernels.character.state.work import near_cost, spend
-from terrain_physics._kernels.geometry.obb_triangle import face_normal, put_difference_faces, to_box
+from terrain_physics._kernels.geometry.obb_triangle import (
+    FACE_COUNT,
+    face_normal,
+    put_difference_faces,
+    to_box,
+)
 from terrain_physics._kernels.math.vec3 import (
     Mat3,
     Vec3,
@@ -116,8 +122,9 @@ def _capsule_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: 
 
 
 @kernel
-def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: Floats) -> float:
+def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3) -> float:
     """Return the same for a box."""
+    faces = on_stack(FACE_COUNT, 4)
     up = to_box(rotation, (0.0, 1.0, 0.0))
     count, _ = put_difference_faces(
         to_box(rotation, a), to_box(rotation, b), to_box(rotation, c), extents, faces, np.inf
@@ -137,9 +144,7 @@ def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
 
 
 @kernel(noinline=True, no_refcount=True)
-def rise_onto(
-    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats, work: Floats
-) -> float:
+def rise_onto(candidates: Floats, k: int, offset: Vec3, body: Body, work: Floats) -> float:
     """Return how far up a body must go to lie on top of a candidate; may be < 0.
 
     -inf if the triangle is neither above nor below the body.
@@ -157,4 +162,4 @@ def rise_onto(
         return _sphere_rise(a, b, c, normal, body.radius)
     if body.kind == CAPSULE:
         return _capsule_rise(a, b, c, normal, body.radius, body.axis)
-    return _box_rise(a, b, c, body.extents, body.rotation, faces)
+    return _box_rise(a, b, c, body.extents, body.rotation)

@@ -30,9 +30,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> Manifold:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(work, k):
         looked_at += 1
-        depth, normal, overlap = contact(
-            candidates, scene.size, k, offset, scene.body, scene.faces, work
-        )
+        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, work)
         overlapping = max(overlapping, overlap)
         if depth >= -CONTACT_MARGIN:
             contacts[count, CANDIDATE] = k
@@ -75,7 +73,7 @@ def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
-        if touches(candidates, k, offset, scene.body, scene.faces, scene.work):
+        if touches(candidates, k, offset, scene.body, scene.work):
             count += 1
             total = add(total, three(candidates, k, NORMAL))
         k = next_near(candidates, scene.size, k + 1, lower, upper)

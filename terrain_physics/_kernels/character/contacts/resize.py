@@ -46,7 +46,7 @@ def _rise_of_wider_feet(scene: Scene, offset: Vec3, count: int, walkable: float)
             which = int(scene.contacts[i, CANDIDATE])
             best = max(
                 best,
-                rise_onto(scene.candidates, which, offset, scene.body, scene.faces, scene.work),
+                rise_onto(scene.candidates, which, offset, scene.body, scene.work),
             )
     return best
 

@@ -121,7 +121,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
             depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
             moved = add_scaled(offset, push, depth)
             which = int(contacts[i, CANDIDATE])
-            if overlap_alone(candidates, which, moved, scene.body, scene.faces, scene.work) <= SLOP:
+            if overlap_alone(candidates, which, moved, scene.body, scene.work) <= SLOP:
                 needed = False
                 break
         if needed:
@@ -146,10 +146,7 @@ def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
             depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
             moved = add_scaled(offset, push, depth)
             which = int(contacts[i, CANDIDATE])
-            if (
-                overlap_alone(scene.candidates, which, moved, scene.body, scene.faces, scene.work)
-                <= SLOP
-            ):
+            if overlap_alone(scene.candidates, which, moved, scene.body, scene.work) <= SLOP:
                 needed = False
                 break
         if needed:
@@ -189,7 +186,6 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
                 int(contacts[i, CANDIDATE]),
                 offset,
                 scene.body,
-                scene.faces,
                 scene.work,
             )
             if walls:
@@ -230,11 +226,8 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
-        if (
-            buried
-            or overlap_alone(candidates, k, offset, scene.body, scene.faces, scene.work) > 0.0
-        ):
-            up = rise_onto(candidates, k, offset, scene.body, scene.faces, scene.work)
+        if buried or overlap_alone(candidates, k, offset, scene.body, scene.work) > 0.0:
+            up = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
@@ -318,7 +311,7 @@ def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, walkable: 
     for i in range(count):
         if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= walkable:
             which = int(scene.contacts[i, CANDIDATE])
-            up = rise_onto(scene.candidates, which, offset, scene.body, scene.faces, scene.work)
+            up = rise_onto(scene.candidates, which, offset, scene.body, scene.work)
             if up <= most:
                 best = max(best, up)
     return best

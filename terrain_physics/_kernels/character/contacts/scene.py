@@ -17,7 +17,6 @@ from terrain_physics._kernels.character.state.work import (
     new_work,
     spend,
 )
-from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
 from terrain_physics._kernels.ground.movers import no_part_shifts
 from terrain_physics._kernels.ground.nearby import FEW, put_runs
@@ -51,7 +50,6 @@ class Scene(NamedTuple):
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Int64s  # (..,)
-    faces: Floats  # (FACE_COUNT, 4), scratch: of a box against one triangle
     work: Floats  # (1,), how much has been done: see `state.work`
     planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
@@ -64,7 +62,6 @@ class Memory(NamedTuple):
     candidates: Floats
     contacts: Floats
     order: Int64s
-    faces: Floats
     work: Floats
     planes: Floats
     part_shifts: Floats  # (MOST_SHIFTED, SHIFT_SIZE), see `ground.movers`
@@ -80,7 +77,6 @@ def make_memory() -> Memory:
         np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
         np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
         np.empty(_ROOM, dtype=np.int64),
-        np.empty((FACE_COUNT, 4), dtype=np.float64),
         new_work(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
         no_part_shifts(),
@@ -94,7 +90,6 @@ def borrow_memory(memory: Memory) -> Memory:
         borrow(memory.candidates),
         borrow(memory.contacts),
         borrow(memory.order),
-        borrow(memory.faces),
         borrow(memory.work),
         borrow(memory.planes),
         borrow(memory.part_shifts),
@@ -110,7 +105,6 @@ def empty_scene(body: Body, resolver: int, random_state: UInt64s, memory: Memory
         body,
         memory.contacts,
         memory.order,
-        memory.faces,
         memory.work,
         memory.planes,
         resolver,
@@ -131,7 +125,6 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
         scene.body,
         contacts,
         order,
-        scene.faces,
         scene.work,
         scene.planes,
         scene.resolver,
@@ -163,7 +156,6 @@ def with_body(scene: Scene, body: Body) -> Scene:
         body,
         scene.contacts,
         scene.order,
-        scene.faces,
         scene.work,
         scene.planes,
         scene.resolver,
@@ -183,7 +175,6 @@ def at_once(scene: Scene) -> Scene:
         scene.body,
         scene.contacts,
         scene.order,
-        scene.faces,
         scene.work,
         scene.planes,
         SIMULTANEOUS,

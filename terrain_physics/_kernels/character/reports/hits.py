@@ -275,9 +275,7 @@ def _approach_velocity(
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
-        depth, normal, _ = contact(
-            candidates, scene.size, k, offset, scene.body, scene.faces, scene.work
-        )
+        depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.work)
         if depth >= -CONTACT_MARGIN:
             if upright:
                 _, normal = flat(normal)

@@ -111,7 +111,7 @@ def _raise_onto(scene: Scene, offset: Vec3, highest: float, walkable: float) -> 
         upright = abs(candidates[k, NORMAL + 1])
         is_wall = max(a, b, c) > highest and upright < walkable
         if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
-            best = rise_onto(candidates, k, offset, scene.body, scene.faces, scene.work)
+            best = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up < best <= most:
                 up = best
         k = next_near(candidates, scene.size, k + 1, lower, upper)
@@ -319,9 +319,7 @@ def climb(
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
     own = borrow_memory(memory)
-    own = Memory(
-        own.candidates, own.contacts, own.order, own.faces, scene.work, own.planes, own.part_shifts
-    )
+    own = Memory(own.candidates, own.contacts, own.order, scene.work, own.planes, own.part_shifts)
     scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot

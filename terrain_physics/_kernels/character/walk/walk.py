@@ -106,12 +106,10 @@ def support(
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
         up = -np.inf
         if top - foot > least:  # some part of it is that high
-            up = rise_onto(candidates, k, offset, scene.body, scene.faces, scene.work)
+            up = rise_onto(candidates, k, offset, scene.body, scene.work)
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
-            depth, normal, _ = contact(
-                candidates, scene.size, k, raised, scene.body, scene.faces, scene.work
-            )
+            depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.work)
             upright = normal[1]
             if depth < -CONTACT_MARGIN:  # a neighbor keeps the body off: its face counts too
                 face = float(candidates[k, NORMAL + 1])

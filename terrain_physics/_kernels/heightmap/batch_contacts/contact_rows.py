@@ -109,7 +109,7 @@ def put_corners_in_tiles(
     list_code: Int64s,
     corners: Floats,
 ) -> None:
-    """Write the same of a map in tiles."""
+    """Write corners as `put_corners` does, for a map in tiles."""
     prefer_wide_vectors()
     for k in range(list_row.shape[0]):
         lines = lines_in_tiles(grid, list_row[k], list_code[k] >> np.int64(2))
@@ -127,7 +127,7 @@ def _put_corners(
     list_code: Int64s,
     corners: Floats,
 ) -> None:
-    """Write the same of any map."""
+    """Write corners as `put_corners` does, for any map."""
     if grid.tiles != 0:
         put_corners_in_tiles(heights, grid, numbers, list_row, list_code, corners)
     else:

@@ -76,6 +76,16 @@ Place = tuple[int, int, int]
 NO_ROW = -(2**62)  # at the shape's first cell
 
 
+@kernel(inline=True)
+def _part_count(kind: int) -> int:
+    """Return how many columns of numbers the filter of a kind of shape reads."""
+    if kind == SPHERE:
+        return SPHERE_PARTS
+    if kind == BOX:
+        return BOX_PARTS
+    return _LEAST_PARTS
+
+
 @kernel
 def _put_ranges(
     grid: Grid,
@@ -223,7 +233,7 @@ def find_contacts(
     edges = outline(grid, blocks)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
-    part_count = (SPHERE_PARTS, BOX_PARTS)[kind] if kind <= BOX else _LEAST_PARTS
+    part_count = _part_count(kind)
     parts = np.zeros(part_count * CHUNK, dtype=np.float32)
     numbers = np.empty(part_count * PAIRS, dtype=np.float32)
     places, samples = np.empty(3 * PAIRS, dtype=np.int32), np.empty(4 * PAIRS, dtype=np.float32)

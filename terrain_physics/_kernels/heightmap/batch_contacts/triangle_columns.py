@@ -34,7 +34,7 @@ def lines_of(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
 
 @kernel(inline=True)
 def lines_in_tiles(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
-    """Return the same of a map in tiles, of a cell with ground."""
+    """Return what `lines_of` does, for a cell with ground of a map in tiles."""
     table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
     at = tile_in(table, grid.rows, row, column)
     top, down, _ = lined_up(table, at + HEIGHTS_AT, row, np.int64(0))

@@ -1,7 +1,4 @@
-"""Many rays against shapes: arrays in, distances out, by the rules of ``rays.py``.
-
-Both run the same kernels.
-"""
+"""Many rays against shapes: how far along each ray its shape begins."""
 
 from typing import Any
 
@@ -17,8 +14,8 @@ def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
     return checks.points("origins", origins), checks.directions("directions", directions)
 
 
-def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floats:
-    """Return how far along n rays each meets the triangle in its row, as `raycast_triangle` does.
+def raycast_triangle(origins: Any, directions: Any, triangles: Any) -> Floats:
+    """Return how far along n rays each meets the triangle in its row.
 
     Parameters
     ----------
@@ -30,7 +27,8 @@ def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floa
     Returns
     -------
     ndarray of float64, shape (n,)
-        Meters from the origin, for directions of any length; NaN where missed.
+        Meters from the origin, for directions of any length, by the rules of
+        `terrain_physics.raycast_triangle`; NaN where missed.
 
     Raises
     ------
@@ -40,7 +38,7 @@ def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floa
     Examples
     --------
     >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
-    >>> raycast_triangle_many([(1, 5, 1), (3, 5, 3)], [(0, -2, 0)], floor)
+    >>> raycast_triangle([(1, 5, 1), (3, 5, 3)], [(0, -2, 0)], floor)
     array([ 5., nan])
     """
     origin_rows, direction_rows = _rays(origins, directions)
@@ -51,7 +49,7 @@ def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floa
     return out
 
 
-def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
+def raycast_sphere(origins: Any, directions: Any, spheres: Any) -> Floats:
     """Return how far along n rays each meets the solid sphere in its row.
 
     Parameters
@@ -69,11 +67,11 @@ def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
     Raises
     ------
     ValueError
-        As `raycast_triangle_many`, and for negative radii.
+        As `raycast_triangle`, and for negative radii.
 
     Examples
     --------
-    >>> raycast_sphere_many([(-5, 0, 0), (0, 0, 0)], [(2, 0, 0)], [(0, 0, 0, 1)])
+    >>> raycast_sphere([(-5, 0, 0), (0, 0, 0)], [(2, 0, 0)], [(0, 0, 0, 1)])
     array([4., 0.])
     """
     origin_rows, direction_rows = _rays(origins, directions)
@@ -84,7 +82,7 @@ def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
     return out
 
 
-def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Floats:
+def raycast_aabb(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Floats:
     """Return how far along n rays each meets the solid axis-aligned box in its row.
 
     Parameters
@@ -102,11 +100,11 @@ def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -
     Raises
     ------
     ValueError
-        As `raycast_triangle_many`, and for a lower corner above an upper one on any axis.
+        As `raycast_triangle`, and for a lower corner above an upper one on any axis.
 
     Examples
     --------
-    >>> raycast_aabb_many([(-5, 1, 0), (-5, 3, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 1)])
+    >>> raycast_aabb([(-5, 1, 0), (-5, 3, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 1)])
     array([ 5., nan])
     """
     origin_rows, direction_rows = _rays(origins, directions)
@@ -119,7 +117,7 @@ def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -
     return out
 
 
-def raycast_obb_many(
+def raycast_obb(
     origins: Any, directions: Any, centers: Any, half_extents: Any, rotations: Any
 ) -> Floats:
     """Return how far along n rays each meets the solid box in its row.
@@ -141,12 +139,12 @@ def raycast_obb_many(
     Raises
     ------
     ValueError
-        As `raycast_triangle_many`, and for negative half extents and matrices that are no
+        As `raycast_triangle`, and for negative half extents and matrices that are no
         rotations.
 
     Examples
     --------
-    >>> raycast_obb_many([(-5, 0, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 3)], [np.eye(3)])
+    >>> raycast_obb([(-5, 0, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 3)], [np.eye(3)])
     array([4.])
     """
     origin_rows, direction_rows = _rays(origins, directions)
@@ -158,7 +156,7 @@ def raycast_obb_many(
     return out
 
 
-def raycast_capsule_many(origins: Any, directions: Any, capsules: Any) -> Floats:
+def raycast_capsule(origins: Any, directions: Any, capsules: Any) -> Floats:
     """Return how far along n rays each meets the solid capsule in its row.
 
     Parameters
@@ -176,11 +174,11 @@ def raycast_capsule_many(origins: Any, directions: Any, capsules: Any) -> Floats
     Raises
     ------
     ValueError
-        As `raycast_triangle_many`, and for negative radii.
+        As `raycast_triangle`, and for negative radii.
 
     Examples
     --------
-    >>> raycast_capsule_many([(-5, 0, 0)], [(1, 0, 0)], [(0, -2, 0, 0, 2, 0, 0.5)])
+    >>> raycast_capsule([(-5, 0, 0)], [(1, 0, 0)], [(0, -2, 0, 0, 2, 0, 0.5)])
     array([4.5])
     """
     origin_rows, direction_rows = _rays(origins, directions)

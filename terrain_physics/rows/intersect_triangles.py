@@ -1,0 +1,83 @@
+"""Many triangles against triangles, by the rules of `geometry/intersect_triangles.py`."""
+
+from typing import Any
+
+import numpy as np
+
+from terrain_physics._kernels.geometry.triangle_triangle_rows import (
+    triangles_cross_rows,
+    triangles_touch_rows,
+)
+from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics._support import checks
+
+
+def intersect_triangle_triangle(first: Any, second: Any) -> Bools:
+    """Tell for each of n pairs of triangles whether they have a point in common.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters. Without area, a triangle is a segment or a point.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        As `terrain_physics.intersect_triangle_triangle`: touching counts.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_triangle_triangle(
+    ...     floor, [[(1, -1, 1), (1, 1, 1), (3, 1, 1)], [(1, 1, 1), (1, 2, 1), (3, 1, 1)]]
+    ... )
+    array([ True, False])
+    """
+    first_rows, second_rows, count = _rows(first, second)
+    out = np.empty(count, dtype=np.bool_)
+    triangles_touch_rows(first_rows, second_rows, out)
+    return out
+
+
+def crossing_segment(first: Any, second: Any) -> Floats:
+    """Return for each of n pairs of triangles the segment they have in common.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters. Without area, a triangle is a segment or a point.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 2, 3)
+        The ends in meters, by the rules of `terrain_physics.crossing_segment`; NaN where apart and
+        where coplanar triangles overlap in an area.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> crossing_segment(floor, [[(1, -1, 1), (1, 1, 1), (3, 1, 1)]])
+    array([[[1., 0., 1.],
+            [2., 0., 1.]]])
+    """
+    first_rows, second_rows, count = _rows(first, second)
+    out = np.empty((count, 2, 3))
+    triangles_cross_rows(first_rows, second_rows, out)
+    out += 0.0  # never "-0"
+    return out
+
+
+def _rows(first: Any, second: Any) -> tuple[Floats, Floats, int]:
+    first_rows = checks.triangles("first", first)
+    second_rows = checks.triangles("second", second)
+    return first_rows, second_rows, checks.common_length(first=first_rows, second=second_rows)
