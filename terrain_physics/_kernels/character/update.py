@@ -45,6 +45,7 @@ from terrain_physics._kernels.character.sleep.sleep import (
 from terrain_physics._kernels.character.state.initial_motion import initial_motion
 from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
+    ALONG_SURFACE,
     BASE_PART,
     BELOW,
     BY_WORK,
@@ -172,7 +173,7 @@ def _begin_motion(
         out.walks,
         cosine,
         cosine - SLOPE_SLACK,
-        rules[SURFACE_SPEED] != 0.0,
+        int(rules[SURFACE_SPEED]) == ALONG_SURFACE,
         step_height(rules, body),
         snap,
         snap * min(STEPS_TOGETHER, pace.steps),
