@@ -204,8 +204,7 @@ class Journal:
         return self._grounds, self._events, self._size, self.contents, self.saved
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        grounds, self._events, self._size, self.contents, *saved = state
-        self.saved = saved[0] if saved else None  # of pickles that are older than this entry
+        grounds, self._events, self._size, self.contents, self.saved = state
         for _ in self._watch(grounds):
             pass
 

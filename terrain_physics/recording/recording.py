@@ -155,16 +155,15 @@ class Recording:
         Returns
         -------
         Recording
-            To be replayed; it cannot go on. Files of version 1 have no changes of the ground, and
-            no hashes of it.
+            To be replayed; it cannot go on.
 
         Raises
         ------
         FileNotFoundError
             If there is no such file.
         ValueError
-            If it is no recording, damaged, of a version that this one cannot replay, or larger
-            unpacked than `save` writes; naming the file. It is measured before it is read.
+            If it is no recording, damaged, of another version, or larger unpacked than `save`
+            writes; naming the file. It is measured before it is read.
         """
         recording = cls.__new__(cls)
         recording._hold(None, *load_frames(path))  # noqa: SLF001
@@ -182,8 +181,8 @@ class Recording:
         Raises
         ------
         ValueError
-            If that was not kept: grounds of more than 64 MiB are not, and files of versions 1 and 2
-            lack it. If it is damaged, in a file that somebody made.
+            If that was not kept: grounds of more than 64 MiB are not. If it is damaged, in a file
+            that somebody made.
 
         Examples
         --------
@@ -198,8 +197,8 @@ class Recording:
         """
         if self._start.scene is None:
             raise ValueError(
-                "recording must hold its scene, got one of a ground above 64 MiB or from a file "
-                "of an earlier version: give make_scene, which makes it anew"
+                "recording must hold its scene, got one of a ground above 64 MiB: give "
+                "make_scene, which makes it anew"
             )
         try:
             return self._start.scene.made()
