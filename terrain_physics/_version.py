@@ -1,3 +1,3 @@
 """The version, in the one place the build reads it from."""
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"

@@ -1,7 +1,7 @@
 """The content of a recording, frame by frame, and the file that keeps it.
 
-A file is checked before memory is reserved for it: a small archive may hold gigabytes. What a file
-may hold unpacked is limited, and nothing beyond that is saved either.
+A file is checked before memory is reserved for it: a small archive may hold gigabytes. There is a
+limit to the unpacked size of a file, and nothing beyond that is saved either.
 """
 
 import json
@@ -29,8 +29,7 @@ from terrain_physics.character.material_rules import MaterialRules, saved_materi
 from terrain_physics.recording.journal import EVENT_BYTES, KINDS, Contents, Event
 from terrain_physics.recording.start import RecordedScene
 
-FORMAT, VERSION = "terrain_physics recording", 3
-"""Version 1 did not keep what happened to the ground, version 2 not what there was at the start."""
+FORMAT, VERSION = "terrain_physics recording", 1
 
 MOST_BYTES = 1 << 28
 """Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write.
@@ -46,8 +45,8 @@ _NUMBER_TYPES = {
     "header": "|u1",
     "delta_times": "<f8",
     "counts": "<i8",
-    "who": "<i4",
-    "where": "<i4",
+    "rows": "<i4",
+    "places": "<i4",
     "bits": "<u8",
     "hashes": "<u8",
     "event_counts": "<i8",
@@ -56,8 +55,6 @@ _NUMBER_TYPES = {
     "scene_rows": "<u8",
     "scene_bytes": "|u1",
 }
-_SINCE_3 = {"scene_rows", "scene_bytes"}
-_LATER = {1: _SINCE_3 | {"event_counts", "events", "event_bytes"}, 2: _SINCE_3, 3: set[str]()}
 
 _EVENT_SIZE = EVENT_BYTES // 8
 """Numbers of an event: its kind, ground, key, bytes of content, and its own four."""
@@ -68,39 +65,39 @@ class TooLargeError(ValueError):
 
 
 class Start(NamedTuple):
-    """What there was before the first frame.
+    """The scene before the first frame.
 
     Attributes
     ----------
     hashes : dict of str or int to str
         Of the characters.
-    grounds : list of dict, or None
-        Hashes of what their grounds held; None in files of version 1.
+    grounds : list of dict
+        Hashes of what their grounds held.
     scene : RecordedScene, or None
-        All of it; None in files of versions 1 and 2, and of what is too large.
+        All of it; None where that is too large.
     """
 
     hashes: dict[Key, str]
-    grounds: list[Contents] | None
-    scene: RecordedScene | None = None  # as in pickles that are older than this
+    grounds: list[Contents]
+    scene: RecordedScene | None
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFrame:
-    """What the game did before one update, and what came of it."""
+    """Everything that the game did before one update, and the outcome."""
 
     delta_time: float
     left: list[Key]
     bodies: list[tuple[Key, Collider]]  # characters that came or were given another body
     material_rules: list[tuple[Key, MaterialRules]]  # those that were given others
-    # What was written: to which characters, by number in the order after all that; to which places
-    # of a packed row; and which bits.
+    # The writes: to which characters, by number in the order after all that; to which places of a
+    # packed row; and which bits.
     rows: NDArray[np.int32]
     places: NDArray[np.int32]
     bits: UInt64s
-    # What happened to the ground before that, in order.
+    # Events of the ground before that, in order.
     events: list[Event]
-    # What it led to: all characters, and the hash of each.
+    # The outcome: all characters, and the hash of each.
     keys: list[Key]
     states: UInt64s
 
@@ -126,25 +123,13 @@ def frame_between(
 ) -> RecordedFrame:
     """Return what the game did to come from one state to the other, with events of the ground."""
     numbers = {key: number for number, key in enumerate(old.keys)}
-    kept: list[int] = []
-    for key in new.keys:  # removed and added again counts as one that came
-        number = numbers.get(key, -1)
-        if number < 0 or (kept and number < kept[-1]):
-            break
-        kept.append(number)
+    kept = _kept(numbers, new.keys)
     staying = {old.keys[number] for number in kept}
     left = [key for key in old.keys if key not in staying]
     bodies = [
         (key, body)
         for key, body in zip(new.keys, new.colliders, strict=True)
         if key not in staying or body != old.colliders[numbers[key]]
-    ]
-    old_rules, new_rules = dict(old.material_rules), dict(new.material_rules)
-    before = {key: own for key, own in old_rules.items() if key in staying}
-    material_rules = [
-        (key, new_rules.get(key, ()))
-        for key in before | new_rules
-        if new_rules.get(key, ()) != before.get(key, ())
     ]
     base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
     base[: len(kept)] = packed_rows(old)[kept]
@@ -154,7 +139,7 @@ def frame_between(
         seconds,
         left,
         bodies,
-        material_rules,
+        _material_rules_between(old, new, staying),
         written.astype(np.int32),
         places.astype(np.int32),
         rows[written, places],
@@ -162,6 +147,30 @@ def frame_between(
         list(hashes),
         _numbers(hashes.values()),
     )
+
+
+def _kept(numbers: dict[Key, int], keys: Iterable[Key]) -> list[int]:
+    """Return the numbers of the characters that stayed; one removed and added again came anew."""
+    kept: list[int] = []
+    for key in keys:
+        number = numbers.get(key, -1)
+        if number < 0 or (kept and number < kept[-1]):
+            break
+        kept.append(number)
+    return kept
+
+
+def _material_rules_between(
+    old: GroupState, new: GroupState, staying: set[Key]
+) -> list[tuple[Key, MaterialRules]]:
+    """Return the rules of the characters that were given others."""
+    before = {key: own for key, own in old.material_rules if key in staying}
+    after = dict(new.material_rules)
+    return [
+        (key, after.get(key, ()))
+        for key in before | after
+        if after.get(key, ()) != before.get(key, ())
+    ]
 
 
 def save_frames(path: str | os.PathLike[str], start: Start, frames: list[RecordedFrame]) -> None:
@@ -209,8 +218,8 @@ def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[A
         "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
         "delta_times": [[f.delta_time for f in frames]],
         "counts": [[len(f.rows) for f in frames]],
-        "who": [f.rows for f in frames],
-        "where": [f.places for f in frames],
+        "rows": [f.rows for f in frames],
+        "places": [f.places for f in frames],
         "bits": [f.bits for f in frames],
         "hashes": [_numbers(start.hashes.values()), *(f.states for f in frames)],
         "event_counts": [[len(f.events) for f in frames]],
@@ -243,7 +252,7 @@ def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
 
 
 def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[RecordedFrame]]:
-    """Return what was written, or raise ValueError naming the file."""
+    """Return the content of a file, or raise ValueError naming the file."""
     name = file_name(path)
     checked_size(name)
     with pathlib.Path(name).open("rb") as file:
@@ -253,18 +262,19 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[RecordedFrame
 def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[RecordedFrame]]:
     """Return what an open file holds."""
     try:
-        header, arrays = _unpacked_file(name, file)
-        # Files of version 1 that do not name the format of states have the first one.
-        form = header.get("state_format", 1)
-        found = _version_text(header["version"], form, header["state_size"])
-        if found in _KNOWN_VERSIONS:
-            return _frames_of(header, arrays)
+        with zipfile.ZipFile(file) as archive:
+            members = _members_of(name, file, archive)
+            header = _header_of(archive, members)
+            found = _version_text(header["version"], header["state_format"], header["state_size"])
+            if found == _VERSION_TEXT:
+                arrays = {kind: _array_of(archive, members, kind) for kind in _NUMBER_TYPES}
+                return _frames_of(header, arrays)
     except TooLargeError:
         raise
     except Exception:  # whatever damage leads to
         raise ValueError(f"{name}: file must be a recording, undamaged") from None
     raise ValueError(
-        f"{name}: recording must be of {_KNOWN_VERSIONS[-1]}, got {found}: another version "
+        f"{name}: recording must be of {_VERSION_TEXT}, got {found}: another version "
         "of terrain_physics saved it, and can replay it"
     )
 
@@ -274,33 +284,31 @@ def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
     return f"version {version} with states of format {state_format}, {state_size} numbers each"
 
 
-_KNOWN_VERSIONS = [
-    _version_text(version, STATE_FORMAT, SAVED.size) for version in range(1, VERSION + 1)
-]
+_VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 
-def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header and the arrays of a file; raise any error if it is damaged."""
-    with zipfile.ZipFile(file) as archive:
-        found = members_of(file, archive)
-        members = {name.removesuffix(".npy"): member for name, member in found.items()}
-        lacking = _NUMBER_TYPES.keys() - members.keys()
-        if not members.keys() <= _NUMBER_TYPES.keys() or len(found) != len(members):
-            raise zipfile.BadZipFile
-        if lacking not in _LATER.values():
-            raise zipfile.BadZipFile
-        sizes = {kind: member.file_size for kind, member in members.items()}
-        _refuse_large(name, sizes["header"], sum(sizes.values()))
-        arrays = {
-            kind: array_of(archive, member, _NUMBER_TYPES[kind], 1)
-            for kind, member in members.items()
-        }
-    header = json.loads(bytes(arrays["header"]))
+def _members_of(name: str, file: BinaryIO, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """Return the members of a file; raise any error if there are others than it must have."""
+    found = members_of(file, archive)
+    members = {name.removesuffix(".npy"): member for name, member in found.items()}
+    if members.keys() != _NUMBER_TYPES.keys() or len(found) != len(members):
+        raise zipfile.BadZipFile
+    sizes = {kind: member.file_size for kind, member in members.items()}
+    _refuse_large(name, sizes["header"], sum(sizes.values()))
+    return members
+
+
+def _header_of(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(bytes(_array_of(archive, members, "header")))
     if header["format"] != FORMAT:
         raise ValueError(header["format"])
-    if _LATER.get(header["version"], set[str]()) != lacking:
-        raise ValueError(header["version"])
-    return header, arrays
+    return header
+
+
+def _array_of(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], kind: str
+) -> NDArray[Any]:
+    return array_of(archive, members[kind], _NUMBER_TYPES[kind], 1)
 
 
 def _frames_of(
@@ -310,8 +318,9 @@ def _frames_of(
     hashes = arrays["hashes"]
     keys = [checked_key(key) for key in header["start"]]
     known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
-    start = Start(known, _grounds_of(header), _scene_of(header, arrays, keys))
-    happened = _events_of(header, arrays, len(start.grounds or []))
+    grounds = [{str(key): str(own) for key, own in told.items()} for told in header["grounds"]]
+    start = Start(known, grounds, _scene_of(header, arrays, keys))
+    happened = _events_of(header, arrays, len(grounds))
     frames: list[RecordedFrame] = []
     counts = arrays["counts"].tolist()
     nothing = _writes(arrays, 0, 0, 0)  # one for all frames: there may be a million
@@ -337,7 +346,7 @@ def _frames_of(
         frames.append(
             RecordedFrame(time, left, bodies, material_rules, *writes, events, keys, states)
         )
-    if hashes_end != len(hashes) or end != len(arrays["who"]):
+    if hashes_end != len(hashes) or end != len(arrays["rows"]):
         raise ValueError(end)
     return start, frames
 
@@ -346,7 +355,9 @@ def _writes(
     arrays: dict[str, NDArray[Any]], first: int, count: int, characters: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], UInt64s]:
     """Return the writes of one frame; raise any error where there are none such."""
-    rows, places, bits = (arrays[name][first : first + count] for name in ("who", "where", "bits"))
+    rows, places, bits = (
+        arrays[name][first : first + count] for name in ("rows", "places", "bits")
+    )
     if not len(rows) == len(places) == len(bits) == count:
         raise ValueError(count)
     if count and not (
@@ -357,20 +368,10 @@ def _writes(
     return rows, places, bits
 
 
-def _grounds_of(header: dict[str, Any]) -> list[Contents] | None:
-    """Return hashes of the grounds, if there are any."""
-    grounds = header.get("grounds")
-    if grounds is None:
-        return None
-    return [{str(key): str(own) for key, own in ground.items()} for ground in grounds]
-
-
 def _scene_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]], keys: list[Key]
 ) -> RecordedScene | None:
     """Return what there was at the start; raise any error where its parts do not fit each other."""
-    if header["version"] < 3:
-        return None
     rows, content = arrays["scene_rows"], arrays["scene_bytes"]
     if header["scene"] is None:
         if len(rows) or len(content):
@@ -383,8 +384,6 @@ def _events_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]], grounds: int
 ) -> list[list[Event]]:
     """Return the events of each frame; raise any error where they do not fit their numbers."""
-    if header["version"] == 1:
-        return [[]] * len(header["frames"])
     rows = arrays["events"].reshape(-1, _EVENT_SIZE)
     content, counts = arrays["event_bytes"], arrays["event_counts"].tolist()
     added = iter(header["added"])

@@ -98,8 +98,6 @@ def played(
 
 def _refuse_other_grounds(start: Start, grounds: list[AnyGround]) -> None:
     """Refuse grounds that do not hold what the recorded ones did."""
-    if start.grounds is None:
-        return
     if len(grounds) != len(start.grounds):
         raise ValueError(
             f"make_scene must give {len(start.grounds)} grounds as recorded, got {len(grounds)}"

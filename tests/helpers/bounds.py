@@ -16,7 +16,7 @@ def verdict(group: str) -> str:
     if group.startswith(_ROW):
         row = group.removeprefix(_ROW).replace(" ", "_")
         said += f"; {judged(TESTS / f'test_{row}.py')}"
-    return f"{said}: if the change is meant, record them and say why in CHANGELOG.md"
+    return f"{said}: if the change is meant, record them and say why in the commit"
 
 
 def judged(tests: Path) -> str:

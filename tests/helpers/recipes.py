@@ -11,10 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from terrain_physics._kernels.surface.shapes import SHAPE_KINDS
+
 ROOT = Path(__file__).parents[2]
 
 # Names of the kinds of shapes: constants of kernels, classes, and words.
-KINDS = {"SPHERE", "BOX", "CAPSULE"}
+KINDS = {kind.name.upper() for kind in SHAPE_KINDS}
 KINDS_OF_NAMES = {"BALL": "SPHERE", "SphereCollider": "SPHERE"}  # in the demo; a class's kind
 KINDS_OF_NAMES |= {"BoxCollider": "BOX", "CapsuleCollider": "CAPSULE"} | {k: k for k in KINDS}
 _CLASSES = {"Sphere", "AABB", "OBB", "Capsule"}

@@ -1,7 +1,7 @@
 """Hashes of many answers, in groups, as they are recorded in tests/golden/bits.json.
 
 ``python -m tests.helpers.recorded_bits`` writes the file anew: only when a change of bits is meant,
-with the reason in CHANGELOG.md.
+with the reason in the message of the commit.
 """
 
 import json

@@ -480,34 +480,6 @@ def rewritten(path, recorded, change):
     return path
 
 
-def as_version_2(header, arrays):
-    header["version"] = 2
-    del header["scene"], arrays["scene_rows"], arrays["scene_bytes"]
-
-
-def as_version_1(header, arrays):
-    as_version_2(header, arrays)
-    header["version"] = 1
-    del header["grounds"], header["added"]
-    for name in ("event_counts", "events", "event_bytes"):
-        del arrays[name]
-
-
-@pytest.mark.parametrize("as_before", [as_version_1, as_version_2])
-def test_files_of_earlier_versions_are_replayed_to_a_scene_that_is_given(tmp_path, as_before):
-    hero = make_tiles()
-    recording = Recording(hero)
-    for _ in range(10):
-        recording.update(FRAME)
-    path = rewritten(tmp_path / "old", recording, as_before)
-    old = Recording.load(path)
-    assert replay(old, make_tiles) is None
-    with pytest.raises(ValueError, match=r"recording must hold its scene, got .* earlier version"):
-        old.make_scene()
-    old.save(tmp_path / "new")
-    assert replay(Recording.load(tmp_path / "new"), make_tiles) is None
-
-
 def put(place, value):
     def change(header, arrays):
         events = arrays["events"].copy()
@@ -537,7 +509,7 @@ def put(place, value):
         pytest.param(lambda header, _: header["added"].append({}), id="one more added"),
         pytest.param(lambda header, _: header.update(grounds=None), id="no ground"),
         pytest.param(lambda header, _: header.update(grounds=3), id="no list"),
-        pytest.param(lambda header, _: header.update(version=1), id="version 1 with events"),
+        pytest.param(lambda header, _: header.pop("grounds"), id="grounds left out"),
         pytest.param(lambda _, arrays: arrays.pop("events"), id="no events"),
     ],
 )
@@ -595,16 +567,6 @@ def test_grounds_of_a_scene_that_are_none_are_refused(recorded, tmp_path, change
     path = rewritten(tmp_path / "damaged", recorded, on_scene(change))
     with pytest.raises(ValueError, match="recording must hold its scene, undamaged"):
         Recording.load(path).make_scene()
-
-
-def test_version_1_is_without_events(recorded, tmp_path):
-    def change(header, arrays):
-        as_version_1(header, arrays)
-        header["version"] = 2
-
-    path = rewritten(tmp_path / "damaged", recorded, change)
-    with pytest.raises(ValueError, match="damaged: file must be a recording, undamaged"):
-        Recording.load(path)
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(40, marks=pytest.mark.full)])

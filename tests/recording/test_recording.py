@@ -209,17 +209,17 @@ def _changed(path, recorded, **changes):
     ("changes", "message"),
     [
         (
-            {"version": 4},
-            f"must be of version 3 with .*{TODAY}, {SAVED.size} .* got version 4 with",
+            {"version": 2},
+            f"must be of version 1 with .*{TODAY}, {SAVED.size} .* got version 2 with",
         ),
-        ({"state_size": 3}, f"must be of version 3 .* got version 3 with .*{TODAY}, 3 numbers"),
-        ({"state_format": 2}, "must be of version 3 .* got version 3 with states of format 2"),
+        ({"state_size": 3}, f"must be of version 1 .* got version 1 with .*{TODAY}, 3 numbers"),
+        ({"state_format": 2}, "must be of version 1 .* got version 1 with states of format 2"),
         ({"format": "other"}, "must be a recording"),
         ({"start": [1]}, "must be a recording"),
         ({"frames": []}, "must be a recording"),
         ({"delta_times": np.full(90, 2.0)}, "must be a recording"),
         ({"hashes": np.zeros(5, np.uint64)}, "must be a recording"),
-        ({"who": np.full(10**5, 500, np.int32)}, "must be a recording"),
+        ({"rows": np.full(10**5, 500, np.int32)}, "must be a recording"),
     ],
 )
 def test_other_versions_and_parts_that_do_not_fit_are_refused(changes, message, recorded, tmp_path):

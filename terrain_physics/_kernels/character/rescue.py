@@ -4,7 +4,7 @@ from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.resolve import clearing_rise, resolve, rise_of_feet
-from terrain_physics._kernels.character.contacts.scene import Scene
+from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.reports.report import report_ground
 from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
@@ -19,6 +19,7 @@ from terrain_physics._kernels.character.state.layout import (
     LIFTED,
     LIMIT,
     MOVED,
+    OWN_VELOCITY,
     PENETRATION,
     POSITION,
     ROUNDS,
@@ -31,6 +32,9 @@ from terrain_physics._kernels.character.state.layout import (
     three_at,
 )
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
+from terrain_physics._kernels.character.state.substeps import Pace, largest_component
+from terrain_physics._kernels.character.state.work import is_spent
+from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats
@@ -40,8 +44,47 @@ RESCUE_SPEED = 30.0  # m/s
 RESCUE_STEP = 0.3  # meters
 
 
+@kernel(inline=True)
+def depenetrate(
+    state: Floats,
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: GroundTable,
+    delta_time: float,
+    is_teleported: bool,
+) -> tuple[Scene, Motion, float]:
+    """Take a body out of what it was put into, before its first step.
+
+    A walker that nothing has disturbed is not looked at. One that did not converge counts as newly
+    placed, as after a load: so both go on with the same bits.
+
+    Returns
+    -------
+    tuple of Scene, Motion and float
+        The scene, which reaches farther where there was something to do, and what `_rescue`
+        returns; the motion as it was, and 0, where that was too much work.
+    """
+    walking = motion.footing.walking
+    misplaced = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
+    is_below = not is_teleported and state[BELOW] != 0.0
+    if misplaced and walking:
+        depth = 0.0 if is_teleported else float(state[PENETRATION])
+        misplaced = _is_worse(scene, motion.offset, depth, is_below)
+        if misplaced:  # it is depenetrated at once, however far
+            far = pace.far + largest_component(scene.body.half_extents)
+            scene = look(scene, ground, motion.origin, far, movement.drop, 0.0)
+    if not misplaced:
+        return scene, motion, 0.0
+    out, left = _rescue(movement, motion, scene, delta_time, is_below)
+    if is_spent(scene.work):
+        return scene, motion, 0.0
+    return scene, out, left
+
+
 @kernel(noinline=True, no_refcount=True)
-def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
+def _is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
     """Tell whether a body is deeper in something than ``depth``, or its center newly in ground.
 
     Touching counts as no deeper. If neither holds, a walker goes on as if it had not been checked.
@@ -52,7 +95,7 @@ def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
 
 
 @kernel(noinline=True, no_refcount=True)
-def rescue(
+def _rescue(
     movement: MovementRules, motion: Motion, scene: Scene, delta_time: float, is_below: bool
 ) -> tuple[Motion, float]:
     """Lift a body whose center is below the surface of a map, and depenetrate a walking one.
@@ -97,6 +140,7 @@ def rescue(
 @kernel
 def rise(state: Floats, scene: Scene, motion: Motion, left: float, delta_time: float) -> None:
     """Write the state of a body that is still ``left`` meters too low after its rescue."""
+    put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
     put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
     put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
     state[WAS_GROUNDED] = state[GROUNDED]

@@ -1,11 +1,29 @@
-"""One update of a character: moving base, depenetration, steps of walk or flight, and sleep."""
+"""One update of a character, and of many.
 
-import numpy as np
+One update is `advance`, in this order:
+
+ 1. `teleport_or_nudge`: see where the game has put the body since the last update.
+ 2. `find_moving_base`: find the part that the body stands on.
+ 3. `carry_and_squeeze`: let it carry the body, and other moving parts push and squeeze it.
+ 4. `begin_motion`: read rules and initial velocity, and cut the time into steps.
+ 5. `look`: gather the triangles that those steps can reach (broad phase).
+ 6. `depenetrate`: take the body out of what it was put into.
+ 7. `rise`: one deep below the ground only rises in this update. For all others, `take_steps`:
+ 8.     `must_look`, `look`: gather anew where the triangles at hand do not reach.
+ 9.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
+10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`).
+11.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
+12. `end_among_others`: note the characters that were hit, and take the push out of the velocity.
+13. `settle`: write place, velocity, ground and flags to the state.
+14. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
+15. `settle_moving_base`: make the velocity relative to the part that the body stands on now.
+"""
+
+from typing import NamedTuple
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import upright_radius
-from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.scene import (
     Memory,
     Scene,
@@ -15,6 +33,7 @@ from terrain_physics._kernels.character.contacts.scene import (
     make_memory,
 )
 from terrain_physics._kernels.character.moving_base.moving_base import (
+    MovingBase,
     find_moving_base,
     ignore_moves,
     no_moving_base,
@@ -22,100 +41,28 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     settle_moving_base,
 )
 from terrain_physics._kernels.character.moving_base.squeeze import carry_and_squeeze, is_disturbed
-from terrain_physics._kernels.character.others.half_planes import (
-    CROWD_SIZE,
-    IS_TRIED,
-    PUSHED_DISPLACEMENT,
-)
+from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE, is_pushed
 from terrain_physics._kernels.character.others.standing_on_characters import (
     is_over_characters,
     report_character_below,
-    stand_on_character,
-    step_onto_character,
 )
-from terrain_physics._kernels.character.others.walls import forget_walls, note_walls
-from terrain_physics._kernels.character.reports.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
+from terrain_physics._kernels.character.others.walls import remember_walls
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE, OWN, HitLog, find_steps
 from terrain_physics._kernels.character.reports.settle import settle
-from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
+from terrain_physics._kernels.character.rescue import depenetrate, rise
 from terrain_physics._kernels.character.sleep.sleep import (
     is_asleep,
     note_contact_signature,
     stays_asleep,
 )
-from terrain_physics._kernels.character.state.initial_motion import initial_motion
-from terrain_physics._kernels.character.state.layout import (
-    AIR_TIME,
-    BASE_PART,
-    BELOW,
-    BY_WORK,
-    CONVERGED,
-    GROUND_KIND,
-    GROUND_NORMAL,
-    GROUND_PART,
-    GROUNDED,
-    HITS,
-    KEEP_OFF_LEDGES,
-    LIFTED,
-    MASK,
-    MAX_ROUNDS,
-    MOVED,
-    MOVES_SEEN,
-    NO_LIMIT,
-    OFFSET,
-    ON_CHARACTER,
-    ON_MOVING_BASE,
-    OWN_VELOCITY,
-    PENETRATION,
-    POSITION,
-    RESOLVER,
-    ROUNDS,
-    RULES_SIZE,
-    SLOPE_COSINE,
-    SNAP,
-    SQUEEZED_BY,
-    STATE_SIZE,
-    STEP_FOOT,
-    STEPPING,
-    SURFACE_SPEED,
-    WALLS,
-    WAS_GROUNDED,
-    put_three_at,
-    three_at,
-    unpack_body,
-)
-from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
-from terrain_physics._kernels.character.state.substeps import (
-    STEPS_TOGETHER,
-    Pace,
-    cut,
-    largest_component,
-    must_look,
-    one_less,
-    recentered,
-)
-from terrain_physics._kernels.character.state.teleport import step_height, teleport_or_nudge
-from terrain_physics._kernels.character.state.work import (
-    LAST_LOOK,
-    MOST_WORK,
-    STEP,
-    begin,
-    done,
-    is_spent,
-    spend,
-)
-from terrain_physics._kernels.character.step import (
-    Others,
-    among_others,
-    has_met_others,
-    is_among_others,
-    is_pushable,
-    is_pushed,
-    note_others,
-    take_step,
-    velocity_to,
-    without_push,
-)
-from terrain_physics._kernels.character.walk.step import walk_step
+from terrain_physics._kernels.character.state import layout as at
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at, unpack_body
+from terrain_physics._kernels.character.state.motion import Motion, MovementRules
+from terrain_physics._kernels.character.state.substeps import Pace
+from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
+from terrain_physics._kernels.character.state.work import begin, is_spent
+from terrain_physics._kernels.character.steps.step_among_others import Others, end_among_others
+from terrain_physics._kernels.character.steps.take_steps import begin_motion, take_steps
 from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts
 from terrain_physics._kernels.ground.table import (
@@ -127,227 +74,118 @@ from terrain_physics._kernels.ground.table import (
     with_step_start,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
-from terrain_physics._kernels.surface.shapes import Body
-from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 
-@kernel(inline=True, no_refcount=True)
-def _begin_motion(
-    state: Floats, rules: Floats, body: Body, others: Others, delta_time: float
-) -> tuple[MovementRules, Motion, Pace]:
-    """Return the movement rules, the motion before the first step, and the steps to take.
+class Character(NamedTuple):
+    """The rows of one character, all of which an update writes to but its rules."""
 
-    By the sum rule a body flies, and gets the downward speed of the whole update at once. A pushed
-    character moves along its solved displacement at constant speed.
-    """
-    center, out = three_at(rules, OFFSET), initial_motion(state, rules)
-    cosine = float(rules[SLOPE_COSINE])
-    velocity, gravity, friction = out.velocity, out.gravity, out.friction
-    if is_pushed(others.crowd):
-        velocity, friction = velocity_to(others, PUSHED_DISPLACEMENT, velocity[1]), 0.0
-    if out.by_sum:
-        velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
-        gravity = 0.0
-    footing = Footing(
-        out.grounded,
-        out.walking,
-        three_at(state, GROUND_NORMAL),
-        state[STEPPING] != 0.0,
-        float(state[STEP_FOOT]),
-    )
-    origin = add(three_at(state, POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time, 0)
-    motion = Motion(origin, (0.0, 0.0, 0.0), velocity, footing, tally)
-    pace = cut(velocity, 0.0 if out.walking else gravity, delta_time, body.least)
+    state: Floats  # (STATE_SIZE,)
+    random_state: UInt64s  # (1,), where the resolver draws
+    rules: Floats  # (RULES_SIZE,)
+    hits: Floats  # (HITS_SIZE,)
+    crowd: Floats  # (CROWD_SIZE,); empty if it ignores others
 
-    snap = float(rules[SNAP])
-    movement = MovementRules(
-        center,
-        int(rules[MAX_ROUNDS]),
-        gravity,
-        friction,
-        out.speed,
-        out.by_sum,
-        out.walks,
-        cosine,
-        cosine - SLOPE_SLACK,
-        rules[SURFACE_SPEED] != 0.0,
-        step_height(rules, body),
-        snap,
-        snap * min(STEPS_TOGETHER, pace.steps),
-    )
-    return movement, motion, pace
+
+class FreePath(NamedTuple):
+    """The path of a body in an update if nothing were in its way."""
+
+    start: Vec3  # of the body's center, in meters in the world
+    displacement: Vec3  # in meters
 
 
 @kernel(noinline=True)
-def cut_short(
-    motion: Motion, pace: Pace, scene: Scene, ground: GroundTable
-) -> tuple[Scene, Motion]:
-    """End an update before a step that would be too much work, with its time left over.
-
-    Takes motion and pace from before that step. Returns the scene there, with the contacts of the
-    body, and the motion as after a shorter update.
-    """
-    begin(scene.work, MOST_WORK - LAST_LOOK)
-    motion, tally = recentered(motion), motion.tally
-    scene = look(scene, ground, motion.origin, CONTACT_MARGIN, 0.0, 0.0)
-    manifold = list_contacts(scene, motion.offset)
-    contacts, depth = manifold.contacts, max(manifold.depth, manifold.overlap)
-    if is_spent(scene.work):  # unknown
-        contacts, depth = 0, tally.depth
-    air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
-    tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
-    return scene, Motion(motion.origin, motion.offset, motion.velocity, motion.footing, tally)
-
-
-@kernel(inline=True, no_refcount=True)
-def _remember_walls(
-    state: Floats, crowd: Floats, movement: MovementRules, motion: Motion, scene: Scene,
-    start: Vec3, displacement: Vec3, met_walls: bool,
-) -> None:  # fmt: skip
-    """Write the walls that block a body at the end of an update, if others may push it into them.
-
-    Its initial motion was from ``start`` by ``displacement``. Where nothing took speed from it, a
-    slope may have shortened its path, or it climbed.
-    """
-    if is_pushable(crowd):
-        aside = subtract(subtract(add(motion.origin, motion.offset), start), displacement)
-        if not (met_walls or crowd[IS_TRIED] != 0.0):
-            aside = (0.0, 0.0, 0.0)
-        note_walls(state, scene, motion.offset, movement.walkable, aside)
-    elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
-        forget_walls(state)
-
-
-@kernel(noinline=True)
-def advance(
-    state: Floats,
-    random_state: UInt64s,
-    rules: Floats,
-    hits: Floats,
-    crowd: Floats,
-    ground: GroundTable,
-    delta_time: float,
-    memory: Memory,
-) -> None:
-    """Advance ``state`` by one update, even if the character sleeps.
-
-    ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
-    written to. ``crowd`` is its row, empty if it ignores others.
-    """
-    log = HitLog(hits)
+def advance(character: Character, ground: GroundTable, delta_time: float, memory: Memory) -> None:
+    """Advance a character by one update, even if it sleeps; see the top of this file."""
+    state, rules, log = character.state, character.rules, HitLog(character.hits)
     body = unpack_body(rules)
     is_teleported = teleport_or_nudge(state, rules, body)
-    is_squeezed = state[SQUEEZED_BY] >= 0.0 or state[SQUEEZED_BY + 1] >= 0.0
-    spot = add(three_at(state, POSITION), three_at(rules, OFFSET))
-    moving_base, has_moving_ground = (
-        no_moving_base(state),
-        has_movers(ground) or state[ON_MOVING_BASE] != 0.0 or is_squeezed,
-    )
-    if has_moving_ground:
-        if state[MOVES_SEEN] < 0.0:
-            ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
-        moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
-        scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-        center = add(three_at(state, POSITION), three_at(rules, OFFSET))
-        ground = with_step_start(ground, center, float(state[MOVES_SEEN]))
-        moving_base = carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time)
-    start = three_at(state, POSITION)
-    put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
-    depth = 0.0 if is_teleported else float(state[PENETRATION])
-    is_below = not is_teleported and state[BELOW] != 0.0
-    carried = subtract(add(start, three_at(rules, OFFSET)), spot)
-    others = Others(crowd, spot, carried, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
-    movement, motion, pace = _begin_motion(state, rules, body, others, delta_time)
-    crowded, origin = is_among_others(crowd), motion.origin
-    over_characters, is_on_character = is_over_characters(crowd), state[GROUND_KIND] == ON_CHARACTER
-    first_velocity = initial_velocity = motion.velocity
-    scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
+    moving_base, is_moved = no_moving_base(state), _is_moved_by_ground(state, ground)
+    scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
+    spot = _center(state, rules)
+    if is_moved:
+        moving_base = _move_with_ground(state, rules, scene, ground, delta_time, is_teleported)
+        ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
+    place, center = three_at(state, at.POSITION), _center(state, rules)
+    carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
+    others = Others(character.crowd, spot, carried, stays, delta_time)
+    movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
+    path = FreePath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
-    before, before_pace = motion, pace
-    # Treat a body that did not converge as newly placed: the same happens after a load, so both
-    # continue identically.
-    misplaced = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
-    if misplaced and motion.footing.walking:
-        misplaced = is_worse(scene, motion.offset, depth, is_below)
-        if misplaced:  # it is depenetrated at once, however far
-            far = pace.far + largest_component(body.half_extents)
-            scene = look(scene, ground, motion.origin, far, movement.drop, 0.0)
-    if misplaced:
-        motion, left = rescue(movement, motion, scene, delta_time, is_below)
-        if left > 0.0 and not is_spent(scene.work):
-            put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
-            rise(state, scene, motion, left, delta_time)
-            if has_moving_ground:
-                settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
-            return
-    if not is_spent(scene.work):
-        begin(scene.work, 0.0)  # the same budget with and without another look
-    while pace.steps > 0 and not is_spent(scene.work):
-        before, before_pace = motion, pace
-        spend(scene.work, STEP)
-        looks = must_look(pace, motion.offset)
-        if looks:
-            motion = recentered(motion)
-            if has_moving_ground:
-                ground = with_step_start(ground, motion.origin, np.inf)
-            scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
-        pace = one_less(pace, looks)
-        movement_of_step, is_bound = movement, False
-        if over_characters:
-            is_bound, movement_of_step, motion = step_onto_character(
-                crowd, movement, motion, pace, body, is_on_character
-            )
-        if motion.footing.walking:  # the most common step, in the scene that there is
-            ahead, rest = walk_step(movement_of_step, motion, pace, scene, ground, log)
-        else:
-            scene, ahead, rest = take_step(movement_of_step, motion, pace, scene, ground, log)
-        if crowded:
-            scene, ahead, rest, initial_velocity = among_others(
-                others,
-                initial_velocity,
-                movement_of_step,
-                motion,
-                pace,
-                scene,
-                ground,
-                log,
-                ahead,
-                rest,
-            )
-        if over_characters:
-            if is_bound:
-                is_on_character, ahead = stand_on_character(
-                    crowd, movement, before, ahead, pace.seconds, body, log, is_on_character
-                )
-            else:
-                is_on_character = False
-        motion, pace = ahead, rest
-        put_three_at(hits, OWN, motion.velocity)
-    hits[WORK], limit = done(scene.work), NO_LIMIT
-    if is_spent(scene.work):
-        scene, motion = cut_short(before, before_pace, scene, ground)
-        put_three_at(hits, OWN, motion.velocity)
-        limit = BY_WORK
-    met_walls = motion.tally.hits > 0
-    if has_met_others(crowd):
-        own, radius = three_at(state, OWN_VELOCITY), upright_radius(body)
-        motion = note_others(others, log, motion, own, radius)
-    if is_pushed(crowd):
-        motion = without_push(crowd, motion, initial_velocity)
-        put_three_at(hits, OWN, motion.velocity)
-    put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
-    settle(state, movement, motion, scene, delta_time, limit)
-    if over_characters and is_on_character:
-        report_character_below(state, add(motion.origin, motion.offset), body)
-    if has_moving_ground:
-        settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
-    else:
-        state[BASE_PART] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
-    _remember_walls(
-        state, crowd, movement, motion, scene, origin, scale(first_velocity, delta_time), met_walls
+    scene, motion, left = depenetrate(
+        state, movement, motion, pace, scene, ground, delta_time, is_teleported
     )
+    if left > 0.0:
+        rise(state, scene, motion, left, delta_time)
+    else:
+        _move(state, others, movement, path, motion, pace, scene, ground, log)
+    if is_moved:
+        settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
+    elif left == 0.0:
+        state[at.BASE_PART] = state[at.GROUND_PART] if state[at.GROUNDED] != 0.0 else -1.0
+
+
+@kernel(inline=True)
+def _center(state: Floats, rules: Floats) -> Vec3:
+    """Return the center of a character's body, in the world."""
+    return add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
+
+
+@kernel(inline=True)
+def _is_moved_by_ground(state: Floats, ground: GroundTable) -> bool:
+    """Tell whether moving parts concern a body: now, or by what its last update left."""
+    is_squeezed = state[at.SQUEEZED_BY] >= 0.0 or state[at.SQUEEZED_BY + 1] >= 0.0
+    return has_movers(ground) or state[at.ON_MOVING_BASE] != 0.0 or is_squeezed
+
+
+@kernel(noinline=True)
+def _move_with_ground(
+    state: Floats,
+    rules: Floats,
+    scene: Scene,
+    ground: GroundTable,
+    delta_time: float,
+    is_teleported: bool,
+) -> MovingBase:
+    """Let moving parts carry, push and squeeze a body; return the part that it stands on."""
+    if state[at.MOVES_SEEN] < 0.0:
+        ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
+    body, center = scene.body, _center(state, rules)
+    moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
+    ground = with_step_start(ground, center, float(state[at.MOVES_SEEN]))
+    return carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time)
+
+
+@kernel(inline=True)
+def _move(
+    state: Floats,
+    others: Others,
+    movement: MovementRules,
+    path: FreePath,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: GroundTable,
+    log: HitLog,
+) -> None:
+    """Take the steps of an update, and write its results: state, hits, and walls near the body."""
+    crowd, before = others.crowd, three_at(state, at.OWN_VELOCITY)
+    was_on_character = state[at.GROUND_KIND] == at.ON_CHARACTER
+    put_three_at(log.rows, OWN, before)
+    if not is_spent(scene.work):
+        begin(scene.work, 0.0)  # the same budget, whether or not it had to be depenetrated
+    scene, motion, encounter, limit = take_steps(
+        others, movement, motion, pace, scene, ground, log, was_on_character
+    )
+    met_walls = motion.tally.hits > 0
+    motion = end_among_others(others, encounter, log, motion, before, upright_radius(scene.body))
+    put_three_at(state, at.OWN_VELOCITY, motion.velocity)
+    settle(state, movement, motion, scene, others.seconds, limit)
+    center = add(motion.origin, motion.offset)
+    if is_over_characters(crowd) and encounter.is_on_character:
+        report_character_below(state, center, scene.body)
+    aside = subtract(subtract(center, path.start), path.displacement)
+    remember_walls(state, crowd, scene, motion.offset, movement.walkable, aside, met_walls)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)
 
@@ -359,13 +197,36 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 
 
 @kernel(inline=True, no_refcount=True)
-def _sleeps(state: Floats, rules: Floats) -> bool:
-    """Tell whether a character sleeps; if so, clear the report of the update before its sleep."""
-    sleeps = is_asleep(state, rules)
-    if sleeps:
-        state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
-        state[WAS_GROUNDED] = 1.0
-    return sleeps
+def _sleeps_on(state: Floats, rules: Floats, crowd: Floats, moves: float) -> bool:
+    """Tell whether a character sleeps through an update; if so, end what it reported before."""
+    if is_pushed(crowd) or not is_asleep(state, rules):
+        return False
+    state[at.ROUNDS] = state[at.LIFTED] = state[at.HITS] = 0.0
+    state[at.WAS_GROUNDED] = 1.0
+    if moves > 0.0:
+        ignore_moves(state, moves)
+    return True
+
+
+@kernel(inline=True)
+def _update(
+    character: Character, ground: GroundTable, delta_time: float, moves: float, memory: Memory
+) -> bool:
+    """Advance a character unless it stays asleep after all. Tell whether it hit something."""
+    state, draws, rules = character.state, character.random_state, character.rules
+    begin(memory.work, 0.0)
+    disturbed = is_pushed(character.crowd) or (
+        has_movers(ground) and is_disturbed(state, rules, ground)
+    )
+    if not disturbed and stays_asleep(state, rules, draws, ground, memory):
+        ignore_moves(state, moves)
+        return False
+    end_part_shifts(memory.part_shifts, 0)
+    advance(character, ground, delta_time, memory)
+    end_part_shifts(memory.part_shifts, 0)
+    note_contact_signature(state, rules, draws, ground, memory)
+    see_moves(state, moves)
+    return bool(state[at.HITS] > 0.0)
 
 
 @kernel
@@ -391,40 +252,24 @@ def update_characters(
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     hits, crowd = borrow(hits), borrow(crowd)
     moves = moves_counted(table)
-    while (
-        first < last
-        and not is_pushed(_row(crowd, first, CROWD_SIZE))
-        and _sleeps(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE))
-    ):
-        if moves > 0.0:
-            ignore_moves(_row(states, first, STATE_SIZE), moves)
+    while first < last:
+        state, own_rules = _row(states, first, at.STATE_SIZE), _row(rules, first, at.RULES_SIZE)
+        if not _sleeps_on(state, own_rules, _row(crowd, first, CROWD_SIZE), moves):
+            break
         first += 1
     if first == last:
         return False  # without memory: most characters sleep most of the time
     memory, any_hits = make_memory(), False
     for i in range(first, last):
-        state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
-        draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
-        ground = ground_at(table, int(own_rules[MASK]), own_memory.part_shifts)
-        own_crowd = _row(crowd, i, CROWD_SIZE)
-        pushed = is_pushed(own_crowd)
-        if not pushed and _sleeps(state, own_rules):
-            if moves > 0.0:
-                ignore_moves(state, moves)
+        state, own_rules = _row(states, i, at.STATE_SIZE), _row(rules, i, at.RULES_SIZE)
+        own_crowd, own_hits = _row(crowd, i, CROWD_SIZE), _row(hits, i, HITS_SIZE)
+        if _sleeps_on(state, own_rules, own_crowd, moves):
             continue
-        begin(own_memory.work, 0.0)
-        may_sleep = not (pushed or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
-        if may_sleep and stays_asleep(state, own_rules, draws, ground, own_memory):
-            ignore_moves(state, moves)
-            continue
-        own_hits = _row(hits, i, HITS_SIZE)
-        end_part_shifts(own_memory.part_shifts, 0)
+        own_memory = borrow_memory(memory)
+        ground = ground_at(table, int(own_rules[at.MASK]), own_memory.part_shifts)
         if i + 1 < last:
-            fetch_ahead(ground, three_at(_row(states, i + 1, STATE_SIZE), POSITION))
-        advance(state, draws, own_rules, own_hits, own_crowd, ground, delta_time, own_memory)
-        end_part_shifts(own_memory.part_shifts, 0)
-        note_contact_signature(state, own_rules, draws, ground, own_memory)
-        see_moves(state, moves)
-        any_hits = any_hits or state[HITS] > 0.0
+            fetch_ahead(ground, three_at(_row(states, i + 1, at.STATE_SIZE), at.POSITION))
+        character = Character(state, random_states[i : i + 1], own_rules, own_hits, own_crowd)
+        any_hits = _update(character, ground, delta_time, moves, own_memory) or any_hits
     keep(memory)
     return any_hits

@@ -8,7 +8,7 @@ from terrain_physics._kernels._intrinsics import borrow, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
 from terrain_physics._kernels.character.contacts.one_way import leave_out_passed
-from terrain_physics._kernels.character.state.layout import unpack_body
+from terrain_physics._kernels.character.state.layout import SIMULTANEOUS, unpack_body
 from terrain_physics._kernels.character.state.work import (
     GATHERED,
     LOOK,
@@ -37,8 +37,6 @@ NO_CANDIDATE, SIDE_OF_MAP = -1, -2
 CANDIDATE, DEPTH, PUSH = 0, 1, 2
 
 CONTACT_SIZE = 5
-
-SHUFFLED, SIMULTANEOUS = 0, 1
 
 # Candidates there is room for at first.
 _ROOM = 128

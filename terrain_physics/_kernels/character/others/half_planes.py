@@ -43,6 +43,30 @@ CROWD_SIZE = HALF_PLANES + MOST_HALF_PLANES * HALF_PLANE_SIZE
 
 
 @kernel(inline=True, no_refcount=True)
+def is_pushed(row: Floats) -> bool:
+    """Tell whether contact impulses change the displacement of a character."""
+    return len(row) > 0 and row[IS_PUSHED] != 0.0
+
+
+@kernel(inline=True, no_refcount=True)
+def is_pushable(row: Floats) -> bool:
+    """Tell whether others may push a character, so that walls near it matter to them."""
+    return len(row) > 0 and row[IS_PUSHABLE] != 0.0
+
+
+@kernel(inline=True, no_refcount=True)
+def is_among_others(row: Floats) -> bool:
+    """Tell whether others matter to how a character moves."""
+    return len(row) > 0 and (row[COUNT] > 0.0 or row[IS_PUSHED] != 0.0)
+
+
+@kernel(inline=True, no_refcount=True)
+def has_met_others(row: Floats) -> bool:
+    """Tell whether others pushed or blocked a character in an update."""
+    return len(row) > 0 and (row[IS_PUSHED] != 0.0 or row[IS_TRIED] != 0.0)
+
+
+@kernel(inline=True, no_refcount=True)
 def clear_half_planes(row: Floats) -> None:
     """Remove all half-planes."""
     row[COUNT], row[ROOM] = 0.0, np.inf

@@ -6,7 +6,12 @@ from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Scene
-from terrain_physics._kernels.character.others.half_planes import A_WALL, put_half_plane
+from terrain_physics._kernels.character.others.half_planes import (
+    A_WALL,
+    IS_TRIED,
+    is_pushable,
+    put_half_plane,
+)
 from terrain_physics._kernels.character.state.layout import MOST_WALLS, WALL_GAPS, WALLS
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat
@@ -60,7 +65,7 @@ def _remember_wall(state: Floats, count: int, x: float, z: float, gap: float) ->
 
 
 @kernel(no_refcount=True)
-def forget_walls(state: Floats) -> None:
+def _forget_walls(state: Floats) -> None:
     """Clear the walls that a body remembers."""
     for k in range(2 * MOST_WALLS):
         state[WALLS + k] = 0.0
@@ -69,7 +74,7 @@ def forget_walls(state: Floats) -> None:
 
 
 @kernel(noinline=True, no_refcount=True)
-def note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3) -> None:
+def _note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3) -> None:
     """Write the walls that block a body which an update deflected so far ``aside``.
 
     They are those near it that deflected it, or that it remembered: others may have kept it from
@@ -77,7 +82,7 @@ def note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside
     """
     a: Vec3 = (float(state[WALLS]), 0.0, float(state[WALLS + 1]))
     b: Vec3 = (float(state[WALLS + 2]), 0.0, float(state[WALLS + 3]))
-    forget_walls(state)
+    _forget_walls(state)
     size, _ = flat(aside)
     if a == (0.0, 0.0, 0.0) and size <= LEAST_DEFLECTION:
         return
@@ -89,3 +94,21 @@ def note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside
             if known or dot(wall, aside) > LEAST_DEFLECTION:
                 gap = max(KNOWN_WALL_DISTANCE - contacts[i, DEPTH], 0.0)
                 walls = _remember_wall(state, walls, wall[0], wall[2], gap)
+
+
+@kernel(inline=True, no_refcount=True)
+def remember_walls(
+    state: Floats, crowd: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3,
+    met_walls: bool,
+) -> None:  # fmt: skip
+    """Write the walls that block a body as an update ends, if others may push it into them.
+
+    ``aside`` is how far the update has led it from its initial motion. Where no wall took speed
+    from it, a slope may have shortened its path, or it climbed.
+    """
+    if is_pushable(crowd):
+        if not (met_walls or crowd[IS_TRIED] != 0.0):
+            aside = (0.0, 0.0, 0.0)
+        _note_walls(state, scene, offset, walkable, aside)
+    elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
+        _forget_walls(state)

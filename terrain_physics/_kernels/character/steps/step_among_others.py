@@ -1,12 +1,10 @@
-"""One step of an update: along the ground or through the air, and among others of a crowd."""
+"""One step of a character among others: within its half-planes, and on top of characters below."""
 
 import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Scene, look
-from terrain_physics._kernels.character.flight.flight import fly, follow, land, strays, take_aim
-from terrain_physics._kernels.character.flight.time_of_impact import stop_at_impact
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     ALONE_DISPLACEMENT,
@@ -14,15 +12,22 @@ from terrain_physics._kernels.character.others.half_planes import (
     COUNT,
     HALF_PLANE_SIZE,
     HALF_PLANES,
-    IS_PUSHABLE,
-    IS_PUSHED,
     IS_TRIED,
     KEPT,
     LIMIT,
+    PUSHED_DISPLACEMENT,
     UNPUSHED_DISPLACEMENT,
+    has_met_others,
+    is_among_others,
     is_outside_half_planes,
+    is_pushed,
     within_half_planes,
     without,
+)
+from terrain_physics._kernels.character.others.standing_on_characters import (
+    is_over_characters,
+    stand_on_character,
+    step_onto_character,
 )
 from terrain_physics._kernels.character.others.walls import put_walls
 from terrain_physics._kernels.character.reports.hits import HitLog, note_character
@@ -34,11 +39,14 @@ from terrain_physics._kernels.character.state.motion import (
     with_hits,
 )
 from terrain_physics._kernels.character.state.substeps import Pace
-from terrain_physics._kernels.character.walk.step import walk_step
+from terrain_physics._kernels.character.steps.step import take_step
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
+
+_Place = tuple[float, float]
+"""A horizontal displacement from where the update began, in meters."""
 
 # Attempts at a step that ended outside a half-plane, one after another.
 _TO_HALF_PLANES, _TO_WALLS, _ASIDE, _STAY = range(4)
@@ -47,62 +55,92 @@ _TO_HALF_PLANES, _TO_WALLS, _ASIDE, _STAY = range(4)
 class Others(NamedTuple):
     """Constraints of a body among others in an update."""
 
-    crowd: Floats  # its row (CROWD_SIZE,)
+    crowd: Floats  # its row (CROWD_SIZE,); empty if it ignores others
     spot: Vec3  # where the body was before the update, and before its moving base carried it
     carried: Vec3  # how far it was carried from there
     keeps_off_ledges: bool  # whether a step that a push takes off the ground is taken without it
     seconds: float  # how long the update is
 
 
+class Encounter(NamedTuple):
+    """Results of the steps among others so far."""
+
+    initial_velocity: Vec3  # of the update: pushed or own, or as the half-planes led it
+    is_on_character: bool
+
+
+class _Step(NamedTuple):
+    """A step among others: all that it starts from."""
+
+    movement: MovementRules
+    motion: Motion
+    pace: Pace
+
+
+@kernel(inline=True, no_refcount=True)
+def minds_others(crowd: Floats) -> bool:
+    """Tell whether the steps of a body are steps among others."""
+    return is_among_others(crowd) or is_over_characters(crowd)
+
+
+@kernel(inline=True, no_refcount=True)
+def velocity_with_push(others: Others, up: float) -> Vec3:
+    """Return the velocity of the displacement that the crowd solver found, with ``up`` as its Y."""
+    return _velocity_to(others, PUSHED_DISPLACEMENT, up)
+
+
 @kernel(noinline=True)
-def take_step(
+def step_among_others(
+    others: Others,
+    encounter: Encounter,
     movement: MovementRules,
     motion: Motion,
     pace: Pace,
     scene: Scene,
     ground: GroundTable,
     log: HitLog,
-) -> tuple[Scene, Motion, Pace]:
-    """Move a body by one step. Returns the scene with its contacts then, motion and pace."""
-    if motion.footing.walking:
-        motion, pace = walk_step(movement, motion, pace, scene, ground, log)
-        return scene, motion, pace
-    aim = take_aim(movement, motion, pace, scene)
-    has_impact, stopped, rest = stop_at_impact(movement, motion, pace, scene, aim, log)
-    if has_impact:
-        return scene, stopped, rest
-    flight = fly(movement, motion, scene, aim)
-    if strays(flight, pace):
-        scene, flight = follow(movement, pace, scene, ground, flight)
-    return scene, land(movement, motion, pace, scene, flight, log), pace
+) -> tuple[Scene, Motion, Pace, Encounter]:
+    """Move a body by one step among others; as `take_step`, and returns their part in it too.
+
+    The step leads no lower than the top of a character below, and ends within the half-planes.
+    """
+    crowd, is_bound, bound, first = others.crowd, False, movement, motion
+    if is_over_characters(crowd):
+        is_bound, bound, first = step_onto_character(
+            crowd, movement, motion, pace, scene.body, encounter.is_on_character
+        )
+    scene, ahead, rest = take_step(bound, first, pace, scene, ground, log)
+    initial_velocity, is_on_character = encounter.initial_velocity, False
+    if is_among_others(crowd):
+        scene, ahead, rest, initial_velocity = _keep_within_half_planes(
+            others, initial_velocity, _Step(bound, first, pace), scene, ground, log, ahead, rest
+        )
+    if is_bound:
+        is_on_character, ahead = stand_on_character(
+            crowd, movement, motion, ahead, pace.seconds, scene.body, log, encounter.is_on_character
+        )
+    return scene, ahead, rest, Encounter(initial_velocity, is_on_character)
+
+
+@kernel(noinline=True)
+def end_among_others(
+    others: Others, encounter: Encounter, log: HitLog, motion: Motion, before: Vec3, radius: float
+) -> Motion:
+    """Return the motion at the end of an update among others: with their hits, without their push.
+
+    ``before`` is the velocity when the last update ended, ``radius`` that of the upright body.
+    """
+    crowd = others.crowd
+    if has_met_others(crowd):
+        motion = _note_others(others, log, motion, before, radius)
+    if is_pushed(crowd):
+        kept_x, kept_z = float(crowd[KEPT]), float(crowd[KEPT + 1])
+        motion = _with_own_velocity(motion, kept_x, kept_z, encounter.initial_velocity)
+    return motion
 
 
 @kernel(inline=True, no_refcount=True)
-def is_pushed(crowd: Floats) -> bool:
-    """Tell whether contact impulses change the displacement of a character."""
-    return len(crowd) > 0 and crowd[IS_PUSHED] != 0.0
-
-
-@kernel(inline=True, no_refcount=True)
-def has_met_others(crowd: Floats) -> bool:
-    """Tell whether others pushed or blocked a character in an update."""
-    return len(crowd) > 0 and (crowd[IS_PUSHED] != 0.0 or crowd[IS_TRIED] != 0.0)
-
-
-@kernel(inline=True, no_refcount=True)
-def is_among_others(crowd: Floats) -> bool:
-    """Tell whether others matter to how a character moves."""
-    return len(crowd) > 0 and (crowd[COUNT] > 0.0 or crowd[IS_PUSHED] != 0.0)
-
-
-@kernel(inline=True, no_refcount=True)
-def is_pushable(crowd: Floats) -> bool:
-    """Tell whether others may push a character, so that walls near it matter to them."""
-    return len(crowd) > 0 and crowd[IS_PUSHABLE] != 0.0
-
-
-@kernel(inline=True, no_refcount=True)
-def velocity_to(others: Others, column: int, up: float) -> Vec3:
+def _velocity_to(others: Others, column: int, up: float) -> Vec3:
     """Return the velocity of a displacement in the body's row, with ``up`` as its Y."""
     x = (float(others.crowd[column]) - others.carried[0]) / others.seconds
     return (x, up, (float(others.crowd[column + 1]) - others.carried[2]) / others.seconds)
@@ -132,28 +170,17 @@ def _with_own_velocity(
 
 
 @kernel(inline=True)
-def without_push(crowd: Floats, motion: Motion, initial_velocity: Vec3) -> Motion:
-    """Return a motion at the end of an update with the body's own velocity.
-
-    ``initial_velocity`` is the velocity that it was pushed with.
-    """
-    return _with_own_velocity(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), initial_velocity)
-
-
-@kernel(inline=True)
 def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
     """Return the horizontal displacement of a body from where it was."""
     x = motion.origin[0] + motion.offset[0] - spot[0]
     return x, motion.origin[2] + motion.offset[2] - spot[2]
 
 
-@kernel(noinline=True)
-def among_others(
+@kernel(inline=True)
+def _keep_within_half_planes(
     others: Others,
     initial_velocity: Vec3,
-    movement: MovementRules,
-    motion: Motion,
-    pace: Pace,
+    step: _Step,
     scene: Scene,
     ground: GroundTable,
     log: HitLog,
@@ -171,8 +198,8 @@ def among_others(
     others : Others
     initial_velocity : Vec3
         The velocity that the update began with, pushed or own.
-    movement, motion, pace, scene, ground, log
-        As of `take_step`; motion and pace from before the step.
+    step, scene, ground, log
+        As of `take_step`; the motion and the pace of the step are from before it.
     ahead, rest : Motion, Pace
         The result of the step.
 
@@ -181,52 +208,79 @@ def among_others(
     tuple of Scene, Motion, Pace and Vec3
         The result of the last step, and its initial velocity, which may be one without a push.
     """
-    crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
+    crowd, (movement, motion, pace) = others.crowd, step
+    pushed = is_pushed(crowd)
     leaves = motion.footing.grounded and not ahead.footing.grounded
     if leaves and others.keeps_off_ledges and pushed:
-        initial_velocity = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
+        initial_velocity = _velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
         motion = _with_velocity(motion, initial_velocity[0], initial_velocity[2])
         scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         scene, ahead, rest = take_step(movement, motion, pace, scene, ground, log)
-    own, seconds = motion.velocity, pace.seconds
-    from_x, from_z = _displacement_from(spot, motion)
-    aim_x, aim_z = from_x + own[0] * seconds, from_z + own[2] * seconds
-    to_x, to_z = aim_x, aim_z
-    frictionless, is_tried = with_forces(movement, movement.gravity, 0.0), False
+    x, z = _displacement_from(others.spot, ahead)
+    if not is_outside_half_planes(crowd, x, z):
+        return scene, ahead, rest, initial_velocity
+    crowd[IS_TRIED], own = 1.0, motion.velocity
+    step = _Step(movement, motion, pace)
+    scene, ahead, rest, velocity = _try_within(others, step, scene, ground, log, ahead, rest)
+    if not pushed:
+        kept = without(own[0], own[2], velocity[0] - own[0], velocity[2] - own[2])
+        _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), movement.friction, pace.seconds)
+        ahead = _with_own_velocity(ahead, x, z, velocity)
+    return scene, ahead, rest, velocity
+
+
+@kernel(inline=True)
+def _try_within(
+    others: Others,
+    step: _Step,
+    scene: Scene,
+    ground: GroundTable,
+    log: HitLog,
+    ahead: Motion,
+    rest: Pace,
+) -> tuple[Scene, Motion, Pace, Vec3]:
+    """Take a step by one displacement after another until it ends within the half-planes.
+
+    Takes and returns what `_keep_within_half_planes` does.
+    """
+    crowd, spot, (movement, motion, pace) = others.crowd, others.spot, step
+    velocity, seconds = motion.velocity, pace.seconds
+    start = from_x, from_z = _displacement_from(spot, motion)
+    aim = to = (from_x + velocity[0] * seconds, from_z + velocity[2] * seconds)
+    frictionless = with_forces(movement, movement.gravity, 0.0)
     for attempt in range(_STAY + 1):
-        x, z = _displacement_from(spot, ahead)
-        if not is_outside_half_planes(crowd, x, z):
+        end = _displacement_from(spot, ahead)
+        if not is_outside_half_planes(crowd, end[0], end[1]):
             break
-        is_tried = True
-        in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
-        if attempt == _TO_HALF_PLANES and in_x == aim_x and in_z == aim_z:
+        if attempt == _TO_HALF_PLANES and within_half_planes(crowd, aim[0], aim[1]) == aim:
             continue  # that was the aim of the step
         scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
-            near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
+            near = math.sqrt((aim[0] - from_x) ** 2 + (aim[1] - from_z) ** 2)
             put_walls(crowd, scene, motion.offset, movement.walkable, near, from_x, from_z)
-            in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
-        elif attempt == _ASIDE:
-            in_x, in_z = within_half_planes(crowd, x, z)
-            in_x, in_z = to_x + (in_x - x), to_z + (in_z - z)
-        elif attempt == _STAY:
-            in_x, in_z = within_half_planes(crowd, from_x, from_z)  # its moving base goes on
-        to_x, to_z = in_x, in_z
-        motion = _with_velocity(motion, (to_x - from_x) / seconds, (to_z - from_z) / seconds)
+        to = _next_aim(crowd, attempt, start, aim, to, end)
+        motion = _with_velocity(motion, (to[0] - from_x) / seconds, (to[1] - from_z) / seconds)
         scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
-    if not is_tried:
-        return scene, ahead, rest, initial_velocity
-    crowd[IS_TRIED] = 1.0
-    if not pushed:
-        initial_velocity = motion.velocity
-        kept = without(own[0], own[2], initial_velocity[0] - own[0], initial_velocity[2] - own[2])
-        _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), movement.friction, seconds)
-        ahead = _with_own_velocity(ahead, x, z, initial_velocity)
     return scene, ahead, rest, motion.velocity
 
 
+@kernel(inline=True)
+def _next_aim(
+    crowd: Floats, attempt: int, start: _Place, aim: _Place, last_aim: _Place, end: _Place
+) -> _Place:
+    """Return where an attempt at a step is aimed, whose last attempt ended at ``end``."""
+    if attempt == _ASIDE:
+        x, z = within_half_planes(crowd, end[0], end[1])
+        return last_aim[0] + (x - end[0]), last_aim[1] + (z - end[1])
+    if attempt == _STAY:
+        return within_half_planes(crowd, start[0], start[1])  # its moving base goes on
+    return within_half_planes(crowd, aim[0], aim[1])
+
+
 @kernel(noinline=True)
-def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float) -> Motion:
+def _note_others(
+    others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float
+) -> Motion:
     """Note the characters that a body hit in an update; return the motion with that many hits.
 
     ``before`` is its velocity when the last update ended. Those that it pushes along block it, but

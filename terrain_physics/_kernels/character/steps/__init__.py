@@ -1,0 +1,1 @@
+"""Steps of an update: cut from its time, and taken alone or among others."""

@@ -1,0 +1,47 @@
+"""One step of an update: along the ground or through the air."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.scene import Scene
+from terrain_physics._kernels.character.flight.flight import fly, follow, land, strays, take_aim
+from terrain_physics._kernels.character.flight.time_of_impact import stop_at_impact
+from terrain_physics._kernels.character.reports.hits import HitLog
+from terrain_physics._kernels.character.state.motion import Motion, MovementRules
+from terrain_physics._kernels.character.state.substeps import Pace
+from terrain_physics._kernels.character.walk.step import walk_step
+from terrain_physics._kernels.ground.table import GroundTable
+
+
+@kernel(noinline=True)
+def fly_step(
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: GroundTable,
+    log: HitLog,
+) -> tuple[Scene, Motion, Pace]:
+    """Move a body by one step through the air. Returns the scene with its contacts then."""
+    aim = take_aim(movement, motion, pace, scene)
+    has_impact, stopped, rest = stop_at_impact(movement, motion, pace, scene, aim, log)
+    if has_impact:
+        return scene, stopped, rest
+    flight = fly(movement, motion, scene, aim)
+    if strays(flight, pace):
+        scene, flight = follow(movement, pace, scene, ground, flight)
+    return scene, land(movement, motion, pace, scene, flight, log), pace
+
+
+@kernel(inline=True)
+def take_step(
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: GroundTable,
+    log: HitLog,
+) -> tuple[Scene, Motion, Pace]:
+    """Move a body by one step. Returns the scene with its contacts then, motion and pace."""
+    if motion.footing.walking:  # the most common step: it stays in the scene that there is
+        motion, pace = walk_step(movement, motion, pace, scene, ground, log)
+        return scene, motion, pace
+    return fly_step(movement, motion, pace, scene, ground, log)
