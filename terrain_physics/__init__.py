@@ -16,6 +16,7 @@ _MODULES = {
     "CapsuleCollider": "character.colliders",
     "CharacterGroup": "group.group",
     "CharacterMovement": "character.movement",
+    "CharacterRules": "character.rules",
     "CharacterState": "character.state",
     "CharacterView": "character.view",
     "ClosestPoint": "surface.results",
