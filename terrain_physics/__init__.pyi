@@ -93,6 +93,9 @@ from terrain_physics.surface.results import RayHits as RayHits
 from terrain_physics.surface.results import SweepHit as SweepHit
 from terrain_physics.surface.results import SweepHits as SweepHits
 from terrain_physics.surface.results import Triangles as Triangles
+from terrain_physics.surface.shape_rows import Boxes as Boxes
+from terrain_physics.surface.shape_rows import Capsules as Capsules
+from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.warmup import warm_up as warm_up
 
@@ -101,8 +104,10 @@ __all__ = [
     "OBB",
     "BlockBounds",
     "BoxCollider",
+    "Boxes",
     "Capsule",
     "CapsuleCollider",
+    "Capsules",
     "CharacterGroup",
     "CharacterMovement",
     "CharacterState",
@@ -137,6 +142,7 @@ __all__ = [
     "Segment",
     "Sphere",
     "SphereCollider",
+    "Spheres",
     "Squeeze",
     "Surface",
     "SweepHit",

@@ -280,7 +280,7 @@ def threads() -> Frame:
     """A crowd, colored by the ranges that threads take over."""
     land = HeightMap.load(ASSETS / "land.png", height_range=(0, 80))
     x, z = (a.ravel() for a in np.meshgrid(np.arange(30.0, 62.0), np.arange(28.0, 60.0)))
-    y = land.heights_at(x, z)
+    y = land.height_at(x, z)
     frame = Frame(seen_from((46.0, 30.0, 82.0), (46.0, 6.0, 43.0)), land)
     ranges = np.array_split(np.arange(len(x)), 4)
     for number, (rows, color) in enumerate(
