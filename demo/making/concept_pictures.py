@@ -26,7 +26,7 @@ from terrain_physics import (
 from ..picture import colors
 from ..picture.camera import looking_at
 from ..picture.colors import Color
-from ..picture.frame import Balls, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
+from ..picture.frame import Balls, Camera, Frame, Label, Lines, Mesh, Pills, Tint
 from ..renderers import open_renderer
 from . import ASSETS
 
@@ -55,11 +55,11 @@ def balls(centers: Iterable[Place] | Floats, radius: float, color: Color) -> Bal
     return Balls(rows, np.full(len(rows), radius), turns, colors.rows(color, len(rows)))
 
 
-def people(feet: Iterable[Place] | Floats, color: Color) -> Capsules:
+def people(feet: Iterable[Place] | Floats, color: Color) -> Pills:
     """Return upright capsules with their feet at places."""
     rows = np.array(list(feet), dtype=np.float64)
     radii = np.full(len(rows), BODY.radius)
-    return Capsules(shifted(rows, 0.4), shifted(rows, 1.4), radii, colors.rows(color, len(rows)))
+    return Pills(shifted(rows, 0.4), shifted(rows, 1.4), radii, colors.rows(color, len(rows)))
 
 
 def lines(ends: Iterable[tuple[Place, Place]] | Floats, color: Color) -> Lines:

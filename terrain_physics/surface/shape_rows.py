@@ -12,7 +12,7 @@ from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far
 
 
-class ShapeRows:
+class CheckedShapes:
     """Rows of numbers, one for each shape; the kind says how they are read."""
 
     __slots__ = ("_rows",)
@@ -50,7 +50,7 @@ class ShapeRows:
 
 
 @public
-class Spheres(ShapeRows):
+class Spheres(CheckedShapes):
     """Many spheres, for `Surface.contacts`, `Surface.contact_counts` and `Surface.sweep_many`.
 
     They are copied and checked once; a game that asks about the same ones again and again saves
@@ -88,7 +88,7 @@ class Spheres(ShapeRows):
 
 
 @public
-class Capsules(ShapeRows):
+class Capsules(CheckedShapes):
     """Many capsules, for `Surface.contacts`, `Surface.contact_counts` and `Surface.sweep_many`.
 
     They are copied and checked once, as `Spheres` are.
@@ -125,7 +125,7 @@ class Capsules(ShapeRows):
 
 
 @public
-class Boxes(ShapeRows):
+class Boxes(CheckedShapes):
     """Many boxes, for `Surface.contacts`, `Surface.contact_counts` and `Surface.sweep_many`.
 
     They are copied and checked once, as `Spheres` are. An array of one row serves for all boxes.
@@ -182,6 +182,6 @@ class Boxes(ShapeRows):
         return self._rows[:, 6:].reshape(-1, 3, 3)
 
 
-def kind_and_rows(shapes: ShapeRows) -> tuple[int, Floats]:
+def kind_and_rows(shapes: CheckedShapes) -> tuple[int, Floats]:
     """Return (kind, rows), which have been checked."""
     return shapes._kind, shapes._rows  # noqa: SLF001 of their own file

@@ -18,7 +18,13 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 from terrain_physics.surface.limits import refuse_far
-from terrain_physics.surface.shape_rows import Boxes, Capsules, ShapeRows, Spheres, kind_and_rows
+from terrain_physics.surface.shape_rows import (
+    Boxes,
+    Capsules,
+    CheckedShapes,
+    Spheres,
+    kind_and_rows,
+)
 
 Shape = Sphere | Capsule | OBB | AABB
 ManyShapes = Spheres | Capsules | Boxes | Shape | Sequence[Shape] | ArrayLike
@@ -52,7 +58,7 @@ def _row_of_aligned(box: AABB) -> tuple[float, ...]:
 
 def rows_of(name: str, shapes: ManyShapes) -> tuple[int, Floats]:
     """Return (kind, one row for each shape), read-only, each number below `FARTHEST`."""
-    if isinstance(shapes, ShapeRows):
+    if isinstance(shapes, CheckedShapes):
         return kind_and_rows(shapes)
     if isinstance(shapes, SHAPES):
         shapes = [shapes]

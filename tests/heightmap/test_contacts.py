@@ -297,21 +297,21 @@ def test_bad_input_is_named():
         FLAT.contacts(ball, keep="first")
     with pytest.raises(ValueError, match=r"radius must be >= 0, got -1.0 in shapes\[1\]"):
         FLAT.contacts([(0, 0, 0, 1), (0, 0, 0, -1)])
-    with pytest.raises(ValueError, match=r"spheres must have shape \(n, 4\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"shapes must have shape \(n, 4\), got \(1, 3\)"):
         FLAT.contacts([(0, 0, 0)])
-    with pytest.raises(ValueError, match=r"capsules must have shape \(n, 7\)"):
+    with pytest.raises(ValueError, match=r"rows must have shape \(n, 7\)"):
         FLAT.contacts(Capsules([(0, 0, 0, 1)]))
-    with pytest.raises(ValueError, match=r"radius must be >= 0, got -2.0 in capsules\[0\]"):
+    with pytest.raises(ValueError, match=r"radius must be >= 0, got -2.0 in rows\[0\]"):
         FLAT.contacts(Capsules([(0, 0, 0, 1, 1, 1, -2)]))
     with pytest.raises(ValueError, match="half extent must be >= 0"):
         FLAT.contacts(Boxes([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)]))
     with pytest.raises(ValueError, match="same number of rows or one"):
         FLAT.contacts(Boxes(np.zeros((2, 3)), np.ones((3, 3)), [np.eye(3)]))
-    with pytest.raises(ValueError, match=r"capsules must have shape \(n, 7\)"):
+    with pytest.raises(ValueError, match=r"rows must have shape \(n, 7\)"):
         FLAT.contact_counts(Capsules([(0, 0, 0, 1)]))
     with pytest.raises(ValueError, match="half extent must be >= 0"):
         FLAT.contact_counts(Boxes([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)]))
-    with pytest.raises(ValueError, match="shapes must be below 1e\\+38 m"):
+    with pytest.raises(ValueError, match="rows must be below 1e\\+38 m"):
         FLAT.contact_counts(Capsules([(0, 0, 0, 1, 1e38, 1, 2)]))
     with pytest.raises(ValueError, match="must be finite"):
         FLAT.contacts([(0, math.nan, 0, 1)])

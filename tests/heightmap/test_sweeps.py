@@ -334,7 +334,7 @@ def test_no_motion_and_no_shapes():
         (
             lambda m: m.sweep_many(Capsules([(0,) * 6]), [(0, 1, 0)]),
             ValueError,
-            "capsules must have sha",
+            "rows must have sha",
         ),
         (
             lambda m: m.sweep_many(Boxes([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)]), [(0, 1, 0)]),

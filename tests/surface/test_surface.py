@@ -181,7 +181,7 @@ _FAR_QUESTIONS: list[tuple[str, Any]] = [
     ("shapes", lambda ground, far: ground.contacts([(1, far, 1, 1)])),
     ("shapes", lambda ground, far: ground.contacts(AABB((-far, 0, 0), (far, 1, 1)))),
     ("shapes", lambda ground, far: ground.contact_counts(OBB((0, 0, 0), (1, far, 1)))),
-    ("shapes", lambda ground, far: ground.contacts(Capsules([(0, 0, 0, far, 0, 0, 1)]))),
+    ("rows", lambda ground, far: ground.contacts(Capsules([(0, 0, 0, far, 0, 0, 1)]))),
     ("shape", lambda ground, far: ground.sweep(AABB((0, 0, 0), (3 * far, 1, 1)), (0, -1, 0))),
     ("motion", lambda ground, far: ground.sweep(Sphere((0, 1, 0), 1), (0, -far, 0))),
     ("shapes", lambda ground, far: ground.sweep_many([(0, far, 0, 1)], [(0, -1, 0)])),
