@@ -18,6 +18,7 @@ _MODULES = {
     "Capsules": "surface.shape_rows",
     "CharacterGroup": "group.group",
     "CharacterMovement": "character.movement",
+    "CharacterRules": "character.rules",
     "CharacterState": "character.state",
     "CharacterView": "character.view",
     "ClosestPoint": "surface.results",

@@ -12,6 +12,7 @@ from terrain_physics.character.movement import CharacterMovement as CharacterMov
 from terrain_physics.character.results import GroundReport as GroundReport
 from terrain_physics.character.results import MoveResult as MoveResult
 from terrain_physics.character.results import Squeeze as Squeeze
+from terrain_physics.character.rules import CharacterRules as CharacterRules
 from terrain_physics.character.state import CharacterState as CharacterState
 from terrain_physics.character.view import CharacterView as CharacterView
 from terrain_physics.counter.counter import TouchCounter as TouchCounter
@@ -110,6 +111,7 @@ __all__ = [
     "Capsules",
     "CharacterGroup",
     "CharacterMovement",
+    "CharacterRules",
     "CharacterState",
     "CharacterView",
     "ClosestPoint",

@@ -37,8 +37,8 @@ a pattern or a folder are in the order of the numbers in their names: part.2 bef
 Text is shared among workers at line ends: each line holds whole rows. Both sides may be larger
 than the memory of one machine; spheres that are near each other should follow each other. A
 worker holds what it reads at once: 32 MB of text, but a whole row group of Parquet, and all of a
-file that is packed by gzip. A worker that is silent is removed from its scheduler, for everyone
-who uses that scheduler, and ends when it wakes up.
+file that is packed by gzip. A worker that is silent is removed from its scheduler, for all users
+of that scheduler, and ends when it wakes up.
 
 A file may be compressed by gzip. Answers appear once all is read. Bad input: file and line on
 standard error, exit 2, no answers."""
@@ -57,7 +57,7 @@ prints 1 and 0.
 _VIEW_HELP = """\
 Makes one HTML file of a recording that Recording.save wrote. It shows bodies and ground in
 any browser, without a network: drag to turn, pinch or roll to come near, click a body to
-follow it. Colors tell who is grounded, slides or flies.
+follow it. Colors tell which body is grounded, slides or flies.
 
 The recording is replayed, which takes about as long as its updates took. Bad input: why on
 standard error, exit 2, no page; one that was there before is left as it is."""

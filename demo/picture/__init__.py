@@ -1,1 +1,1 @@
-"""What a picture is made of: a frame as plain data, colors, the camera, files of pictures."""
+"""A frame of a picture as plain data, colors, the camera, and files of pictures."""

@@ -1,1 +1,1 @@
-"""The parts of scenes: ground, bodies, a player, what is asked of them, views on them."""
+"""The parts of scenes: ground, bodies, a player, questions to them, views on them."""

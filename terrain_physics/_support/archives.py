@@ -1,7 +1,7 @@
 """Archives of arrays, like NumPy's ``.npz``: read from anybody, written without pickles.
 
-What an archive claims is checked before memory is reserved for it: a small one may hold gigabytes.
-Whatever is wrong with one raises `zipfile.BadZipFile`, or what NumPy and zipfile raise.
+The claims of an archive are checked before memory is reserved for it: a small one may hold
+gigabytes. A bad archive raises `zipfile.BadZipFile`, or an error of NumPy or zipfile.
 """
 
 import io

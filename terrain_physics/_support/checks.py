@@ -149,7 +149,7 @@ def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
 
 
 UNPACKED: set[type] = {tuple, list}
-"""What is unpacked if it has three items; `geometry.shapes` adds the vectors of PyGLM."""
+"""Types that are unpacked if they have three items; `geometry.shapes` adds the vectors of PyGLM."""
 
 
 def vector(name: str, value: Any) -> Floats3:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# What is shorter is not worth handing over; what is longer would keep Ctrl-C waiting.
+# A shorter task is not worth handing over; a longer one would keep Ctrl-C waiting.
 _SHORTEST_TASK, _LONGEST_TASK = 250_000, 5_000_000  # nanoseconds of work, by rough estimates
 
 _TASKS_PER_THREAD = 8  # so that a thread with little work takes over tasks of another

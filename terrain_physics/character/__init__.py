@@ -1,1 +1,1 @@
-"""Characters that fall, land, stand and walk: one, many in a group, and their recordings."""
+"""A character that falls, lands, stands and walks: its rules, state, body and results."""

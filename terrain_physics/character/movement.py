@@ -21,11 +21,7 @@ from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.ground_material import put_factors
 from terrain_physics.character.group_data import GroupData, Key
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
-from terrain_physics.character.material_rules import (
-    NO_MATERIAL_RULES,
-    MaterialRules,
-    put_material_rules,
-)
+from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.owners.owner import Owner, checked_owner
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -48,11 +44,13 @@ from terrain_physics.character.rows import (
     wake,
 )
 from terrain_physics.character.rules import (
+    DEFAULT,
     CharacterRules,
     GroundRule,
     Leave,
     Resolver,
     SlopeSpeed,
+    given_rules,
     put_rules,
 )
 from terrain_physics.character.state import (
@@ -128,6 +126,8 @@ class CharacterMovement(CharacterView):
         `rotation` itself then.
     seed : int or numpy.random.Generator, default 0
         Where the shuffling of contacts starts. A generator gives one draw of 64 bits.
+    rules : CharacterRules, optional
+        All rules at once: those that follow. A rule that is given by its own name too is that one.
     gravity : float, default 9.81
         Downward, in m/s^2; >= 0.
     gravity_scale : float, default 1.0
@@ -139,6 +139,8 @@ class CharacterMovement(CharacterView):
         +Y plus the normals of all triangles touched, summed up, is within the slope limit of +Y.
     ground_friction : float, default 20.0
         How fast horizontal speed falls on the ground, in m/s^2, unless the game set the velocity.
+    max_rounds : int, default 16
+        After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
     resolver : {"shuffled", "simultaneous"}, default "shuffled"
         Contacts are pushed out one after another in seeded random order, or all at once, whatever
         their order.
@@ -149,8 +151,6 @@ class CharacterMovement(CharacterView):
         the body's height.
     slope_speed : {"horizontal", "surface"}, default "horizontal"
         Which speed a walk keeps on slopes: seen from above, or along the ground.
-    max_rounds : int, default 16
-        After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
     mask : int, default 0xFFFF_FFFF
         It meets the parts of a `Ground` on any of these layers, a bit for each, and no others: to
         whatever it does, they are not there. A map or a mesh by itself has the layers 1.
@@ -249,51 +249,38 @@ class CharacterMovement(CharacterView):
         read: Callable[[_Owner], Any] | None = None,
         write: Callable[[_Owner, Floats3], object] | None = None,
         seed: int | np.random.Generator = 0,
-        gravity: float = CharacterRules.gravity.default,
-        gravity_scale: float = CharacterRules.gravity_scale.default,
-        slope_limit: float = CharacterRules.slope_limit.default,
-        ground_rule: GroundRule = CharacterRules.ground_rule.default,
-        ground_friction: float = CharacterRules.ground_friction.default,
-        resolver: Resolver = CharacterRules.resolver.default,
-        snap_distance: float = CharacterRules.snap_distance.default,
-        step_offset: float = CharacterRules.step_offset.default,
-        slope_speed: SlopeSpeed = CharacterRules.slope_speed.default,
-        max_rounds: int = CharacterRules.max_rounds.default,
-        mask: int = CharacterRules.mask.default,
-        leave: Leave = CharacterRules.leave.default,
-        turn_with_ground: bool = CharacterRules.turn_with_ground.default,
-        mass: float = CharacterRules.mass.default,
-        layers: int = CharacterRules.layers.default,
-        keep_off_ledges: bool = CharacterRules.keep_off_ledges.default,
-        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
+        rules: CharacterRules | None = None,
+        gravity: float = DEFAULT.gravity,
+        gravity_scale: float = DEFAULT.gravity_scale,
+        slope_limit: float = DEFAULT.slope_limit,
+        ground_rule: GroundRule = DEFAULT.ground_rule,
+        ground_friction: float = DEFAULT.ground_friction,
+        max_rounds: int = DEFAULT.max_rounds,
+        resolver: Resolver = DEFAULT.resolver,
+        snap_distance: float = DEFAULT.snap_distance,
+        step_offset: float = DEFAULT.step_offset,
+        slope_speed: SlopeSpeed = DEFAULT.slope_speed,
+        mask: int = DEFAULT.mask,
+        leave: Leave = DEFAULT.leave,
+        turn_with_ground: bool = DEFAULT.turn_with_ground,
+        mass: float = DEFAULT.mass,
+        layers: int = DEFAULT.layers,
+        keep_off_ledges: bool = DEFAULT.keep_off_ledges,
+        material_rules: Mapping[Any, Mapping[str, float]] = DEFAULT.material_rules,
         max_delta: float = MaxDelta.default,
     ) -> None:
+        given = given_rules(locals())
         self._ground = checked_ground(ground)
         self._collider = checked_collider(collider)
         self._owner = checked_owner(owner, self._collider, axes, read, write)
         self._numbers = Rows.one()
         self._first_random = self._numbers.random[0] = first_random_state(seed)
-        rules = {
-            "gravity": gravity,
-            "gravity_scale": gravity_scale,
-            "slope_limit": slope_limit,
-            "ground_rule": ground_rule,
-            "ground_friction": ground_friction,
-            "resolver": resolver,
-            "snap_distance": snap_distance,
-            "step_offset": step_offset,
-            "slope_speed": slope_speed,
-            "max_rounds": max_rounds,
-            "mask": mask,
-            "leave": leave,
-            "turn_with_ground": turn_with_ground,
-            "mass": mass,
-            "layers": layers,
-            "keep_off_ledges": keep_off_ledges,
-        }
-        put_rules(self._numbers.rules, rules)
-        self._own_rules = put_material_rules(self._numbers.rules, material_rules)
+        self._own_rules = put_rules(self._numbers.rules, rules, given, ())
         self._time = FrameTime(max_delta)
+        self._begin(position, rotation)
+
+    def _begin(self, position: Any, rotation: Any) -> None:
+        """Begin where the owner or the game says."""
         start, linear = self._first_place(position, rotation)
         self._place(linear)
         if self._owner is not None:

@@ -7,7 +7,7 @@ results get new fields.
 import math
 from array import array
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 from pyglm import glm
 
@@ -27,8 +27,8 @@ from terrain_physics.surface.results import of_plain, plain
 Limit = Literal["work", "depth", "room"]
 
 # By the numbers of the columns.
-LIMITS: tuple[Limit | None, ...] = (None, "work", "depth", "room")
-GROUND_STATES = ("airborne", "steep", "wedged", "grounded", "character")
+LIMITS = (None, *cast("tuple[Limit, ...]", columns.STATE.words("limit")[1:]))
+GROUND_STATES = columns.STATE.words("ground_kind")
 
 
 class Fields:

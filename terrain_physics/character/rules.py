@@ -1,263 +1,257 @@
-"""The rules of a character: numbers that its kernel reads, checked when they are set."""
+"""The rules of a character: as a value, as its properties, and as columns of many."""
 
-import math
-import sys
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Generic, Literal, Self, TypeVar, overload
+from types import SimpleNamespace
+from typing import Any, Literal, NoReturn, TypedDict, TypeVar, Unpack, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
-from terrain_physics.character.material_rules import MaterialRules, put_material_rules, shown
-from terrain_physics.character.rows import Rows, forget_contact_signature
+from terrain_physics.character.material_rules import (
+    NO_MATERIAL_RULES,
+    MaterialRules,
+    put_material_rules,
+    shown,
+)
+from terrain_physics.character.rule import RULES, HasRow, Rule, wake_changed
 
+# The words of columns, for type checkers.
 GroundRule = Literal["contact", "sum"]
 Resolver = Literal["shuffled", "simultaneous"]
 SlopeSpeed = Literal["horizontal", "surface"]
 Leave = Literal["velocity", "up", "none"]
 
-_GREATEST = sys.float_info.max
+_Before = TypeVar("_Before", MaterialRules, None)
 
-T = TypeVar("T")
-Word = TypeVar("Word", bound=str)
+_NAMES = (*RULES, "material_rules")
+
+# Columns of a row that are rules, or follow from one.
+_PLACES = [
+    *(rule.place for rule in RULES.values()),
+    columns.SLOPE_COSINE,
+    columns.MATERIAL_RULES,
+]
 
 
-class Rule(ABC, Generic[T]):
-    """What stands in the column of the same name, as the game reads and sets it."""
+class RuleKeywords(TypedDict, total=False):
+    """Rules by name, for type checkers."""
 
-    _dtype: type[np.generic] = np.float64  # of the values of many
+    gravity: float
+    gravity_scale: float
+    slope_limit: float
+    ground_rule: GroundRule
+    ground_friction: float
+    max_rounds: int
+    resolver: Resolver
+    snap_distance: float
+    step_offset: float
+    slope_speed: SlopeSpeed
+    mask: int
+    leave: Leave
+    turn_with_ground: bool
+    mass: float
+    layers: int
+    keep_off_ledges: bool
+    material_rules: Mapping[Any, Mapping[str, float]]
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-        self.place = columns.RULES.place(name)
-        self.default = self.read(columns.RULES.defaults())
-        (column,) = (column for column in columns.RULES.columns if column.name == name)
-        unit = f" {column.unit}" if column.unit else ""
-        self.__doc__ = f"The rule `{name}` of `CharacterMovement`; default {self.default!r}{unit}."
 
-    @overload
-    def __get__(self, character: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, character: "CharacterRules", owner: type) -> T: ...
-    def __get__(self, character: "CharacterRules | None", owner: type) -> "Self | T":
-        return self if character is None else self.read(character._row().rules)  # noqa: SLF001
+class Default:
+    """The default of a keyword: shown as its value, and known as not given."""
 
-    def __set__(self, character: "CharacterRules", value: T) -> None:
-        row = character._row()  # noqa: SLF001
-        before = self.read(row.rules)
-        self.write(row.rules, value)
-        if self.read(row.rules) != before:
-            self.wake(row.state)
+    __slots__ = ("value",)
 
-    def wake(self, state: Floats, rows: Any = ...) -> None:
-        """Let some of characters (..., STATE_SIZE) take notice that the rule is another."""
-        forget_contact_signature(state, rows)
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+_DEFAULTS = {name: Default(rule.default) for name, rule in RULES.items()}
+_DEFAULTS["material_rules"] = Default(NO_MATERIAL_RULES)
+
+
+DEFAULT: Any = SimpleNamespace(**_DEFAULTS)
+"""The defaults by the names of rules, for a constructor that writes them out."""
+
+
+def given_rules(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of a constructor's arguments that are rules and were given."""
+    return {name: arguments[name] for name in _NAMES if type(arguments[name]) is not Default}
+
+
+class _Rules(ABC):
+    """Rules to read, each in the column of the same name."""
+
+    gravity: Rule[float]
+    gravity_scale: Rule[float]
+    slope_limit: Rule[float]
+    ground_rule: Rule[GroundRule]
+    ground_friction: Rule[float]
+    max_rounds: Rule[int]
+    resolver: Rule[Resolver]
+    snap_distance: Rule[float]
+    step_offset: Rule[float]
+    slope_speed: Rule[SlopeSpeed]
+    mask: Rule[int]
+    leave: Rule[Leave]
+    turn_with_ground: Rule[bool]
+    mass: Rule[float]
+    layers: Rule[int]
+    keep_off_ledges: Rule[bool]
 
     @abstractmethod
-    def read(self, rules: Floats) -> T:
-        """Return what a row of rules holds."""
+    def _rule_row(self) -> Floats:
+        """Return the row of rules."""
 
-    def read_all(self, rules: Floats) -> NDArray[Any]:
-        """Return what each of rows (n, RULES_SIZE) holds, as a new array (n,)."""
-        return rules[:, self.place].astype(self._dtype)
 
-    @abstractmethod
-    def write(self, rules: Floats, value: Any) -> None:
-        """Check a value and put it into a row of rules, or into all of rows (n, RULES_SIZE)."""
+for _name, _rule in RULES.items():
+    setattr(_Rules, _name, _rule)
 
-    def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
-        """Put values (n,) into rows, one into each, and return True.
 
-        False where one is bad, and where their type says little: then `write` is to decide on each.
+@public
+@final
+class CharacterRules(_Rules):
+    """All rules of a character as one value, such as those of a kind of character; frozen.
+
+    Hand it to a `CharacterMovement` or to a `CharacterGroup`, as ``rules``, or set it as the
+    `rules` of a character. Two are equal if all their rules are.
+
+    Parameters
+    ----------
+    **rules
+        As for `CharacterMovement`, such as ``slope_limit`` and ``material_rules``, with the same
+        defaults; not ``max_delta``, which is no rule of a character but of its updates.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `CharacterMovement`.
+
+    Examples
+    --------
+    >>> import math
+    >>> from terrain_physics import CharacterGroup, CharacterMovement, HeightMap, SphereCollider
+    >>> goat = CharacterRules(slope_limit=math.radians(60), step_offset=0.5)
+    >>> kid = goat.replace(step_offset=0.2, mass=15)
+    >>> kid.slope_limit == goat.slope_limit, kid.mass
+    (True, 15.0)
+    >>> floor = HeightMap([[0, 0], [0, 0]])
+    >>> hero = CharacterMovement(floor, SphereCollider(0.5), rules=goat)
+    >>> herd = CharacterGroup(floor, SphereCollider(0.3), rules=goat)
+    >>> herd.add("Heidi", (0, 1, 0))
+    >>> herd.add("Peter", (1, 1, 0), rules=kid, mass=20)
+    >>> hero.rules == herd["Heidi"].rules, herd["Peter"].mass
+    (True, 20.0)
+    """
+
+    __slots__ = ("_materials", "_numbers")
+
+    _numbers: Floats
+    _materials: MaterialRules
+
+    __signature__ = inspect.Signature(
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name])
+            for name in _NAMES
+        ]
+    )
+
+    def __init__(self, **rules: Unpack[RuleKeywords]) -> None:
+        numbers = columns.RULES.defaults()
+        materials = put_rules(numbers, None, rules, ())
+        self._hold(numbers, materials)
+
+    def _hold(self, numbers: Floats, materials: MaterialRules) -> "CharacterRules":
+        """Take numbers, which nobody else writes to, and return the rules."""
+        numbers.setflags(write=False)
+        object.__setattr__(self, "_numbers", numbers)
+        object.__setattr__(self, "_materials", materials)
+        return self
+
+    @property
+    def material_rules(self) -> Mapping[str | int, Mapping[str, float]]:
+        """The rule `material_rules` of `CharacterMovement`, read-only."""
+        return shown(self._materials)
+
+    def replace(self, **changes: Unpack[RuleKeywords]) -> "CharacterRules":
+        """Return the same rules but for some.
+
+        Parameters
+        ----------
+        **changes
+            Rules by name.
+
+        Returns
+        -------
+        CharacterRules
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `CharacterMovement`.
         """
-        numbers = self._numbers(values)
-        if numbers is None:
-            return False
-        rules[:, self.place] = numbers
-        return True
+        return CharacterRules(**(self.to_dict() | changes))
 
-    @abstractmethod
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        """Return what stands in the column for good values (n,); None as of `write_good`."""
+    def to_dict(self) -> RuleKeywords:
+        """Return all rules by name: ``CharacterRules(**rules.to_dict())`` is equal.
 
+        Returns
+        -------
+        dict
+            Of numbers, flags, words and, as ``material_rules``, a dict of dicts. JSON keeps it, but
+            for materials that are known by their numbers: it makes texts of these. An infinite
+            ``mass`` is a float.
+        """
+        rules: dict[str, Any] = {name: rule.read(self._numbers) for name, rule in RULES.items()}
+        rules["material_rules"] = {
+            material: dict(factors) for material, factors in self.material_rules.items()
+        }
+        return cast("RuleKeywords", rules)
 
-class _Number(Rule[float]):
-    """A number as it is."""
+    def _rule_row(self) -> Floats:
+        return self._numbers
 
-    def __init__(self, check: Callable[[str, Any], float], least: float = -_GREATEST) -> None:
-        self._check, self._least = check, least
+    def _values(self) -> tuple[Any, ...]:
+        return *(rule.read(self._numbers) for rule in RULES.values()), self._materials
 
-    def read(self, rules: Floats) -> float:
-        return float(rules[self.place])
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CharacterRules):
+            return NotImplemented
+        return self._values() == other._values()
 
-    def write(self, rules: Floats, value: Any) -> None:
-        rules[..., self.place] = self._check(self.name, value)
+    def __hash__(self) -> int:
+        return hash(self._values())
 
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        return _reals(values, self._least, _GREATEST)
+    def __repr__(self) -> str:
+        usual = dict(CharacterRules().to_dict())
+        own = (f"{name}={own!r}" for name, own in self.to_dict().items() if own != usual[name])
+        return f"CharacterRules({', '.join(own)})"
 
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"CharacterRules are frozen: replace({name}=...) returns others")
 
-class _Slope(Rule[float]):
-    """An angle, whose cosine the kernel reads."""
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"CharacterRules are frozen, and keep their {name}")
 
-    def read(self, rules: Floats) -> float:
-        return float(rules[self.place])
+    def __getstate__(self) -> RuleKeywords:
+        """Rules by name, for pickles."""
+        return self.to_dict()
 
-    def write(self, rules: Floats, value: Any) -> None:
-        limit = checks.finite(self.name, value)
-        if not (0.0 <= limit <= math.pi / 2):
-            hint = f"; for degrees use math.radians({limit:g})" if 0.0 < limit <= 90.0 else ""
-            raise ValueError(f"{self.name} must be from 0 to pi / 2 radians, got {limit}{hint}")
-        rules[..., self.place], rules[..., columns.SLOPE_COSINE] = limit, math.cos(limit)
-
-    def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
-        if not super().write_good(rules, values):
-            return False
-        # The cosines of one: those of NumPy have other last bits.
-        rules[:, columns.SLOPE_COSINE] = [math.cos(x) for x in rules[:, self.place].tolist()]
-        return True
-
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        return _reals(values, 0.0, math.pi / 2)
-
-
-class _Whole(Rule[int]):
-    """A whole number, ends included."""
-
-    _dtype = np.int64
-
-    def __init__(self, least: int, most: int) -> None:
-        self._least, self._most = least, most
-
-    def read(self, rules: Floats) -> int:
-        return int(rules[self.place])
-
-    def write(self, rules: Floats, value: Any) -> None:
-        rules[..., self.place] = checks.whole(self.name, value, self._least, self._most)
-
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        if values.dtype.kind not in "iu":
-            return None
-        return _reals(values, self._least, self._most)
+    def __setstate__(self, content: RuleKeywords) -> None:
+        self.__init__(**content)
 
 
-class _Flag(Rule[bool]):
-    """Whether something is so."""
-
-    _dtype = np.bool_
-
-    def read(self, rules: Floats) -> bool:
-        return bool(rules[self.place])
-
-    def write(self, rules: Floats, value: Any) -> None:
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{self.name} must be True or False, got {checks.shorten(value)}")
-        rules[..., self.place] = value
-
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        return values.astype(np.float64) if values.dtype.kind == "b" else None
-
-
-class _Mass(Rule[float]):
-    """A mass, whose column is 0 where it is infinite: saved numbers are finite."""
-
-    def read(self, rules: Floats) -> float:
-        return float(rules[self.place]) or math.inf
-
-    def read_all(self, rules: Floats) -> NDArray[Any]:
-        masses = super().read_all(rules)
-        masses[masses == 0.0] = math.inf
-        return masses
-
-    def write(self, rules: Floats, value: Any) -> None:
-        is_immovable = isinstance(value, (float, np.floating)) and value == math.inf
-        rules[..., self.place] = 0.0 if is_immovable else checks.positive(self.name, value)
-
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        if values.dtype.kind not in "iuf" or not (values > 0).all():
-            return None
-        masses = values.astype(np.float64)
-        return np.where(masses == math.inf, 0.0, masses)
-
-
-class _Mask(_Whole):
-    """Layers, a bit for each; with others the ground is another."""
-
-    def wake(self, state: Floats, rows: Any = ...) -> None:
-        super().wake(state, rows)
-        state[rows, columns.MOVED] = 1.0
-
-
-class _Choice(Rule[Word]):
-    """One of a few words, which the kernel knows by their numbers."""
-
-    def __init__(self, *words: Word) -> None:
-        self.words = words
-
-    def read(self, rules: Floats) -> Word:
-        return self.words[int(rules[self.place])]
-
-    def read_all(self, rules: Floats) -> NDArray[Any]:
-        return np.array(self.words).take(rules[:, self.place].astype(np.int64))
-
-    def write(self, rules: Floats, value: Any) -> None:
-        word = checks.choice(self.name, value, self.words)
-        rules[..., self.place] = self.words.index(word)
-
-    def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        if values.dtype.kind != "U" or not np.isin(values, self.words).all():
-            return None
-        numbers = np.zeros(len(values))
-        for number, word in enumerate(self.words):
-            numbers[values == word] = number
-        return numbers
-
-
-def _reals(values: NDArray[Any], least: float, most: float) -> Floats | None:
-    """Return real numbers (n,) from least to most; None where one is not, or is no number."""
-    if values.dtype.kind not in "biuf":
-        return None
-    with np.errstate(over="ignore"):  # a long double may become infinite
-        numbers = values.astype(np.float64)
-    return numbers if ((numbers >= least) & (numbers <= most)).all() else None
-
-
-def _downward(name: str, value: Any) -> float:
-    """Return a gravity, which has no sign."""
-    gravity = checks.finite(name, value)
-    if gravity < 0.0:
-        raise ValueError(
-            f"{name} must be >= 0 m/s^2, downward, got {gravity}; gravity_scale may be negative"
-        )
-    return gravity
-
-
-class CharacterRules(AttributeGuard, ABC):
-    """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
-
-    gravity = _Number(_downward, 0.0)
-    gravity_scale = _Number(checks.finite)
-    slope_limit = _Slope()
-    ground_rule: _Choice[GroundRule] = _Choice("contact", "sum")
-    ground_friction = _Number(checks.non_negative, 0.0)
-    resolver: _Choice[Resolver] = _Choice("shuffled", "simultaneous")
-    snap_distance = _Number(checks.non_negative, 0.0)
-    step_offset = _Number(checks.non_negative, 0.0)
-    slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
-    max_rounds = _Whole(1, columns.MOST_ROUNDS)
-    mask = _Mask(0, ALL_LAYERS)
-    leave: _Choice[Leave] = _Choice("velocity", "up", "none")
-    turn_with_ground = _Flag()
-    mass = _Mass()
-    layers = _Whole(0, ALL_LAYERS)
-    keep_off_ledges = _Flag()
+class RuleProperties(AttributeGuard, _Rules, HasRow):
+    """Rules of a character, to read and to set at any time."""
 
     @property
     def material_rules(self) -> Mapping[str | int, Mapping[str, float]]:
@@ -278,14 +272,43 @@ class CharacterRules(AttributeGuard, ABC):
 
     @material_rules.setter
     def material_rules(self, value: Mapping[Any, Mapping[str, float]]) -> None:
-        rules = put_material_rules(self._row().rules, value)
-        if rules != self._material_rules():
-            self._keep_material_rules(rules)
-            forget_contact_signature(self._row().state)
+        self._put_rules(None, {"material_rules": value})
 
-    @abstractmethod
-    def _row(self) -> Rows:
-        """Return the character's numbers; writing to them changes it."""
+    @property
+    def rules(self) -> CharacterRules:
+        """All rules as they are now, as a value; set one, and all rules are those of it.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> mover = CharacterMovement(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.5), mass=60)
+        >>> mover.rules
+        CharacterRules(mass=60.0)
+        >>> mover.rules = mover.rules.replace(gravity_scale=0.5)
+        >>> mover.gravity_scale, mover.mass
+        (0.5, 60.0)
+        """
+        row = self._rule_row().copy()
+        return CharacterRules.__new__(CharacterRules)._hold(row, self._material_rules())  # noqa: SLF001
+
+    @rules.setter
+    def rules(self, value: CharacterRules) -> None:
+        self._put_rules(checked_rules(value), {})
+
+    def _put_rules(self, rules: CharacterRules | None, changes: Mapping[str, Any]) -> None:
+        """Take rules over: all those of a value, then some by name."""
+        row, known = self._row(), self._material_rules()
+        new = row.rules.copy()
+        materials = put_rules(new, rules, changes, known)
+        wake_changed(
+            row.state[np.newaxis], np.zeros(1, np.int64), row.rules[np.newaxis], new[np.newaxis]
+        )
+        row.rules[:] = new
+        if materials != known:
+            self._keep_material_rules(materials)
+
+    def _rule_row(self) -> Floats:
+        return self._row().rules
 
     @abstractmethod
     def _material_rules(self) -> MaterialRules: ...
@@ -295,48 +318,63 @@ class CharacterRules(AttributeGuard, ABC):
         """Remember the rules that the numbers now have the mark of."""
 
 
-_RULES = {name: rule for name, rule in vars(CharacterRules).items() if isinstance(rule, Rule)}
+def checked_rules(value: Any) -> CharacterRules:
+    """Return a value of rules, or refuse what is none."""
+    checks.instance("rules", value, CharacterRules)
+    known: CharacterRules = value
+    return known
 
 
 def rule_to_read(name: Any) -> Rule[Any]:
     """Return the rule with a name, or refuse that."""
-    return _RULES[checks.choice("name", name, tuple(_RULES))]
+    return RULES[checks.choice("name", name, tuple(RULES))]
+
+
+def put_rules(
+    rows: Floats,
+    rules: CharacterRules | None,
+    changes: Mapping[str, Any],
+    material_rules: _Before,
+    keys: Sequence[Any] | None = None,
+) -> MaterialRules | _Before:
+    """Put rules into rows (..., RULES_SIZE): all those of a value, then some by name.
+
+    Returned are the rules for materials that the rows have then, ``material_rules`` if these stay.
+    With ``keys``, a rule by name may have a value for each of rows (n, RULES_SIZE). An error may
+    come after some are put.
+    """
+    result: MaterialRules | _Before = material_rules
+    if rules is not None:
+        known = checked_rules(rules)
+        rows[..., _PLACES] = known._rule_row()[_PLACES]  # noqa: SLF001
+        result = known._materials  # noqa: SLF001
+    for name, value in changes.items():
+        if name == "material_rules":
+            result = put_material_rules(rows, value)
+        elif keys is None:
+            _rule_to_set(name).write(rows, value)
+        else:
+            _put_each(_rule_to_set(name), rows, value, keys)
+    return result
 
 
 def _rule_to_set(name: str) -> Rule[Any]:
-    if name not in _RULES:
-        names = [*_RULES, "material_rules"]
-        meant = [f"; did you mean {close}?" for close in get_close_matches(name, names, n=1)]
-        raise TypeError(f"rules must be of {', '.join(names)}, got {name!r}{''.join(meant)}")
-    return _RULES[name]
+    if name not in RULES:
+        meant = [f"; did you mean {close}?" for close in get_close_matches(name, _NAMES, n=1)]
+        raise TypeError(f"rules must be of {', '.join(_NAMES)}, got {name!r}{''.join(meant)}")
+    return RULES[name]
 
 
-def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
-    """Check rules given by name and put them into a row."""
-    for name, value in changes.items():
-        _rule_to_set(name).write(rules, value)
-
-
-def put_rules_per_character(
-    rules: Floats, changes: dict[str, Any], keys: Sequence[Any]
-) -> list[Rule[Any]]:
-    """Check the same and put them into rows (n, RULES_SIZE) of some keys; return which they are.
-
-    Each is one value for all, or an array of values (n,). An error may come after some are put.
-    """
-    changed = []
-    for name, value in changes.items():
-        rule = _rule_to_set(name)
-        values = _one_or_each(name, value, len(keys))
-        if values.ndim == 0:
-            rule.write(rules, value)
-        elif not rule.write_good(rules, values):
-            # An array of a list may hold its values as of another type.
-            given = value if isinstance(value, (list, tuple)) else values.tolist()
-            for row, own, key in zip(rules, given, keys, strict=True):
-                checks.named_check(key, rule.write, row, own)
-        changed.append(rule)
-    return changed
+def _put_each(rule: Rule[Any], rows: Floats, value: Any, keys: Sequence[Any]) -> None:
+    """Put one value into all rows (n, RULES_SIZE) of some keys, or each of n into its own."""
+    values = _one_or_each(rule.name, value, len(keys))
+    if values.ndim == 0:
+        rule.write(rows, value)
+    elif not rule.write_good(rows, values):
+        # An array of a list may hold its values as of another type.
+        given = value if isinstance(value, (list, tuple)) else values.tolist()
+        for row, own, key in zip(rows, given, keys, strict=True):
+            checks.named_check(key, rule.write, row, own)
 
 
 def _one_or_each(name: str, value: Any, count: int) -> NDArray[Any]:

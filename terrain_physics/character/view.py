@@ -33,7 +33,7 @@ from terrain_physics.character.rows import (
     state_hashes,
     wake,
 )
-from terrain_physics.character.rules import CharacterRules
+from terrain_physics.character.rules import RuleProperties
 from terrain_physics.character.state import (
     CharacterState,
     first_random_state,
@@ -44,12 +44,13 @@ from terrain_physics.surface.surface import queries_of
 
 
 @public
-class CharacterView(CharacterRules):
+class CharacterView(RuleProperties):
     """One character on its ground, to read and to steer.
 
     A `CharacterMovement` is one alone, a `GroupMember` one of a group: functions that work with
     either take a `CharacterView`. It has the rules of a `CharacterMovement` (``gravity``,
-    ``slope_limit`` and so on), to read and to write at any time; only ``max_delta`` is the group's.
+    ``slope_limit`` and so on, and all at once as ``rules``), to read and to write at any time; only
+    ``max_delta`` is the group's.
     """
 
     # What the game reads and writes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAYER
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
@@ -815,13 +815,7 @@ class Ground(Surface):
             return parts, layers, held.next_number, held.own_changes, poses, movers
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        if state and isinstance(state[0], dict):
-            self._adopt(*state, *(NO_MOVERS,)[len(state) - 5 :])  # earlier ones have none
-        else:  # of a pickle that is older than keys and layers
-            parts = dict(enumerate(state))
-            self._adopt(
-                parts, _layers_per_part(FIRST_LAYER, len(parts)), len(parts), 0, {}, NO_MOVERS
-            )
+        self._adopt(*state)
 
 
 def _refuse_others(name: str, part: Any) -> None:

@@ -1,9 +1,9 @@
 """CharacterGroup: thousands of characters as arrays, moved by one call."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,11 +29,7 @@ from terrain_physics.character.group_data import (
 )
 from terrain_physics.character.hits import logs_of
 from terrain_physics.character.live import unsigned_zeros
-from terrain_physics.character.material_rules import (
-    NO_MATERIAL_RULES,
-    MaterialRules,
-    put_material_rules,
-)
+from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -47,7 +43,7 @@ from terrain_physics.character.placement import (
 )
 from terrain_physics.character.results import nothing_new
 from terrain_physics.character.rows import ALONE, Rows, state_hashes, step_off, wake
-from terrain_physics.character.rules import put_rules, put_rules_per_character
+from terrain_physics.character.rules import CharacterRules, RuleKeywords, put_rules
 from terrain_physics.character.state import first_random_state
 from terrain_physics.group.checks import (
     positions_per_character,
@@ -91,10 +87,11 @@ class CharacterGroup(GroupTable):
         on level ground.
     max_delta : float, default 0.25
         The longest time that one update lives, as of a `CharacterMovement`.
-    material_rules : mapping, optional
-        As for `CharacterMovement`, for those that are added without material rules of their own.
-    **rules
-        As for `CharacterMovement`, for those that are added without rules of their own.
+    rules : CharacterRules, optional
+        For those that are added without rules of their own.
+    **rules_by_name
+        As for `CharacterMovement`, such as ``slope_limit`` and ``material_rules``, in place of
+        those of `rules`.
 
     Raises
     ------
@@ -167,14 +164,13 @@ class CharacterGroup(GroupTable):
         collide: bool = False,
         heads: Literal["slide", "stand"] = "slide",
         max_delta: float = MaxDelta.default,
-        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
-        **rules: Any,
+        rules: CharacterRules | None = None,
+        **rules_by_name: Unpack[RuleKeywords],
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
         known_seed = checks.whole("seed", seed, 0, 2**64 - 1)
         self._rules = columns.RULES.defaults()
-        put_rules(self._rules, rules)
-        self._material_rules = put_material_rules(self._rules, material_rules)
+        self._material_rules = put_rules(self._rules, rules, rules_by_name, ())
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         checks.instance("collide", collide, bool)
@@ -230,8 +226,8 @@ class CharacterGroup(GroupTable):
         velocity: Any = None,
         rotation: Any = None,
         seed: int | np.random.Generator | None = None,
-        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
-        **rules: Any,
+        rules: CharacterRules | None = None,
+        **rules_by_name: Unpack[RuleKeywords],
     ) -> None:
         """Add a character.
 
@@ -253,10 +249,10 @@ class CharacterGroup(GroupTable):
             How the body is turned.
         seed : int or numpy.random.Generator, optional
             Where the shuffling of contacts starts; default: `seed_of` the key.
-        material_rules : mapping, optional
-            As for `CharacterMovement`; default: the group's.
-        **rules
-            As for `CharacterMovement`, such as ``slope_limit``; default: the group's.
+        rules : CharacterRules, optional
+            All its rules; default: the group's.
+        **rules_by_name
+            As for `CharacterMovement`, such as ``slope_limit``, in place of those of `rules`.
 
         Raises
         ------
@@ -269,13 +265,13 @@ class CharacterGroup(GroupTable):
         self._data.refuse_known([name])
         if movement is not None:
             given = {"position": position, "collider": collider, "velocity": velocity}
-            given |= {"rotation": rotation, "seed": seed, "material_rules": material_rules} | rules
+            given |= {"rotation": rotation, "seed": seed, "rules": rules, **rules_by_name}
             self._add_movement(name, movement, given)
             return
         rows = self._data.room_for(1)
         try:
-            body, own_rules = self._begin(rows, collider, material_rules)
-            put_rules(rows.rules, rules)
+            body = self._body(collider)
+            own_rules = self._put_rules(rows, rules, rules_by_name)
             linear = UPRIGHT if rotation is None else checks.rotation("rotation", rotation)
             put_shape(rows, self.ground, body, linear)
             place = checks.vector("position", position)
@@ -304,8 +300,8 @@ class CharacterGroup(GroupTable):
         rotations: Iterable[Any] | None = None,
         collider: Collider | None = None,
         seeds: Iterable[int | np.random.Generator] | None = None,
-        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
-        **rules: Any,
+        rules: CharacterRules | None = None,
+        **rules_by_name: Any,
     ) -> None:
         """Add characters, as `add` would one by one, but all or none of them.
 
@@ -323,11 +319,11 @@ class CharacterGroup(GroupTable):
             The body of all; default: the group's.
         seeds : iterable of int or numpy.random.Generator, optional
             Where the shuffling of their contacts starts; default: `seed_of` each key.
-        material_rules : mapping, optional
-            Of all, as for `CharacterMovement`; default: the group's.
-        **rules
-            As for `CharacterMovement`; default: the group's. Each is one value for all, or an
-            array of n.
+        rules : CharacterRules, optional
+            The rules of all; default: the group's.
+        **rules_by_name
+            As for `CharacterMovement`, in place of those of `rules`. Each is one value for all, or
+            an array of n; ``material_rules`` are one mapping for all.
 
         Raises
         ------
@@ -347,8 +343,8 @@ class CharacterGroup(GroupTable):
         names = checked_keys(keys)
         self._data.refuse_known(names)
         rows = self._data.room_for(len(names))
-        body, own_rules = self._begin(rows, collider, material_rules)
-        put_rules_per_character(rows.rules, rules, names)
+        body = self._body(collider)
+        own_rules = self._put_rules(rows, rules, rules_by_name, names)
         places = positions_per_character(positions, names)
         speeds = velocities_per_character(velocities, names)
         if rotations is None:
@@ -359,15 +355,20 @@ class CharacterGroup(GroupTable):
         make_new(rows, places, speeds, random_states, are_driven=velocities is not None)
         self._data.add(names, body, own_rules)
 
-    def _begin(
-        self, rows: Rows, collider: Any, material_rules: Any
-    ) -> tuple[Collider, MaterialRules]:
-        """Give newcomers the group's rules; return their body and their rules for materials."""
+    def _body(self, collider: Collider | None) -> Collider:
+        """Return the body of newcomers, the group's where they have none of their own."""
+        return checked_collider(self._collider if collider is None else collider)
+
+    def _put_rules(
+        self,
+        rows: Rows,
+        rules: CharacterRules | None,
+        changes: Mapping[str, Any],
+        keys: Sequence[Key] | None = None,
+    ) -> MaterialRules:
+        """Give newcomers the group's rules, or those of a value, but for some by name."""
         rows.rules[:] = self._rules
-        body = checked_collider(self._collider if collider is None else collider)
-        if material_rules is None:
-            return body, self._material_rules
-        return body, put_material_rules(rows.rules, material_rules)
+        return put_rules(rows.rules, rules, changes, self._material_rules, keys)
 
     def remove(self, key: Key) -> None:
         """Remove a character.

@@ -14,16 +14,15 @@ from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.group_data import GroupData, Key, checked_keys
 from terrain_physics.character.hits import MoveHits, impacts_of
-from terrain_physics.character.material_rules import put_material_rules
 from terrain_physics.character.placement import make_new, put_in_air
 from terrain_physics.character.rows import (
     BASE_VELOCITY,
     POSITION,
     VELOCITY,
-    forget_contact_signature,
     vectors,
 )
-from terrain_physics.character.rules import put_rules_per_character, rule_to_read
+from terrain_physics.character.rule import wake_changed
+from terrain_physics.character.rules import CharacterRules, put_rules, rule_to_read
 from terrain_physics.group.checks import (
     number_per_character,
     positions_per_character,
@@ -432,16 +431,24 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         _, rows = self._chosen(keys)
         return read_only(rule.read_all(self._data.rows().rules[rows]))
 
-    def set_rules(self, *, keys: Iterable[Key] | None = None, **rules: Any) -> None:
+    def set_rules(
+        self,
+        rules: CharacterRules | None = None,
+        *,
+        keys: Iterable[Key] | None = None,
+        **rules_by_name: Any,
+    ) -> None:
         """Set rules of characters.
 
         Parameters
         ----------
+        rules : CharacterRules, optional
+            All rules; default: those that the characters have.
         keys : iterable of str or int, optional
             Of which characters; default: all, in order.
-        **rules
-            As for `CharacterMovement`, such as ``slope_limit``: each is one value for all, or an
-            array of n. ``material_rules`` are one mapping for all.
+        **rules_by_name
+            As for `CharacterMovement`, such as ``slope_limit``, in place of those of `rules`: each
+            is one value for all, or an array of n. ``material_rules`` are one mapping for all.
 
         Raises
         ------
@@ -452,20 +459,16 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
             Nothing has changed then.
         """
         names, rows = self._chosen(keys)
-        state, before, *_ = self._data.rows()
-        new, has_others = before[rows].copy(), "material_rules" in rules
-        if has_others:
-            material_rules = put_material_rules(new, rules.pop("material_rules"))
-        changed = put_rules_per_character(new, rules, names)
+        state, all_rules, *_ = self._data.rows()
         places = np.arange(len(state))[rows]
-        for rule in changed:
-            rule.wake(state, places[new[:, rule.place] != before[rows, rule.place]])
-        if has_others:
-            mark = columns.MATERIAL_RULES
-            forget_contact_signature(state, places[new[:, mark] != before[rows, mark]])
+        before = all_rules[rows].copy()
+        after = before.copy()
+        material_rules = put_rules(after, rules, rules_by_name, None, names)
+        wake_changed(state, places, before, after)
+        all_rules[rows] = after
+        if material_rules is not None:
             for key in names:
                 self._data.keep_material_rules(key, material_rules)
-        before[rows] = new
 
     # Inside
 

@@ -265,7 +265,7 @@ class MapStorage(FramedMap):
         return self.materials
 
     def set_thickness(self, depth: float) -> None:
-        """Set how deep the ground is solid. Holes no longer change it."""
+        """Set how deep the ground is solid; from then on holes do not change it."""
         self.frame = self.frame.copy()
         self.frame[kernels.THICKNESS] = depth
         self._thickens, self._is_thinner = False, True
@@ -337,7 +337,7 @@ class MapStorage(FramedMap):
         thickens: bool,  # noqa: FBT001
         materials: Bytes | None,
         material_names: tuple[str, ...] | None,
-        version: int = 0,  # of pickles that are older than this entry
+        version: int,
     ) -> None:
         self.heights, self.cells, self.frame = heights, cells, frame
         self._follows_heights, self._thickens, self._own = follows_heights, thickens, True

@@ -610,7 +610,6 @@ class TriangleMesh(Surface):
         return *tree, storage.materials, storage.material_names
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        # Older pickles end before the order or before the materials.
         for values in state:
             if isinstance(values, np.ndarray):
                 values.setflags(write=False)  # kernels know one type only

@@ -1,7 +1,7 @@
 """The content of a recording, frame by frame, and the file that keeps it.
 
-A file is checked before memory is reserved for it: a small archive may hold gigabytes. What a file
-may hold unpacked is limited, and nothing beyond that is saved either.
+A file is checked before memory is reserved for it: a small archive may hold gigabytes. There is a
+limit to the unpacked size of a file, and nothing beyond that is saved either.
 """
 
 import json
@@ -45,8 +45,8 @@ _NUMBER_TYPES = {
     "header": "|u1",
     "delta_times": "<f8",
     "counts": "<i8",
-    "who": "<i4",
-    "where": "<i4",
+    "rows": "<i4",
+    "places": "<i4",
     "bits": "<u8",
     "hashes": "<u8",
     "event_counts": "<i8",
@@ -65,7 +65,7 @@ class TooLargeError(ValueError):
 
 
 class Start(NamedTuple):
-    """What there was before the first frame.
+    """The scene before the first frame.
 
     Attributes
     ----------
@@ -84,20 +84,20 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordedFrame:
-    """What the game did before one update, and what came of it."""
+    """Everything that the game did before one update, and the outcome."""
 
     delta_time: float
     left: list[Key]
     bodies: list[tuple[Key, Collider]]  # characters that came or were given another body
     material_rules: list[tuple[Key, MaterialRules]]  # those that were given others
-    # What was written: to which characters, by number in the order after all that; to which places
-    # of a packed row; and which bits.
+    # The writes: to which characters, by number in the order after all that; to which places of a
+    # packed row; and which bits.
     rows: NDArray[np.int32]
     places: NDArray[np.int32]
     bits: UInt64s
-    # What happened to the ground before that, in order.
+    # Events of the ground before that, in order.
     events: list[Event]
-    # What it led to: all characters, and the hash of each.
+    # The outcome: all characters, and the hash of each.
     keys: list[Key]
     states: UInt64s
 
@@ -218,8 +218,8 @@ def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[A
         "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
         "delta_times": [[f.delta_time for f in frames]],
         "counts": [[len(f.rows) for f in frames]],
-        "who": [f.rows for f in frames],
-        "where": [f.places for f in frames],
+        "rows": [f.rows for f in frames],
+        "places": [f.places for f in frames],
         "bits": [f.bits for f in frames],
         "hashes": [_numbers(start.hashes.values()), *(f.states for f in frames)],
         "event_counts": [[len(f.events) for f in frames]],
@@ -252,7 +252,7 @@ def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
 
 
 def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[RecordedFrame]]:
-    """Return what was written, or raise ValueError naming the file."""
+    """Return the content of a file, or raise ValueError naming the file."""
     name = file_name(path)
     checked_size(name)
     with pathlib.Path(name).open("rb") as file:
@@ -346,7 +346,7 @@ def _frames_of(
         frames.append(
             RecordedFrame(time, left, bodies, material_rules, *writes, events, keys, states)
         )
-    if hashes_end != len(hashes) or end != len(arrays["who"]):
+    if hashes_end != len(hashes) or end != len(arrays["rows"]):
         raise ValueError(end)
     return start, frames
 
@@ -355,7 +355,9 @@ def _writes(
     arrays: dict[str, NDArray[Any]], first: int, count: int, characters: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], UInt64s]:
     """Return the writes of one frame; raise any error where there are none such."""
-    rows, places, bits = (arrays[name][first : first + count] for name in ("who", "where", "bits"))
+    rows, places, bits = (
+        arrays[name][first : first + count] for name in ("rows", "places", "bits")
+    )
     if not len(rows) == len(places) == len(bits) == count:
         raise ValueError(count)
     if count and not (

@@ -80,12 +80,12 @@ class Event:
 
 
 class Journal:
-    """What happens to grounds, in order, from now on until it is dropped.
+    """The events of grounds, in order, from now on until it is dropped.
 
     Attributes
     ----------
     contents : list of dict
-        What each ground held at the start.
+        Hashes of each ground at the start.
     saved : list of SavedGround, or None
         The grounds themselves at the start; None of more than `MOST_SAVED_BYTES`.
     """
@@ -279,7 +279,7 @@ def _digits(about: Any, *arrays: NDArray[Any]) -> str:
     return digest.hexdigest()[:16]
 
 
-# What events hold
+# The content of events
 
 
 def _put_edit(event: Event, storage: Any, region: Any) -> None:

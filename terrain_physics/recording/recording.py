@@ -36,27 +36,27 @@ _MOST_SHOWN_UPDATES = 1_000_000
 
 @public
 class Recording:
-    """What the game does to its characters and their ground, and the hash of each state after it.
+    """Everything that a game does to its characters and their ground, and the hash of each state.
 
     Positions, velocities and rules that were set are kept as exact numbers; so are characters that
-    came, left, were turned, resized or restored, and how long each update lasted. What happens to
-    the ground is noticed by itself, in its order: edits, refits, and parts that are added, removed,
-    moved, put on other layers or made conveyors or one-way. A replay does it again, to a ground
-    that holds what this one holds now; see `Ground.save`.
+    came, left, were turned, resized or restored, and how long each update lasted. The recording
+    notices changes of the ground by itself, in their order: edits, refits, and parts that are
+    added, removed, moved, put on other layers or made conveyors or one-way. A replay makes them
+    again, to a ground that holds what this one holds now; see `Ground.save`.
 
     Parameters
     ----------
     scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
-        What to record; a single character has the key 0, and a mapping's are those there now. Call
-        this recording's `update` instead of theirs.
+        The characters to record; a single one has the key 0, and a mapping's are those there now.
+        Call this recording's `update` instead of theirs.
 
     Notes
     -----
     A change of the ground takes 64 bytes and what it led to: 104 for a move, 4 for each sample of
     the rectangle around an edit, 1 for each of its cells, 24 for each vertex of a mesh that is
     refitted, and all of a part that is added. At most 256 MiB are kept; then `update` refuses to go
-    on. Grounds of at most 64 MiB are kept as they were at the start, for `make_scene`. What another
-    thread does to the ground during an update counts as done after it. A recording hears of changes
+    on. Grounds of at most 64 MiB are kept as they were at the start, for `make_scene`. A change
+    that another thread makes during an update counts as made after it. A recording hears of changes
     until it is dropped. To begin one, all of the ground is hashed, some ten milliseconds for each
     million samples.
 
@@ -134,7 +134,7 @@ class Recording:
         ----------
         path : path
             A NumPy archive is written there: a header in JSON with the version of the format, and
-            arrays. What stood there before is replaced at once, when all is written.
+            arrays. An existing file is replaced at once, when all is written.
 
         Raises
         ------
@@ -303,8 +303,8 @@ def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference 
     ----------
     recording : Recording
     make_scene : callable
-        Makes the scene anew, with its ground, as both were when the recording began. What happened
-        to the ground then happens to this one.
+        Makes the scene anew, with its ground, as both were when the recording began. Then the
+        recorded changes of the ground are made to this one.
 
     Returns
     -------

@@ -180,12 +180,12 @@ class _BodySampler:
             )
         sample = {name: seen[name] for name in ("center", "rotation", "state", "touch")}
         sample["shape"] = self._shapes_of(seen["rules"])
-        sample["who"] = np.array(numbers, dtype=np.int64)
+        sample["numbers"] = np.array(numbers, dtype=np.int64)
         sample["is_put"] = np.array(
             [key in self._put and key in self._shown for key in keys], dtype=np.bool_
         )
         self._samples.append(sample)
-        self._blocked.append(_blockers(seen["result"], self.count, sample["who"]))
+        self._blocked.append(_blockers(seen["result"], self.count, sample["numbers"]))
         self._put, self._shown = set(), set(keys)
         self.times.append(now)
 
@@ -206,7 +206,7 @@ class _BodySampler:
             blocked=np.concatenate([np.zeros((0, 8)), *self._blocked]),
         )
         for number, sample in enumerate(self._samples):
-            numbers = sample.pop("who")
+            numbers = sample.pop("numbers")
             for name, values in sample.items():
                 getattr(bodies, name)[number, numbers] = values
         return bodies

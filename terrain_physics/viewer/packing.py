@@ -8,7 +8,7 @@ Numbers are whole. Lengths are multiples of the header's ``step``, a power of tw
 multiples of its ``tick``, parts of unit vectors of 1/127, of quaternions of 1/32767. Rows of an
 array hold differences from one number to the next, modulo the width of the type, folded so that
 small ones of both signs are small (0, -1, 1, -2 become 0, 1, 2, 3). All lowest bytes come first,
-then all second ones. What changes evenly is nearly nothing after that.
+then all second ones. Even changes are nearly nothing after that.
 """
 
 import json

@@ -1,7 +1,7 @@
 // Shows a clip, which `packing.py` describes: unpacks it, and draws it with three.js.
 
 // How bodies stand, in the order of their numbers: name, and a color that stays apart from the
-// others for those who see few colors.
+// others even where few colors are seen.
 const STATES = [
   ["in the air", "#3d8bfd"],
   ["sliding", "#f5871f"],
@@ -74,11 +74,11 @@ class Clip {
     this.rotation = get("rotation");
     this.touchPoint = get("touchPoint");
     this.touchNormal = get("touchNormal");
-    const [when, who] = get("blockedWhen");
+    const [when, bodies] = get("blockedWhen");
     this.blocked = new Map(); // by sample: rows
     when.forEach((sample, row) => {
       if (!this.blocked.has(sample)) this.blocked.set(sample, []);
-      this.blocked.get(sample).push({ body: who[row], row });
+      this.blocked.get(sample).push({ body: bodies[row], row });
     });
     this.blockedPoint = get("blockedPoint");
     this.blockedNormal = get("blockedNormal");
@@ -355,7 +355,7 @@ class Bodies {
       const mesh = new THREE.InstancedMesh(GEOMETRIES[kind](extents), material, most);
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;
-      mesh.userData.who = [];
+      mesh.userData.bodies = [];
       mesh.setColorAt(0, this.colors[0]);
       scene.add(mesh);
       return mesh;
@@ -381,7 +381,7 @@ class Bodies {
       this.color.copy(this.colors[clip.state[body][sample]]);
       if (followed >= 0 && followed !== body) this.color.lerp(GRAY, 0.35);
       mesh.setColorAt(mesh.count, this.color);
-      mesh.userData.who[mesh.count] = body;
+      mesh.userData.bodies[mesh.count] = body;
       mesh.count += 1;
     });
     for (const mesh of this.meshes) {
@@ -410,7 +410,7 @@ const GEOMETRIES = {
   capsule: ([x, y]) => new THREE.CapsuleGeometry(x, 2 * y, 10, 28),
 };
 
-// What bodies touch: a dot, and a line along the normal
+// The contacts of bodies: a dot, and a line along the normal
 
 class Contacts {
   constructor(clip, scene, size) {
@@ -678,7 +678,7 @@ class Viewer {
     this.pointer.set((2 * (clientX - left)) / width - 1, 1 - (2 * (clientY - top)) / height);
     this.raycaster.setFromCamera(this.pointer, this.camera);
     const [hit] = this.raycaster.intersectObjects(this.bodies.meshes);
-    if (hit) this.follow(hit.object.userData.who[hit.instanceId]);
+    if (hit) this.follow(hit.object.userData.bodies[hit.instanceId]);
   }
 
   // A line of time: how the body that is followed stands, or which share of all.
@@ -747,7 +747,7 @@ class Viewer {
     this.way.show(this.clip, body);
     this.drawStrip();
     if (body >= 0) {
-      element("who").textContent = this.clip.names[body];
+      element("followed").textContent = this.clip.names[body];
       this.goTo(body, isFirst);
     }
     this.isDirty = true;

@@ -283,7 +283,7 @@ def test_slips_in_rules_by_name():
     group = crowd()
     for call in (
         lambda: group.add("bob", (1, 1, 1), slope_limt=1),
-        lambda: CharacterGroup(FLOOR, BALL, slope_limt=1),
+        lambda: CharacterGroup(FLOOR, BALL, slope_limt=1),  # type: ignore[call-arg]
     ):
         with pytest.raises(TypeError, match=r"got 'slope_limt'; did you mean slope_limit\?"):
             call()

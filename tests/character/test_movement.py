@@ -1,6 +1,5 @@
 """CharacterMovement as a game sees it: falling, ground, results."""
 
-import inspect
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
-from terrain_physics.character.rules import Rule
 from tests.helpers import penetration
 from tests.helpers.characters import FRAME, ROUGH, at_rest, ball, run, slope
 
@@ -270,14 +268,3 @@ def test_enormous_speeds_end_above_the_ground():
     x, y, z = mover.position64
     heights = ROUGH.heights
     assert penetration.ball_depth(heights, np.array([x, y, z]), 0.5) <= 1e-3
-
-
-def test_every_rule_is_a_parameter_with_its_default():
-    parameters = inspect.signature(CharacterMovement).parameters
-    rules = {
-        name: getattr(CharacterMovement, name).default
-        for name in dir(CharacterMovement)
-        if isinstance(inspect.getattr_static(CharacterMovement, name), Rule)
-    }
-    assert {"gravity", "slope_limit", "max_rounds"} <= rules.keys()
-    assert {name: parameters[name].default for name in rules} == rules

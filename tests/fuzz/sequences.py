@@ -145,7 +145,8 @@ class World:
 
     def _rule(self) -> None:
         name, values = self.draws.one_of(_RULES)
-        self.group.set_rules(**{name: values}, keys=KEYS)
+        rules: dict[str, Any] = {name: values}
+        self.group.set_rules(**rules, keys=KEYS)
         for key, value in zip(KEYS, values, strict=True):
             setattr(self.alone[key], name, value)
         assert self.group.rules(name, KEYS).tolist() == values

@@ -332,12 +332,6 @@ def test_layers_are_kept(again, tmp_path):
     assert ground.layers_of(0) != 32
 
 
-def test_pickles_without_layers_are_on_the_first():
-    old = Ground.__new__(Ground)
-    old.__setstate__((HeightMap(rough(5, 5)), TriangleMesh.box((1, 1, 1))))
-    assert [old.layers_of(key) for key in old.parts] == [1, 1]
-
-
 def test_layers_are_given_for_all_or_one_by_one():
     parts: list[Any] = [HeightMap(rough(5, 5)), TriangleMesh.box((1, 1, 1))]
     given: Any

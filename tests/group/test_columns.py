@@ -180,19 +180,6 @@ def test_materials_are_those_of_the_ground_as_it_is_when_they_are_read():
     assert group.materials.tolist() == [1, 0]
 
 
-def test_an_earlier_pickle_of_a_result_loads():
-    group = crowd(ROUGH)
-    for frame in range(30):
-        wander(group, frame)
-        result = group.update(FRAME)
-    form, states, seconds, blockers, *_ = result.__getstate__()
-    old = GroupResult.__new__(GroupResult)
-    old.__setstate__((form, states, seconds, blockers))
-    assert np.array_equal(old.blocked, result.blocked)
-    assert not old.just_hit.any()
-    assert not old.material_changed.any()
-
-
 class TestGround:
     """`group.ground = other`: see also `tests/character/test_change_ground.py`."""
 

@@ -50,7 +50,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="threads must be None or an integer >= 1, got 0"):
             CharacterGroup(FLOOR, threads=0)
         with pytest.raises(TypeError, match="got 'speed'"):
-            CharacterGroup(FLOOR, speed=3)
+            CharacterGroup(FLOOR, speed=3)  # type: ignore[call-arg]
         with pytest.raises(ValueError, match="seed must be from 0"):
             CharacterGroup(FLOOR, seed=-1)
         with pytest.raises(TypeError, match=r"'x': collider must be a SphereCollider.*got None"):

@@ -23,14 +23,13 @@ from terrain_physics import (
     replay,
 )
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.rules import CharacterRules, Rule
+from terrain_physics.character.rule import RULES
 from tests.helpers.characters import FLOOR, FRAME, ROUGH
 from tests.helpers.examples import examples
 
 WALKER = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
 BODIES: tuple[Collider, ...] = (WALKER, SphereCollider(0.5), BoxCollider((0.3, 0.8, 0.4)))
 NAMES = ("ada", "bob", 7, "1", 1)
-RULES = {name: rule for name, rule in vars(CharacterRules).items() if isinstance(rule, Rule)}
 
 # Values of each rule that are good, and one that is not, with the words of its error.
 VALUES: dict[str, tuple[list[Any], Any, str]] = {
@@ -114,7 +113,8 @@ class TestComingAndGoing:
         keys = [f"orc {i}" if i % 3 else i for i in range(count)]
         speeds = np.random.default_rng(1).normal(0, 3, (count, 3))
         turns = [glm.angleAxis(0.3 * i, glm.normalize(glm.vec3(1, 2, 0.1))) for i in range(count)]
-        limits, words = np.linspace(0.4, 1.2, count), ["shuffled", "simultaneous"] * (count // 2)
+        limits: Any = np.linspace(0.4, 1.2, count)
+        words: list[Any] = ["shuffled", "simultaneous"] * (count // 2)
         ice = {"ice": {"friction": 0.1}}
         many, single = (CharacterGroup(ROUGH, body, seed=9, gravity=8) for _ in range(2))
         many.add_many(

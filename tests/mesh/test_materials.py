@@ -145,14 +145,6 @@ def test_refits_and_copies_keep_them(mesh):
         assert again.material_names == one.material_names
 
 
-def test_pickles_from_before_there_were_any_are_loaded(mesh):
-    old = TriangleMesh.__new__(TriangleMesh)
-    old.__setstate__(mesh.__getstate__()[:4])
-    assert old.materials.tolist() == [0] * 8
-    assert old.material_names is None
-    assert old.faces.tolist() == mesh.faces.tolist()
-
-
 def test_transformed_meshes_keep_them(mesh):
     for matrix in (np.eye(4), np.diag([-1, 2, 1, 1])):
         assert mesh.transformed(matrix).materials.tolist() == _MATERIALS

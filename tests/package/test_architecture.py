@@ -81,19 +81,39 @@ def test_the_glossary_is_short() -> None:
     assert 0 < len(re.findall(r"^\|", glossary, re.MULTILINE)) - 2 <= 20
 
 
-def folders() -> list[Path]:
-    """Return the folders of the package that hold code."""
-    return [path.parent for path in DOCUMENT.parent.rglob("__init__.py")][1:]
+def test_the_list_of_one_update_names_functions_of_its_kernels() -> None:
+    kernels = DOCUMENT.parent / "_kernels" / "character"
+    doc = ast.get_docstring(ast.parse((kernels / "update.py").read_text(encoding="utf-8"))) or ""
+    lines = re.findall(r"^ *(\d+)\. (.*(?:\n {4,}.*)*)", doc, flags=re.MULTILINE)
+    assert [int(number) for number, _ in lines] == list(range(1, len(lines) + 1))
+    assert 10 <= len(lines) <= 15
+    made = {
+        node.name
+        for file in kernels.rglob("*.py")
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    for _, text in lines:
+        names = set(re.findall(r"`(\w+)`", text))
+        assert names, text
+        assert names <= made, names - made
+
+
+def folders() -> dict[str, Path]:
+    """Return the folders of the package that hold code, and those of the demo, by their names."""
+    package, demo = DOCUMENT.parent, ROOT / "demo"
+    found = [path.parent for path in package.rglob("__init__.py") if path.parent != package]
+    named = {path.relative_to(package).as_posix(): path for path in found}
+    return named | {f"demo/{path.parent.name}": path.parent for path in demo.glob("*/__init__.py")}
 
 
 def test_every_folder_stands_with_its_own_first_line() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w[\w/]*)/` \| (.+) \|$", text, flags=re.MULTILINE))
     lines = {}
-    for folder in folders():
+    for name, folder in folders().items():
         source = (folder / "__init__.py").read_text(encoding="utf-8")
-        doc = ast.get_docstring(ast.parse(source)) or ""
-        lines[folder.relative_to(DOCUMENT.parent).as_posix()] = doc.partition("\n")[0]
+        lines[name] = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
     assert len(lines) > 10
     assert rows == lines
 

@@ -4,7 +4,8 @@ A recipe has an example that is in the tree. Each file in which the syntax shows
 the list of the recipe: a new one cannot need a place that the list does not have.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,9 +24,20 @@ class Trace(NamedTuple):
     folders: tuple[str, ...]
 
     def files(self) -> set[Path]:
-        """Return the files in which one of the words is a name, or all of a string."""
+        """Return the files in which one of the words is a name or all of a string.
+
+        In the package, in the guide and in the gallery, prose counts too.
+        """
         found = {file for word in self.words for file in users_of(word, *self.folders)}
+        found |= {file for word in self.words for file in _tellers_of(word)}
         return found - {Path(__file__)}
+
+
+def _tellers_of(word: str) -> Iterator[Path]:
+    docs = ROOT / "demo" / "docs"
+    for file in (*sources("terrain_physics"), *docs.glob("guide/*.md"), docs / "gallery.md"):
+        if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", file.read_text(encoding="utf-8")):
+            yield file
 
 
 TRACES = {

@@ -219,7 +219,7 @@ def _changed(path, recorded, **changes):
         ({"frames": []}, "must be a recording"),
         ({"delta_times": np.full(90, 2.0)}, "must be a recording"),
         ({"hashes": np.zeros(5, np.uint64)}, "must be a recording"),
-        ({"who": np.full(10**5, 500, np.int32)}, "must be a recording"),
+        ({"rows": np.full(10**5, 500, np.int32)}, "must be a recording"),
     ],
 )
 def test_other_versions_and_parts_that_do_not_fit_are_refused(changes, message, recorded, tmp_path):

@@ -143,7 +143,7 @@ def test_a_long_recording_of_little_is_loaded_in_little_time_and_memory(count, r
     parts["header"] = np.frombuffer(header.encode(), np.uint8)
     parts["delta_times"] = np.zeros(count)
     parts["counts"] = parts["event_counts"] = np.zeros(count, np.int64)
-    for name in ("who", "where", "bits"):
+    for name in ("rows", "places", "bits"):
         parts[name] = parts[name][:0]
     parts["hashes"] = np.zeros(3 + 3 * count, np.uint64)
     path = tmp_path / "long"

@@ -201,7 +201,7 @@ def test_a_click_follows_a_body_and_a_drag_turns_the_land(opened):
     opened.show(2.5)
     x, y = opened.run("viewer.project('box')")
     opened.page.mouse.click(x, y)
-    assert opened.page.inner_text("#who") == "box"
+    assert opened.page.inner_text("#followed") == "box"
     opened.page.wait_for_selector("#state:has-text('grounded')")
     opened.show(3)
     assert opened.run("viewer.project('box')") == pytest.approx([450, 300], abs=2)
@@ -236,7 +236,7 @@ def test_a_phone_has_all_controls_on_its_screen(chromium, address, scheme):
         phone.show(2)
         x, y = phone.run("viewer.project('walker')")
         phone.page.touchscreen.tap(x, y)
-        assert phone.page.inner_text("#who") == "walker"
+        assert phone.page.inner_text("#followed") == "walker"
         boxes = {
             name: phone.page.locator(f"#{name}").bounding_box()
             for name in ("about", "card", "play", "scrub", "speed", "follow", "contacts", "fit")

@@ -44,7 +44,7 @@ _Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Plan(NamedTuple):
-    """What is going to be counted.
+    """A lazy count that is planned.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def _computed(_: str, values: Sequence[Any]) -> Iterable[Any]:
 
 
 def plan(triangles: Any, spheres: Any, counter_of: CounterOf, compute: Compute = _computed) -> Plan:
-    """Return what is going to be counted; looks at all triangles and spheres once.
+    """Return the plan of a count; looks at all triangles and spheres once.
 
     Parameters
     ----------

@@ -35,14 +35,14 @@ class ClusterError(RuntimeError):
 
 
 class Counted(NamedTuple):
-    """What was counted, and how.
+    """The counts, and how they came about.
 
     Attributes
     ----------
     counts : iterator of ndarray of int64
         The counts of all spheres, in order, in blocks; none if they are in a folder.
     plan : Plan
-        What was planned.
+        As it was made before the count.
     seconds : float
         How long it took.
     """
@@ -103,7 +103,7 @@ def count(
         "triangles": partitions.partitions_of("triangles", triangles),
         "spheres": partitions.partitions_of("spheres", spheres),
     }
-    # What cannot be written is refused before anything is read.
+    # A folder that cannot be written is refused before anything is read.
     with (
         ExitStack() as kept,
         _folder_or_not(out) as folder,
@@ -338,8 +338,8 @@ class _ClusterWorkers:
     def _result(self, future: Any) -> Any:
         """Wait for a result, and look at the workers meanwhile.
 
-        What waits is never given up: `Future.result` with a timeout may cancel a request before it
-        is sent, Dask keeps that, and whoever asks next fails by it.
+        The waiting is never given up: `Future.result` with a timeout may cancel a request before it
+        is sent, Dask keeps that, and the next request fails by it.
         """
         self._seen = time.monotonic()
         coroutine = self._client.gather(future, asynchronous=True)

@@ -24,9 +24,9 @@ from terrain_physics._kernels.character.contacts.scene import (
     DEPTH,
     PLANE_CANDIDATE,
     PUSH,
-    SIMULTANEOUS,
     Scene,
 )
+from terrain_physics._kernels.character.state.layout import SIMULTANEOUS
 from terrain_physics._kernels.character.state.work import (
     PLANE,
     goes_on,

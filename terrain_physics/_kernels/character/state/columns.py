@@ -48,7 +48,11 @@ class Column(NamedTuple):
     is_hashed : bool
         Whether characters that differ only here have different hashes.
     allowed : Span
-        Range of the numbers in saved rows.
+        Range of the numbers in saved rows, unless there are words.
+    words : tuple of str
+        Names of the numbers 0, 1, ..., where these stand for words.
+    is_rule : bool
+        Whether the game sets the column by its name.
     """
 
     name: str
@@ -58,6 +62,19 @@ class Column(NamedTuple):
     default: float = 0.0
     is_hashed: bool = True
     allowed: Span = FINITE
+    words: tuple[str, ...] = ()
+    is_rule: bool = False
+
+    @property
+    def span(self) -> Span:
+        """Range of the numbers in saved rows."""
+        return Span(0.0, len(self.words) - 1.0, is_whole=True) if self.words else self.allowed
+
+    @property
+    def explained(self) -> str:
+        """The meaning with the words of its numbers, and the unit."""
+        words = ", ".join(f"{number} {word}" for number, word in enumerate(self.words))
+        return self.meaning + (f": {words}" if words else "") + (self.unit and f", in {self.unit}")
 
 
 class Layout:
@@ -83,6 +100,14 @@ class Layout:
         """Return where in a row a column begins."""
         return self._places[name]
 
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return the words that a column's numbers 0, 1, ... stand for."""
+        return self._by_place[self._places[name]].words
+
+    def number(self, name: str, word: str) -> int:
+        """Return the number that stands for a word in a column."""
+        return self.words(name).index(word)
+
     def defaults(self) -> Floats:
         """Return the row (size,) of a character that nothing has happened to."""
         return np.array([column.default for column in self._by_place])
@@ -93,13 +118,13 @@ class Layout:
 
     def not_allowed(self, rows: Floats) -> tuple[int, str] | None:
         """Return the first of some rows (n, size) that no character has, and why; or None."""
-        spans = [column.allowed for column in self._by_place]
+        spans = [column.span for column in self._by_place]
         least, most, is_whole = (np.array(part) for part in zip(*spans, strict=True))
         good = np.isfinite(rows) & (rows >= least) & (rows <= most)
         good &= ~is_whole | (np.floor(rows) == rows)
         for row, place in np.argwhere(~good)[:1].tolist():
             column = self._by_place[place]
-            return row, f"{column.name} must be {column.allowed}, got {rows[row, place]}"
+            return row, f"{column.name} must be {column.span}, got {rows[row, place]}"
         return None
 
     def named(self, numbers: Sequence[float]) -> dict[str, Any]:
@@ -127,12 +152,11 @@ class Layout:
         return row
 
     def described(self) -> str:
-        """Return a table of all columns: place, name, unit and meaning."""
+        """Return a table of all columns: place, name, meaning and unit."""
         lines = []
         for column in self.columns:
             first = self._places[column.name]
             last = first + column.width - 1
             places = f"{first}" if first == last else f"{first}-{last}"
-            unit = f", in {column.unit}" if column.unit else ""
-            lines.append(f"{places:>6}  {column.name:17}  {column.meaning}{unit}")
+            lines.append(f"{places:>6}  {column.name:17}  {column.explained}")
         return "\n".join(lines)

@@ -32,9 +32,6 @@ from terrain_physics._kernels.types import Floats
 # The format of saved rows.
 FORMAT = 1
 
-# Kinds of ground.
-AIRBORNE, STEEP, WEDGED, WALKABLE, ON_CHARACTER = 0, 1, 2, 3, 4
-
 MOST_ROUNDS = 1000
 
 # Least and greatest factor of a material on the velocity of a walk.
@@ -42,12 +39,6 @@ LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR = 1e-3, 1e3
 
 # A row knows its rules for materials by one whole number, which is exact as a float.
 MATERIAL_RULES_BITS = 53
-
-# Limits of an update: its bound of work, ground far above its body, ground around it.
-NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
-
-# Velocity that a body keeps of a moving base that it leaves: all, all but downward, none.
-KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
 
 # Updates for which a body remembers how many moves of parts it had seen by then.
 UPDATES_SEEN = 8
@@ -58,9 +49,6 @@ MOST_SQUEEZING = 2
 # Most walls that a body in a crowd remembers.
 MOST_WALLS = 2
 
-_LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
-_LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
-_KINDS_OF_GROUND = Span(AIRBORNE, ON_CHARACTER, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
@@ -122,8 +110,8 @@ STATE = Layout(
     ),
     Column(
         "ground_kind",
-        "0: airborne, 1: steep, 2: wedged, 3: walkable, 4: another of its group",
-        allowed=_KINDS_OF_GROUND,
+        "how it stands",
+        words=("airborne", "steep", "wedged", "grounded", "character"),
     ),
     Column("ground_point", "where it touches the ground", "m", 3, is_hashed=False),
     Column("ground_part", "which part of the ground it touches", is_hashed=False, allowed=_IDS),
@@ -156,9 +144,9 @@ STATE = Layout(
     Column("hits", "how many hits are kept beside this row", is_hashed=False, allowed=COUNT),
     Column(
         "limit",
-        "what the last update could not get over; 0: nothing, 1: work, 2: depth, 3: room",
+        "the limit that ended the last update: work, ground far above its body, ground around it",
         is_hashed=False,
-        allowed=_LIMITS,
+        words=("none", "work", "depth", "room"),
     ),
     Column(
         "own_velocity",
@@ -242,10 +230,22 @@ RULES = Layout(
         width=9,
         allowed=PART_OF_UNIT,
     ),
-    Column("gravity", "downward acceleration", "m/s^2", default=9.81),
-    Column("gravity_scale", "factor on gravity", default=1.0),
     Column(
-        "slope_limit", "steepest walkable slope", "rad", default=math.radians(30), allowed=_SLOPES
+        "gravity",
+        "downward acceleration",
+        "m/s^2",
+        default=9.81,
+        allowed=NOT_NEGATIVE,
+        is_rule=True,
+    ),
+    Column("gravity_scale", "factor on gravity", default=1.0, is_rule=True),
+    Column(
+        "slope_limit",
+        "steepest walkable slope",
+        "rad",
+        default=math.radians(30),
+        allowed=_SLOPES,
+        is_rule=True,
     ),
     Column(
         "slope_cosine",
@@ -255,8 +255,9 @@ RULES = Layout(
     ),
     Column(
         "ground_rule",
-        "0: a walkable contact grounds, 1: the sum of all normals does",
-        allowed=FLAG,
+        "grounded by one walkable contact, or by the sum of all normals",
+        words=("contact", "sum"),
+        is_rule=True,
     ),
     Column(
         "ground_friction",
@@ -264,20 +265,28 @@ RULES = Layout(
         "m/s^2",
         default=20.0,
         allowed=NOT_NEGATIVE,
+        is_rule=True,
     ),
     Column(
         "max_rounds",
         "after how many rounds of pushing the body is lifted",
         default=16.0,
         allowed=_ROUNDS,
+        is_rule=True,
     ),
-    Column("resolver", "0: contacts one after another, shuffled; 1: all at once", allowed=FLAG),
+    Column(
+        "resolver",
+        "contacts are resolved one after another, shuffled, or all at once",
+        words=("shuffled", "simultaneous"),
+        is_rule=True,
+    ),
     Column(
         "snap_distance",
         "how far down a walker stays on the ground",
         "m",
         default=0.3,
         allowed=NOT_NEGATIVE,
+        is_rule=True,
     ),
     Column(
         "step_offset",
@@ -285,22 +294,30 @@ RULES = Layout(
         "m",
         default=0.3,
         allowed=NOT_NEGATIVE,
+        is_rule=True,
     ),
     Column(
-        "slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground", allowed=FLAG
+        "slope_speed",
+        "which speed a walk keeps, seen from above or along the ground",
+        words=("horizontal", "surface"),
+        is_rule=True,
     ),
     Column(
         "mask",
         "layers of the parts of a ground that it meets, a bit for each",
         default=ALL_LAYERS,
         allowed=_LAYERS,
+        is_rule=True,
     ),
     Column(
         "leave",
-        "what it keeps of the velocity of a part that it leaves: 0 all, 1 what is not down, 2 none",
-        allowed=_LEAVING,
+        "the part that it keeps of the velocity of a base that it leaves",
+        words=("velocity", "up", "none"),
+        is_rule=True,
     ),
-    Column("turn_with_ground", "1: an owner with a rotation turns along", allowed=FLAG),
+    Column(
+        "turn_with_ground", "1: an owner with a rotation turns along", allowed=FLAG, is_rule=True
+    ),
     Column(
         "material_rules",
         "a mark of the rules for materials, which stand beside the row; 0: none",
@@ -328,17 +345,20 @@ RULES = Layout(
         "kg",
         default=80.0,
         allowed=NOT_NEGATIVE,
+        is_rule=True,
     ),
     Column(
         "layers",
         "layers that it is on for others of its group, a bit for each",
         default=1.0,
         allowed=_LAYERS,
+        is_rule=True,
     ),
     Column(
         "keep_off_ledges",
         "1: no push of others takes it off the ground",
         allowed=FLAG,
+        is_rule=True,
     ),
 )
 
@@ -359,6 +379,26 @@ SAVED = Layout(
     *NUMBERS.columns,
     Column("random_state", "the generator that shuffles contacts, 64 bits"),
 )
+
+# Kinds of ground.
+AIRBORNE = STATE.number("ground_kind", "airborne")
+STEEP = STATE.number("ground_kind", "steep")
+WEDGED = STATE.number("ground_kind", "wedged")
+WALKABLE = STATE.number("ground_kind", "grounded")
+ON_CHARACTER = STATE.number("ground_kind", "character")
+
+# Limits of an update.
+NO_LIMIT = STATE.number("limit", "none")
+BY_WORK = STATE.number("limit", "work")
+BY_DEPTH = STATE.number("limit", "depth")
+BY_ROOM = STATE.number("limit", "room")
+
+# Rules by their words.
+RULE_SUM = RULES.number("ground_rule", "sum")
+SIMULTANEOUS = RULES.number("resolver", "simultaneous")
+ALONG_SURFACE = RULES.number("slope_speed", "surface")
+KEEPS_UPWARD = RULES.number("leave", "up")
+KEEPS_NONE = RULES.number("leave", "none")
 
 STATE_SIZE = STATE.size
 POSITION = STATE.place("position")
@@ -449,8 +489,6 @@ SPEED_FACTOR = RULES.place("speed_factor")
 MASS = RULES.place("mass")
 LAYERS = RULES.place("layers")
 KEEP_OFF_LEDGES = RULES.place("keep_off_ledges")
-
-RULE_CONTACT, RULE_SUM = 0, 1
 
 
 @kernel(inline=True, no_refcount=True)

@@ -72,7 +72,7 @@ def begin_motion(
         walks=own.walks,
         cosine=cosine,
         walkable=cosine - SLOPE_SLACK,
-        along_surface=rules[at.SURFACE_SPEED] != 0.0,
+        along_surface=int(rules[at.SURFACE_SPEED]) == at.ALONG_SURFACE,
         step_height=step_height(rules, body),
         snap=snap,
         drop=snap * min(STEPS_TOGETHER, pace.steps),
