@@ -150,7 +150,7 @@ def _velocity_to(others: Others, column: int, up: float) -> Vec3:
 def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
     """Return a motion with another horizontal velocity."""
     velocity = (x, motion.velocity[1], z)
-    return Motion(motion.origin, motion.offset, velocity, motion.footing, motion.tally)
+    return replaced(motion, velocity=velocity)
 
 
 @kernel
