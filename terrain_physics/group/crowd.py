@@ -75,55 +75,43 @@ class Crowd:
         ``states``, ``rules`` and ``table`` are as of `update_characters`, ``words`` (n,) all
         different. The result is valid until the next call.
         """
-        count = len(words)
+        count, workers = len(words), Workers(threads)
         if count != len(self._order):
             self._make_room(count)
-        workers, agents, order = Workers(threads), self._agents, self._order
-        sorted_agents = agents, order, self._cells, self._starts
         size, widest, longest, any_carried = put_agents(
-            states, rules, seconds, table, self.stand_on_characters, *sorted_agents
+            states, rules, seconds, table, self.stand_on_characters, *self._sorted_agents
         )
-
-        def find_below(first: int, last: int) -> None:
-            find_characters_below(
-                *sorted_agents, size, widest, seconds, self.stand_on_characters, words, first, last
-            )
-
-        workers.run(find_below, count, _BELOW_COST)
+        self._find_below(size, widest, seconds, words, workers)
         expected = 0.0
         while longest > expected or expected == 0.0:
             expected = max(_SEARCH_FACTOR * longest, _LEAST_DISPLACEMENT)
             self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
             longest = max(longest, self._solve(seconds, workers))
-
-        guaranteed = self._displacements[0]
-        for turn in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
-            ends = self._ends[turn % 2]
-
-            def constrain(
-                first: int, last: int, guaranteed: Floats = guaranteed, ends: Floats = ends
-            ) -> None:
-                known = (
-                    states,
-                    rules,
-                    agents,
-                    order,
-                    *self._pairs,
-                    self._displacements[0],
-                    guaranteed,
-                    ends,
-                )
-                put_half_planes(*known, seconds, self.stand_on_characters, self._rows, first, last)
-
-            workers.run(constrain, count, _HALF_PLANES_COST)
-            guaranteed = ends
+        rounds = _ROUNDS_ON_MOVING_BASES if any_carried else 1
+        self._put_half_planes(states, rules, seconds, rounds, workers)
         return self._rows
+
+    @property
+    def _sorted_agents(self) -> tuple[Floats, Int64s, Int64s, Int64s]:
+        """The agents, their order by cells, and where the characters of a cell are in that."""
+        return self._agents, self._order, self._cells, self._starts
+
+    def _find_below(
+        self, size: float, widest: float, seconds: float, words: UInt64s, workers: Workers
+    ) -> None:
+        """Find the character below each, where there is one."""
+        found, stands = self._sorted_agents, self.stand_on_characters
+
+        def find_below(first: int, last: int) -> None:
+            find_characters_below(*found, size, widest, seconds, stands, words, first, last)
+
+        workers.run(find_below, len(words), _BELOW_COST)
 
     def _list_pairs(
         self, size: float, widest: float, most: float, words: UInt64s, workers: Workers
     ) -> None:
         """List the pairs, with as much room as they need."""
-        found = self._agents, self._order, self._cells, self._starts
+        found = self._sorted_agents
 
         def pair(first: int, last: int) -> int:
             return list_pairs(*found, size, widest, most, words, *self._pairs, first, last)
@@ -143,3 +131,18 @@ class Crowd:
 
         workers.run(prefer, count, _PREFERRED_COST)
         return solve_contact_impulses(*known, *self._displacements)
+
+    def _put_half_planes(
+        self, states: Floats, rules: Floats, seconds: float, rounds: int, workers: Workers
+    ) -> None:
+        """Put the half-planes of all, each round by how far the one before lets the others go."""
+        known = states, rules, self._agents, self._order, *self._pairs, self._displacements[0]
+        guaranteed, stands = self._displacements[0], self.stand_on_characters
+        for turn in range(rounds):
+            places = guaranteed, self._ends[turn % 2]
+
+            def constrain(first: int, last: int, places: tuple[Floats, Floats] = places) -> None:
+                put_half_planes(*known, *places, seconds, stands, self._rows, first, last)
+
+            workers.run(constrain, len(self._order), _HALF_PLANES_COST)
+            guaranteed = places[1]
