@@ -1,5 +1,6 @@
 """Rescue of a body from the ground that it was put into, before it moves."""
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.resolve import clearing_rise, resolve, rise_of_feet
@@ -30,7 +31,7 @@ from terrain_physics._kernels.character.state.layout import (
     put_three_at,
     three_at,
 )
-from terrain_physics._kernels.character.state.motion import Motion, MovementRules, Tally
+from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace, largest_component
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.ground.table import GroundTable
@@ -116,21 +117,24 @@ def _rescue(
         most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
-        tally = Tally(
-            tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, tally.air_time, 0
-        )
+        tally = replaced(tally, lifted=lifted)
         if up > most:
-            return Motion(motion.origin, offset, motion.velocity, motion.footing, tally), up - most
+            return replaced(motion, offset=offset, tally=tally), up - most
     if not motion.footing.walking:
-        return Motion(motion.origin, offset, motion.velocity, motion.footing, tally), 0.0
+        return replaced(motion, offset=offset, tally=tally), 0.0
     # As in a walk: walkable ground lifts the body, and moves it nowhere else.
     manifold, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
     up = rise_of_feet(scene, offset, manifold.contacts, most, movement.walkable)
     offset = add(offset, (0.0, up, 0.0))
     out = resolve(scene, offset, list_contacts(scene, offset), movement.max_rounds, CONTACT_MARGIN)
-    lifted = tally.lifted + out.lifted
-    tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
-    return Motion(motion.origin, out.offset, motion.velocity, motion.footing, tally), 0.0
+    tally = replaced(
+        tally,
+        contacts=out.contacts,
+        depth=out.depth,
+        rounds=out.rounds,
+        lifted=tally.lifted + out.lifted,
+    )
+    return replaced(motion, offset=out.offset, tally=tally), 0.0
 
 
 @kernel

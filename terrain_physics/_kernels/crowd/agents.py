@@ -4,6 +4,7 @@ The grid is the broad phase. The order of characters decides only the order in w
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,6 +118,23 @@ MOST_PAIRS = 64
 _MOST_CELLS = 1e15
 
 
+class AgentGrid(NamedTuple):
+    """The n agents of a crowd, sorted by the cells of a grid."""
+
+    rows: Floats  # (n, AGENT_SIZE)
+    order: Int64s  # (n,): the character of each agent
+    cells: Int64s  # (n, 2): row and column of each
+    starts: Int64s  # (buckets + 1,): where the agents of a bucket begin, 2^k buckets
+
+
+class Pairs(NamedTuple):
+    """The pairs of n agents, with room for some of each."""
+
+    counts: Int64s  # (n,): how many, the nearest MOST_PAIRS at most
+    others: Int64s  # (n, room): the other agents, the nearest first
+    rows: Floats  # (n, room, PAIR_SIZE)
+
+
 @kernel(inline=True)
 def _inverse_mass(mass: float) -> float:
     return _UNIT_MASS / min(max(mass, _LEAST_MASS), _MOST_MASS) if mass != 0.0 else 0.0
@@ -204,31 +222,14 @@ def _bucket(row: int, column: int, buckets: int) -> int:
 
 
 @kernel
-def put_agents(
-    states: Floats,
-    rules: Floats,
-    seconds: float,
-    table: Int64s,
-    holds: bool,
-    agents: Floats,
-    order: Int64s,
-    cells: Int64s,
-    starts: Int64s,
+def _put_in_turn(
+    states: Floats, rules: Floats, seconds: float, table: Int64s, holds: bool, agents: Floats
 ) -> tuple[float, float, float, bool]:
-    """Write the agents of n characters, sorted by cells.
-
-    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether
-    characters stand on each other. ``agents`` (n, AGENT_SIZE); ``order`` (n,): the character of
-    each agent; ``cells`` (n, 2): row and column of each; ``starts`` (buckets + 1,): where the
-    agents of a bucket begin, with a power of two of buckets. Returns (size of a cell, greatest
-    radius, longest own displacement, whether a moving base carries any).
-    """
-    count, buckets = len(order), len(starts) - 1
-    found, part_shifts = np.empty((count, AGENT_SIZE)), no_part_shifts()
-    scratch, any_carried = np.empty(STATE_SIZE), False
-    total, widest, longest = 0.0, 0.0, 0.0
-    for i in range(count):
-        agent = found[i]
+    """Write the agents of all characters in their own order; else do as `put_agents`."""
+    scratch, part_shifts = np.empty(STATE_SIZE), no_part_shifts()
+    total, widest, longest, any_carried = 0.0, 0.0, 0.0, False
+    for i in range(len(agents)):
+        agent = agents[i]
         _put_agent(
             states[i * STATE_SIZE : (i + 1) * STATE_SIZE],
             rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
@@ -240,14 +241,20 @@ def put_agents(
         )
         total += agent[RADIUS]
         widest = max(widest, float(agent[RADIUS]))
-        longest = max(longest, length_2d(found[i], OWN_DISPLACEMENT))
-        any_carried = any_carried or length_2d(found[i], BASE_DISPLACEMENT) != 0.0
-    size = 2.0 * total / count
-    places = np.empty((count, 3), dtype=np.int64)
+        longest = max(longest, length_2d(agent, OWN_DISPLACEMENT))
+        any_carried = any_carried or length_2d(agent, BASE_DISPLACEMENT) != 0.0
+    return 2.0 * total / len(agents), widest, longest, any_carried
+
+
+@kernel
+def _sort_by_cells(unsorted: Floats, size: float, grid: AgentGrid) -> None:
+    """Write agents to a grid with cells of a size: a counting sort by buckets."""
+    starts, buckets = grid.starts, len(grid.starts) - 1
+    places = np.empty((len(unsorted), 3), dtype=np.int64)
     for b in range(buckets + 1):
         starts[b] = 0
-    for i in range(count):
-        row, column = _cell(float(found[i, Z]), size), _cell(float(found[i, X]), size)
+    for i in range(len(unsorted)):
+        row, column = _cell(float(unsorted[i, Z]), size), _cell(float(unsorted[i, X]), size)
         bucket = _bucket(row, column, buckets)
         places[i, 0], places[i, 1], places[i, 2] = row, column, bucket
         starts[bucket] += 1
@@ -255,13 +262,30 @@ def put_agents(
     for b in range(buckets + 1):
         end += starts[b]
         starts[b] = end
-    for i in range(count):
+    for i in range(len(unsorted)):
         bucket = places[i, 2]
         starts[bucket] -= 1
         k = starts[bucket]
-        order[k], cells[k, 0], cells[k, 1] = i, places[i, 0], places[i, 1]
+        grid.order[k], grid.cells[k, 0], grid.cells[k, 1] = i, places[i, 0], places[i, 1]
         for column in range(AGENT_SIZE):
-            agents[k, column] = found[i, column]
+            grid.rows[k, column] = unsorted[i, column]
+
+
+@kernel
+def put_agents(
+    states: Floats, rules: Floats, seconds: float, table: Int64s, holds: bool, grid: AgentGrid
+) -> tuple[float, float, float, bool]:
+    """Write the agents of n characters, sorted by cells.
+
+    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether
+    characters stand on each other. Returns (size of a cell, greatest radius, longest own
+    displacement, whether a moving base carries any).
+    """
+    unsorted = np.empty((len(grid.order), AGENT_SIZE))
+    size, widest, longest, any_carried = _put_in_turn(
+        states, rules, seconds, table, holds, unsorted
+    )
+    _sort_by_cells(unsorted, size, grid)
     return size, widest, longest, any_carried
 
 
@@ -278,16 +302,9 @@ def distance2_of(agents: Floats, i: int, k: int) -> float:
 
 
 @kernel
-def list_near(
-    agents: Floats,
-    cells: Int64s,
-    starts: Int64s,
-    size: float,
-    i: int,
-    search_radius: float,
-    near: Int64s,
-) -> int:
+def list_near(grid: AgentGrid, size: float, i: int, search_radius: float, near: Int64s) -> int:
     """Write the other agents whose centers lie within a radius of one's; return how many."""
+    agents, cells, starts = grid.rows, grid.cells, grid.starts
     x, z, buckets, found = float(agents[i, X]), float(agents[i, Z]), len(starts) - 1, 0
     first, last = _cell(x - search_radius, size), _cell(x + search_radius, size)
     low, high = _cell(z - search_radius, size), _cell(z + search_radius, size)
@@ -453,28 +470,16 @@ def _insert_nearest(
 
 @kernel
 def list_pairs(
-    agents: Floats,
-    order: Int64s,
-    cells: Int64s,
-    starts: Int64s,
-    size: float,
-    widest: float,
-    most: float,
-    words: UInt64s,
-    counts: Int64s,
-    others: Int64s,
-    pairs: Floats,
-    first: int,
-    last: int,
-) -> int:
+    grid: AgentGrid, size: float, widest: float, most: float, words: UInt64s, pairs: Pairs,
+    first: int, last: int,
+) -> int:  # fmt: skip
     """Write the pairs of agents first..last, two of which move ``most`` meters together at most.
 
-    ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room): the other
-    agents, the nearest first; ``pairs`` (n, room, PAIR_SIZE). Other arrays are as of `put_agents`,
-    with the numbers that it returned, after `find_characters_below`. ``words`` (n,) are random
-    words of the characters, all different. Returns how much room is needed; pairs without room are
-    left out.
+    The agents are as of `put_agents`, with the numbers that it returned, after
+    `find_characters_below`. ``words`` (n,) are random words of the characters, all different.
+    Returns how much room is needed; pairs without room are left out.
     """
+    agents, order, counts, others = grid.rows, grid.order, pairs.counts, pairs.others
     found = np.empty(len(agents), dtype=np.int64)
     near, gaps = np.empty(MOST_PAIRS, dtype=np.int64), np.empty(MOST_PAIRS)
     keys = np.empty(MOST_PAIRS, dtype=np.uint64)
@@ -483,7 +488,7 @@ def list_pairs(
         radius = float(agents[i, RADIUS])
         search_radius = radius + widest + most + _FOLLOWING_GAP * (radius + widest)
         count = 0
-        for j in range(list_near(agents, cells, starts, size, i, search_radius, found)):
+        for j in range(list_near(grid, size, i, search_radius, found)):
             k, distance2 = found[j], distance2_of(agents, i, found[j])
             radii = radius + float(agents[k, RADIUS])
             farthest = radii + most + _FOLLOWING_GAP * radii
@@ -493,7 +498,7 @@ def list_pairs(
                     count = _insert_nearest(near, gaps, keys, count, k, gap, words[order[k]])
         needed, counts[i] = max(needed, count), min(count, room)
         for j in range(counts[i]):
-            k, pair = near[j], pairs[i, j]
+            k, pair = near[j], pairs.rows[i, j]
             others[i, j] = k
             pair[NORMAL], pair[NORMAL + 1], pair[GAP] = _normal_and_gap(agents, words, order, i, k)
             pair[MASS_SHARE] = mass_share(agents, i, k)

@@ -5,6 +5,8 @@ characters need no turns. Sums are ordered by the words of characters: neither t
 nor the number of threads changes a bit.
 """
 
+from typing import NamedTuple
+
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
@@ -42,12 +44,14 @@ from terrain_physics._kernels.crowd.agents import (
     VELOCITY,
     WALL_GAP,
     WALL_NORMAL,
+    AgentGrid,
+    Pairs,
     common_displacement,
     length_2d,
 )
 from terrain_physics._kernels.crowd.solver import may_be_pushed
 from terrain_physics._kernels.tolerances import PUSH_SLACK, PUSH_SLACK_SHARE
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats
 
 # How much farther than its displacement walls may deflect a character.
 ASIDE = 0.02  # meters
@@ -71,39 +75,113 @@ def _limit_in_gap(gap: float, own: float, other: float, share: float) -> float:
     return min(own, share * gap)
 
 
+class Displacements(NamedTuple):
+    """Displacements of n agents in an update, each (n, 2), in meters."""
+
+    solved: Floats  # by the crowd solver
+    guaranteed: Floats  # the least in the direction of its moving base
+    ends: Floats  # how far half-planes let each go; written
+
+
+@kernel(inline=True, no_refcount=True)
+def _clear(row: Floats, agents: Floats, i: int, holds: bool) -> None:
+    """Write a row of an agent that others leave alone, above what it may fall onto."""
+    clear_half_planes(row)
+    row[IS_PUSHED], row[IS_PUSHABLE], row[IS_TRIED] = 0.0, 0.0, 0.0
+    row[TOP_BELOW], row[CHARACTER_BELOW] = agents[i, FLOOR_HEIGHT], agents[i, FLOOR_CHARACTER]
+    row[HOLDS] = agents[i, FLOOR_HOLDS] if holds else 0.0
+
+
+@kernel(inline=True, no_refcount=True)
+def _room(agents: Floats, pairs: Pairs, i: int) -> float:
+    """Return how far an agent may get, by its displacement and by what is known around it."""
+    room = float(agents[i, TRAVEL]) + ASIDE
+    if pairs.counts[i] == MOST_PAIRS and pairs.rows[i, MOST_PAIRS - 1, GAP] >= 0.0:
+        room = min(room, 0.5 * float(pairs.rows[i, MOST_PAIRS - 1, GAP]))
+    return room
+
+
+@kernel(inline=True, no_refcount=True)
+def _limit_toward(
+    agents: Floats, displacements: Displacements, pair: Floats, i: int, k: int
+) -> float:
+    """Return how far an agent may go toward another one."""
+    solved = displacements.solved
+    x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), max(float(pair[GAP]), 0.0)
+    together = common_displacement(agents, displacements.guaranteed, i, k, x, z)
+    own = max(float(solved[i, 0]) * x + float(solved[i, 1]) * z - together, 0.0)
+    other = max(together - float(solved[k, 0] * x + solved[k, 1] * z), 0.0)
+    return together + _limit_in_gap(gap, own, other, float(pair[MASS_SHARE]))
+
+
+@kernel(inline=True, no_refcount=True)
+def _put_others(
+    row: Floats, grid: AgentGrid, pairs: Pairs, displacements: Displacements, i: int
+) -> None:
+    """Write the half-planes of the agents near one."""
+    agents, in_heap = grid.rows, False  # the deepest overlap comes first
+    for j in range(pairs.counts[i]):
+        k, pair = pairs.others[i, j], pairs.rows[i, j]
+        heap_gap = -_HEAP_OVERLAP * (agents[i, RADIUS] + agents[k, RADIUS])
+        in_heap = in_heap or pair[GAP] < heap_gap
+        if in_heap and pair[GAP] < 0.0:
+            continue
+        if pair[GAP] > row[ROOM] + agents[k, TRAVEL] + ASIDE:
+            continue  # so fast agents elsewhere change nothing here
+        limit = _limit_toward(agents, displacements, pair, i, k)
+        if limit < row[ROOM]:
+            put_half_plane(
+                row, float(pair[NORMAL]), float(pair[NORMAL + 1]), limit, float(grid.order[k])
+            )
+
+
+@kernel(inline=True, no_refcount=True)
+def _put_walls(row: Floats, agents: Floats, i: int) -> None:
+    """Write the half-planes of the walls near an agent."""
+    for w in range(MOST_WALLS):
+        at = WALL_NORMAL + 2 * w
+        x, z = float(agents[i, at]), float(agents[i, at + 1])
+        if x != 0.0 or z != 0.0:
+            carried = float(agents[i, BASE_DISPLACEMENT] * x + agents[i, BASE_DISPLACEMENT + 1] * z)
+            put_half_plane(row, -x, -z, float(agents[i, WALL_GAP + w]) - carried, A_WALL)
+
+
+@kernel(inline=True, no_refcount=True)
+def _put_push(
+    row: Floats, agents: Floats, i: int, end_x: float, end_z: float, seconds: float
+) -> None:
+    """Write that others push an agent to another end than half-planes alone let it go to."""
+    own_x, own_z = float(agents[i, OWN_DISPLACEMENT]), float(agents[i, OWN_DISPLACEMENT + 1])
+    unpushed_x, unpushed_z = within_half_planes(row, own_x, own_z)
+    slack = PUSH_SLACK + PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
+    if abs(end_x - unpushed_x) <= slack and abs(end_z - unpushed_z) <= slack:
+        return  # half-planes alone do it, if walls do not deflect the body before
+    row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z
+    row[UNPUSHED_DISPLACEMENT], row[UNPUSHED_DISPLACEMENT + 1] = unpushed_x, unpushed_z
+    row[KEPT], row[KEPT + 1] = without(
+        float(agents[i, VELOCITY]),
+        float(agents[i, VELOCITY + 1]),
+        (end_x - own_x) / seconds,
+        (end_z - own_z) / seconds,
+    )
+
+
 @kernel
 def put_half_planes(
-    states: Floats,
-    rules: Floats,
-    agents: Floats,
-    order: Int64s,
-    counts: Int64s,
-    others: Int64s,
-    pairs: Floats,
-    displacements: Floats,
-    guaranteed: Floats,
-    ends: Floats,
-    seconds: float,
-    holds: bool,
-    crowd: Floats,
-    first: int,
-    last: int,
-) -> None:
+    states: Floats, rules: Floats, grid: AgentGrid, pairs: Pairs, displacements: Displacements,
+    seconds: float, holds: bool, crowd: Floats, first: int, last: int,
+) -> None:  # fmt: skip
     """Write the rows (CROWD_SIZE,) of the characters of agents first..last to ``crowd``.
 
-    The arrays are as of `list_pairs`, for pairs as far apart as two agents may come by the longest
-    of ``displacements`` (n, 2) and ASIDE. ``guaranteed`` (n, 2): the least displacement of each in
-    the direction of its moving base; ``ends`` (n, 2): where half-planes let each go. ``holds``
-    tells whether characters stand on each other.
+    The pairs are as of `list_pairs`, as far apart as two agents may come by the longest solved
+    displacement and ASIDE. ``holds`` tells whether characters stand on each other.
     """
+    agents, solved, ends = grid.rows, displacements.solved, displacements.ends
     for i in range(first, last):
-        character = order[i]
+        character = grid.order[i]
         row = crowd[character * CROWD_SIZE : (character + 1) * CROWD_SIZE]
-        clear_half_planes(row)
-        row[IS_PUSHED], row[IS_PUSHABLE], row[IS_TRIED] = 0.0, 0.0, 0.0
-        row[TOP_BELOW], row[CHARACTER_BELOW] = agents[i, FLOOR_HEIGHT], agents[i, FLOOR_CHARACTER]
-        row[HOLDS] = agents[i, FLOOR_HOLDS] if holds else 0.0
-        to_x, to_z = float(displacements[i, 0]), float(displacements[i, 1])
+        _clear(row, agents, i, holds)
+        to_x, to_z = float(solved[i, 0]), float(solved[i, 1])
         ends[i, 0], ends[i, 1] = to_x, to_z
         own_x, own_z = float(agents[i, OWN_DISPLACEMENT]), float(agents[i, OWN_DISPLACEMENT + 1])
         differs = to_x != own_x or to_z != own_z
@@ -112,52 +190,13 @@ def put_half_planes(
             rules[character * RULES_SIZE : (character + 1) * RULES_SIZE],
         ):
             continue
-        row[ROOM] = agents[i, TRAVEL] + ASIDE
-        if counts[i] == MOST_PAIRS and pairs[i, MOST_PAIRS - 1, GAP] >= 0.0:
-            row[ROOM] = min(row[ROOM], 0.5 * float(pairs[i, MOST_PAIRS - 1, GAP]))
-        in_heap = False  # the deepest overlap comes first
-        for j in range(counts[i]):
-            k, pair = others[i, j], pairs[i, j]
-            in_heap = in_heap or pair[GAP] < -_HEAP_OVERLAP * (
-                agents[i, RADIUS] + agents[k, RADIUS]
-            )
-            if in_heap and pair[GAP] < 0.0:
-                continue
-            if pair[GAP] > row[ROOM] + agents[k, TRAVEL] + ASIDE:
-                continue  # so fast agents elsewhere change nothing here
-            x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), max(float(pair[GAP]), 0.0)
-            together = common_displacement(agents, guaranteed, i, k, x, z)
-            own = max(to_x * x + to_z * z - together, 0.0)
-            other = max(together - float(displacements[k, 0] * x + displacements[k, 1] * z), 0.0)
-            limit = together + _limit_in_gap(gap, own, other, float(pair[MASS_SHARE]))
-            if limit < row[ROOM]:
-                put_half_plane(row, x, z, limit, float(order[k]))
-        if may_be_pushed(counts, pairs, i):
+        row[ROOM] = _room(agents, pairs, i)
+        _put_others(row, grid, pairs, displacements, i)
+        if may_be_pushed(pairs, i):
             row[IS_PUSHABLE] = 1.0
-            for w in range(MOST_WALLS):
-                x, z = (
-                    float(agents[i, WALL_NORMAL + 2 * w]),
-                    float(agents[i, WALL_NORMAL + 2 * w + 1]),
-                )
-                if x != 0.0 or z != 0.0:
-                    carried = float(
-                        agents[i, BASE_DISPLACEMENT] * x + agents[i, BASE_DISPLACEMENT + 1] * z
-                    )
-                    put_half_plane(row, -x, -z, float(agents[i, WALL_GAP + w]) - carried, A_WALL)
+            _put_walls(row, agents, i)
         row[ALONE_DISPLACEMENT], row[ALONE_DISPLACEMENT + 1] = own_x, own_z
         end_x, end_z = within_half_planes(row, to_x, to_z)
         ends[i, 0], ends[i, 1] = end_x, end_z
-        if not differs:
-            continue
-        unpushed_x, unpushed_z = within_half_planes(row, own_x, own_z)
-        slack = PUSH_SLACK + PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
-        if abs(end_x - unpushed_x) <= slack and abs(end_z - unpushed_z) <= slack:
-            continue  # half-planes alone do it, if walls do not deflect the body before
-        row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z
-        row[UNPUSHED_DISPLACEMENT], row[UNPUSHED_DISPLACEMENT + 1] = unpushed_x, unpushed_z
-        row[KEPT], row[KEPT + 1] = without(
-            float(agents[i, VELOCITY]),
-            float(agents[i, VELOCITY + 1]),
-            (end_x - own_x) / seconds,
-            (end_z - own_z) / seconds,
-        )
+        if differs:
+            _put_push(row, agents, i, end_x, end_z, seconds)

@@ -21,11 +21,12 @@ from terrain_physics._kernels.crowd.agents import (
     PREFERRED,
     RADIUS,
     SLIDE,
+    Pairs,
     common_base_displacement,
     following_gap,
 )
 from terrain_physics._kernels.tolerances import CROWD_SLOP
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats
 
 # Lead from which an agent has full right of way, as a share of the radii of both.
 _AHEAD = 0.125
@@ -65,28 +66,21 @@ def _depenetration(gap: float, seconds: float) -> float:
 
 @kernel
 def find_preferred_velocities(
-    agents: Floats,
-    counts: Int64s,
-    others: Int64s,
-    pairs: Floats,
-    seconds: float,
-    scratch: Floats,
-    first: int,
-    last: int,
+    agents: Floats, pairs: Pairs, seconds: float, scratch: Floats, first: int, last: int
 ) -> None:
     """Write preferred displacements of agents first..last, and the inverse masses of their pairs.
 
     An agent ahead of another one on the same heading has right of way: the other one stays a little
-    back, and yields. So a crowd does not jam: the agent at a door finds room. Arrays are as of
-    `list_pairs`; ``scratch`` (CROWD_SIZE,) is written to.
+    back, and yields. So a crowd does not jam: the agent at a door finds room. ``scratch``
+    (CROWD_SIZE,) is written to.
     """
     for i in range(first, last):
         clear_half_planes(scratch)
         own_x = float(agents[i, OWN_DISPLACEMENT] + agents[i, SLIDE])
         own_z = float(agents[i, OWN_DISPLACEMENT + 1] + agents[i, SLIDE + 1])
         inverse_mass = float(agents[i, INVERSE_MASS])
-        for j in range(counts[i]):
-            k, pair = others[i, j], pairs[i, j]
+        for j in range(pairs.counts[i]):
+            k, pair = pairs.others[i, j], pairs.rows[i, j]
             x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), float(pair[GAP])
             same, ahead = _following(agents, i, k, x, z, gap)
             pair[ALLOWED_APPROACH], favor = gap, _FAVOR * same * ahead

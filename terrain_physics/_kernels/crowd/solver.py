@@ -29,12 +29,13 @@ from terrain_physics._kernels.crowd.agents import (
     WALL_GAP,
     WALL_IMPULSE,
     WALL_NORMAL,
+    Pairs,
     common_base_displacement,
     length_2d,
     mass_share,
 )
 from terrain_physics._kernels.tolerances import CROWD_DISTANCE
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats
 
 # Solver rounds of an update: a push travels through so many agents in a row.
 _ROUNDS = 32
@@ -66,12 +67,7 @@ def _displacement_together(agents: Floats, i: int, k: int, pair: Floats) -> floa
 
 @kernel
 def _find_coupling(
-    agents: Floats,
-    counts: Int64s,
-    others: Int64s,
-    pairs: Floats,
-    displacements: Floats,
-    next_displacements: Floats,
+    agents: Floats, pairs: Pairs, displacements: Floats, next_displacements: Floats
 ) -> float:
     """Write which pairs are active, and the stiffness of each agent.
 
@@ -81,13 +77,13 @@ def _find_coupling(
     longest = 0.0
     for i in range(len(agents)):
         xx, xz, zz = 0.0, 0.0, 0.0
-        for j in range(counts[i]):
-            pair = pairs[i, j]
+        for j in range(pairs.counts[i]):
+            k, pair = pairs.others[i, j], pairs.rows[i, j]
             pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE], pair[EFFECTIVE_MASS] = 0.0, 0.0, 0.0
-            if _may_collide(agents, i, others[i, j], pair):
+            if _may_collide(agents, i, k, pair):
                 pair[EFFECTIVE_MASS] = 1.0
                 if pair[ALLOWED_APPROACH] > 0.0:
-                    together = _displacement_together(agents, i, others[i, j], pair)
+                    together = _displacement_together(agents, i, k, pair)
                     pair[ALLOWED_APPROACH] = max(pair[ALLOWED_APPROACH] - together, 0.0)
                 x, z = float(pair[NORMAL]), float(pair[NORMAL + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
@@ -110,15 +106,15 @@ def _find_coupling(
 
 
 @kernel
-def _find_effective_masses(agents: Floats, counts: Int64s, others: Int64s, pairs: Floats) -> None:
+def _find_effective_masses(agents: Floats, pairs: Pairs) -> None:
     """Write the effective mass of each active pair."""
     for i in range(len(agents)):
-        for j in range(counts[i]):
-            pair = pairs[i, j]
+        for j in range(pairs.counts[i]):
+            pair = pairs.rows[i, j]
             if pair[EFFECTIVE_MASS] != 0.0:
                 own = pair[OWN_INVERSE_MASS] * agents[i, COUPLING]
                 pair[EFFECTIVE_MASS] = 1.0 / (
-                    own + pair[OTHER_INVERSE_MASS] * agents[others[i, j], COUPLING]
+                    own + pair[OTHER_INVERSE_MASS] * agents[pairs.others[i, j], COUPLING]
                 )
 
 
@@ -128,16 +124,59 @@ def _extrapolated(impulse: float, before: float, momentum: float) -> float:
     return max(impulse + momentum * (impulse - before), 0.0)
 
 
+@kernel(inline=True)
+def _pushed_by_others(
+    agents: Floats, pairs: Pairs, displacements: Floats, i: int, momentum: float
+) -> tuple[float, float]:
+    """Return the next displacement of an agent by the impulses of its pairs, which are written."""
+    x, z = float(displacements[i, 0]), float(displacements[i, 1])
+    to_x, to_z = float(agents[i, PREFERRED]), float(agents[i, PREFERRED + 1])
+    for j in range(pairs.counts[i]):
+        pair = pairs.rows[i, j]
+        if pair[EFFECTIVE_MASS] == 0.0:
+            continue
+        k, nx, nz = pairs.others[i, j], float(pair[NORMAL]), float(pair[NORMAL + 1])
+        slack = float(
+            pair[ALLOWED_APPROACH]
+            + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
+        )
+        impulse = max(float(pair[EXTRAPOLATED_IMPULSE] - slack * pair[EFFECTIVE_MASS]), 0.0)
+        extrapolated = _extrapolated(impulse, float(pair[IMPULSE]), momentum)
+        pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE] = impulse, extrapolated
+        to_x, to_z = (
+            to_x - pair[OWN_INVERSE_MASS] * extrapolated * nx,
+            to_z - pair[OWN_INVERSE_MASS] * extrapolated * nz,
+        )
+    return to_x, to_z
+
+
+@kernel(inline=True)
+def _pushed_by_walls(
+    agents: Floats, displacements: Floats, i: int, to_x: float, to_z: float, momentum: float
+) -> tuple[float, float]:
+    """Return a displacement of an agent after the impulses of its walls, which are written."""
+    x, z = float(displacements[i, 0]), float(displacements[i, 1])
+    for w in range(MOST_WALLS):
+        nx, nz = float(agents[i, WALL_NORMAL + 2 * w]), float(agents[i, WALL_NORMAL + 2 * w + 1])
+        if nx == 0.0 and nz == 0.0:
+            continue
+        at = WALL_IMPULSE + 2 * w
+        along = (x - agents[i, BASE_DISPLACEMENT]) * nx + (
+            z - agents[i, BASE_DISPLACEMENT + 1]
+        ) * nz
+        slack = float(agents[i, WALL_GAP + w] + along)
+        impulse = max(float(agents[i, at + 1] - slack / agents[i, COUPLING]), 0.0)
+        extrapolated = _extrapolated(impulse, float(agents[i, at]), momentum)
+        agents[i, at], agents[i, at + 1] = impulse, extrapolated
+        to_x, to_z = to_x + extrapolated * nx, to_z + extrapolated * nz
+    return to_x, to_z
+
+
 @kernel
 def _solve_round(
-    agents: Floats,
-    counts: Int64s,
-    others: Int64s,
-    pairs: Floats,
-    displacements: Floats,
-    next_displacements: Floats,
+    agents: Floats, pairs: Pairs, displacements: Floats, next_displacements: Floats,
     momentum: float,
-) -> float:
+) -> float:  # fmt: skip
     """Solve one round: write the next displacements of agents with contacts; return the longest.
 
     Impulses are extrapolated by ``momentum`` times their last change.
@@ -146,75 +185,38 @@ def _solve_round(
     for i in range(len(agents)):
         if agents[i, COUPLING] == 0.0:
             continue
-        x, z = float(displacements[i, 0]), float(displacements[i, 1])
-        to_x, to_z = float(agents[i, PREFERRED]), float(agents[i, PREFERRED + 1])
-        for j in range(counts[i]):
-            pair = pairs[i, j]
-            if pair[EFFECTIVE_MASS] == 0.0:
-                continue
-            k, nx, nz = others[i, j], float(pair[NORMAL]), float(pair[NORMAL + 1])
-            slack = float(
-                pair[ALLOWED_APPROACH]
-                + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
-            )
-            impulse = max(float(pair[EXTRAPOLATED_IMPULSE] - slack * pair[EFFECTIVE_MASS]), 0.0)
-            extrapolated = _extrapolated(impulse, float(pair[IMPULSE]), momentum)
-            pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE] = impulse, extrapolated
-            to_x, to_z = (
-                to_x - pair[OWN_INVERSE_MASS] * extrapolated * nx,
-                to_z - pair[OWN_INVERSE_MASS] * extrapolated * nz,
-            )
-        for w in range(MOST_WALLS):
-            nx, nz = (
-                float(agents[i, WALL_NORMAL + 2 * w]),
-                float(agents[i, WALL_NORMAL + 2 * w + 1]),
-            )
-            if nx == 0.0 and nz == 0.0:
-                continue
-            at = WALL_IMPULSE + 2 * w
-            along = (x - agents[i, BASE_DISPLACEMENT]) * nx + (
-                z - agents[i, BASE_DISPLACEMENT + 1]
-            ) * nz
-            slack = float(agents[i, WALL_GAP + w] + along)
-            impulse = max(float(agents[i, at + 1] - slack / agents[i, COUPLING]), 0.0)
-            extrapolated = _extrapolated(impulse, float(agents[i, at]), momentum)
-            agents[i, at], agents[i, at + 1] = impulse, extrapolated
-            to_x, to_z = to_x + extrapolated * nx, to_z + extrapolated * nz
+        to_x, to_z = _pushed_by_others(agents, pairs, displacements, i, momentum)
+        to_x, to_z = _pushed_by_walls(agents, displacements, i, to_x, to_z, momentum)
         next_displacements[i, 0], next_displacements[i, 1] = to_x, to_z
         longest = max(longest, length_2d(next_displacements[i], 0))
     return longest
 
 
 @kernel(inline=True)
-def may_be_pushed(counts: Int64s, pairs: Floats, i: int) -> bool:
+def may_be_pushed(pairs: Pairs, i: int) -> bool:
     """Tell whether an agent has an active pair, after `solve_contact_impulses`."""
-    for j in range(counts[i]):
-        if pairs[i, j, EFFECTIVE_MASS] != 0.0:
+    for j in range(pairs.counts[i]):
+        if pairs.rows[i, j, EFFECTIVE_MASS] != 0.0:
             return True
     return False
 
 
 @kernel
 def solve_contact_impulses(
-    agents: Floats,
-    counts: Int64s,
-    others: Int64s,
-    pairs: Floats,
-    displacements: Floats,
-    next_displacements: Floats,
+    agents: Floats, pairs: Pairs, displacements: Floats, next_displacements: Floats
 ) -> float:
     """Write solved displacements (n, 2), and TRAVEL; return the length of the longest.
 
-    Arrays are as of `list_pairs`, after `find_preferred_velocities`; ``next_displacements`` (n, 2)
-    is working memory. The number of rounds is fixed: a crowd far away changes no bit here.
+    Follows `find_preferred_velocities`; ``next_displacements`` (n, 2) is working memory. The number
+    of rounds is fixed: a crowd far away changes no bit here.
     """
-    longest = _find_coupling(agents, counts, others, pairs, displacements, next_displacements)
-    _find_effective_masses(agents, counts, others, pairs)
-    known = (agents, counts, others, pairs)
+    longest = _find_coupling(agents, pairs, displacements, next_displacements)
+    _find_effective_masses(agents, pairs)
     for i in range(0, _ROUNDS, 2):
-        _solve_round(*known, displacements, next_displacements, i / (i + 3.0))
+        _solve_round(agents, pairs, displacements, next_displacements, i / (i + 3.0))
         momentum = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
-        longest = max(longest, _solve_round(*known, next_displacements, displacements, momentum))
+        far = _solve_round(agents, pairs, next_displacements, displacements, momentum)
+        longest = max(longest, far)
     for i in range(len(agents)):
         agents[i, TRAVEL] = max(
             length_2d(agents[i], OWN_DISPLACEMENT), length_2d(displacements[i], 0)

@@ -20,6 +20,7 @@ from terrain_physics._kernels.crowd.agents import (
     SWEPT_BOTTOM,
     SWEPT_TOP,
     TOP,
+    AgentGrid,
     X,
     Z,
     any_direction,
@@ -40,31 +41,23 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel
 def find_characters_below(
-    agents: Floats,
-    order: Int64s,
-    cells: Int64s,
-    starts: Int64s,
-    size: float,
-    widest: float,
-    seconds: float,
-    holds: bool,
-    words: UInt64s,
-    first: int,
-    last: int,
-) -> None:
+    grid: AgentGrid, size: float, widest: float, seconds: float, holds: bool, words: UInt64s,
+    first: int, last: int,
+) -> None:  # fmt: skip
     """Write how far agents first..last above others may fall: onto the tops of those.
 
     An agent that overlaps a top from above rises with it, and at the depenetration speed besides.
-    Unless ``holds``, the displacement that slides it off is also written. The arrays are as of
-    `list_pairs`, ``words`` too.
+    Unless ``holds``, the displacement that slides it off is also written. The arguments are as of
+    `list_pairs`.
     """
+    agents, order = grid.rows, grid.order
     near, neighbors = np.empty(len(agents), dtype=np.int64), np.empty(len(agents), dtype=np.int64)
     for i in range(first, last):
         if agents[i, IS_OFF_GROUND] == 0.0 and not holds:
             continue
         search_radius = float(agents[i, RADIUS]) + widest
         count = 0
-        for j in range(list_near(agents, cells, starts, size, i, search_radius, near)):
+        for j in range(list_near(grid, size, i, search_radius, near)):
             if is_over_top(agents, i, near[j]) and should_collide(agents, i, near[j]):
                 near[count] = near[j]
                 count += 1
@@ -76,7 +69,7 @@ def find_characters_below(
             nearest = _nearest(agents, order, words, i, near, count)
             x, z = _away(agents, i, nearest)
             is_free = count == 1 and _is_free_beside(
-                agents, cells, starts, size, widest, i, nearest, x, z, neighbors
+                grid, size, widest, i, nearest, x, z, neighbors
             )
             if (x == 0.0 and z == 0.0) or (not is_free and agents[i, SECONDS_IN_AIR] > _PATIENCE):
                 x, z = _leaving_direction(words[order[i]], float(agents[i, SECONDS_IN_AIR]))
@@ -137,25 +130,18 @@ def _away(agents: Floats, i: int, below: int) -> tuple[float, float]:
 
 @kernel
 def _is_free_beside(
-    agents: Floats,
-    cells: Int64s,
-    starts: Int64s,
-    size: float,
-    widest: float,
-    i: int,
-    below: int,
-    x: float,
-    z: float,
+    grid: AgentGrid, size: float, widest: float, i: int, below: int, x: float, z: float,
     neighbors: Int64s,
-) -> bool:
+) -> bool:  # fmt: skip
     """Tell whether no other agent is below one that has slid off one below in a direction.
 
     ``neighbors`` (n,) is written to.
     """
+    agents = grid.rows
     radius = float(agents[i, RADIUS])
     left = radius + float(agents[below, RADIUS]) - math.sqrt(distance2_of(agents, i, below))
     search_radius = left + radius + widest
-    for j in range(list_near(agents, cells, starts, size, i, search_radius, neighbors)):
+    for j in range(list_near(grid, size, i, search_radius, neighbors)):
         k = neighbors[j]
         away_x = float(agents[k, X] - agents[i, X]) - left * x
         away_z = float(agents[k, Z] - agents[i, Z]) - left * z

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import array_at, borrow
+from terrain_physics._kernels._intrinsics import array_at, borrow, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, mover_of
 from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
@@ -86,43 +86,19 @@ def moves_counted(table: Int64s) -> float:
 @kernel(inline=True)
 def only_of(ground: GroundTable, only: int) -> GroundTable:
     """Return the ground of one part, or of ALL_PARTS or STILL_PARTS."""
-    return GroundTable(
-        ground.table,
-        ground.mask,
-        only,
-        ground.base_part,
-        ground.step_start,
-        ground.seen,
-        ground.part_shifts,
-    )
+    return replaced(ground, only=only)
 
 
 @kernel(inline=True)
 def with_step_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTable:
     """Return the ground for a body as its step begins; it has ``seen`` so many moves."""
-    return GroundTable(
-        ground.table,
-        ground.mask,
-        ground.only,
-        ground.base_part,
-        step_start,
-        seen,
-        ground.part_shifts,
-    )
+    return replaced(ground, step_start=step_start, seen=seen)
 
 
 @kernel(inline=True)
 def with_base_part(ground: GroundTable, base_part: int) -> GroundTable:
     """Return the ground for a body on a moving base; -1: none."""
-    return GroundTable(
-        ground.table,
-        ground.mask,
-        ground.only,
-        base_part,
-        ground.step_start,
-        ground.seen,
-        ground.part_shifts,
-    )
+    return replaced(ground, base_part=base_part)
 
 
 @kernel(inline=True, no_refcount=True)

@@ -28,22 +28,22 @@ def _leaves_all(rows: Floats, order: Int64s, count: int, move: Vec3) -> bool:
     return True
 
 
-@kernel(noinline=True, no_refcount=True)
-def least_move(rows: Floats, order: Int64s, count: int) -> Vec3:
-    """Return the shortest move m with push . m >= depth for all rows named by ``order``.
-
-    The move ends on one plane, on the line of two or in the point of three of them: all are tried,
-    and the shortest that leaves all planes is taken. If there is none, because planes face each
-    other, the answer is the sum of one push after another, in order of depth.
-    """
+@kernel(inline=True, no_refcount=True)
+def _onto_plane(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
+    """Return (square of its length, the shortest move onto one plane that leaves all)."""
     best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):
-        n, depth = _push(rows, order[i]), float(rows[order[i], _DEPTH])
-        move = scale(n, depth)
+        depth = float(rows[order[i], _DEPTH])
+        move = scale(_push(rows, order[i]), depth)
         if depth * depth < least and _leaves_all(rows, order, count, move):
             best, least = move, depth * depth
-    if least < np.inf:
-        return best  # no line can be nearer than the plane it lies in
+    return least, best
+
+
+@kernel(inline=True, no_refcount=True)
+def _onto_line(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
+    """Return the same onto the line of two planes."""
+    best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):
         n, depth = _push(rows, order[i]), float(rows[order[i], _DEPTH])
         for j in range(i):
@@ -58,26 +58,34 @@ def least_move(rows: Floats, order: Int64s, count: int) -> Vec3:
             size = dot(move, move)
             if size < least and _leaves_all(rows, order, count, move):
                 best, least = move, size
-    if least < np.inf:
-        return best
+    return least, best
+
+
+@kernel(inline=True, no_refcount=True)
+def _onto_point(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
+    """Return the same into the point of three planes."""
+    best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):
+        first, depth = _push(rows, order[i]), float(rows[order[i], _DEPTH])
         for j in range(i):
-            line = cross(_push(rows, order[i]), _push(rows, order[j]))
+            m, other = _push(rows, order[j]), float(rows[order[j], _DEPTH])
+            line = cross(first, m)
             for k in range(j):
                 n = _push(rows, order[k])
                 volume = dot(line, n)
                 if not abs(volume) > PARALLEL_PLANES_SINE:
                     continue
-                move = scale(cross(_push(rows, order[j]), n), float(rows[order[i], _DEPTH]))
-                move = add_scaled(
-                    move, cross(n, _push(rows, order[i])), float(rows[order[j], _DEPTH])
-                )
+                move = add_scaled(scale(cross(m, n), depth), cross(n, first), other)
                 move = scale(add_scaled(move, line, float(rows[order[k], _DEPTH])), 1.0 / volume)
                 size = dot(move, move)
                 if size < least and _leaves_all(rows, order, count, move):
                     best, least = move, size
-    if least < np.inf:
-        return best
+    return least, best
+
+
+@kernel(inline=True, no_refcount=True)
+def _one_after_another(rows: Floats, order: Int64s, count: int) -> Vec3:
+    """Return the sum of what each push, in order, adds to those before it."""
     move = (0.0, 0.0, 0.0)
     for k in range(count):
         n = _push(rows, order[k])
@@ -85,3 +93,23 @@ def least_move(rows: Floats, order: Int64s, count: int) -> Vec3:
         if missing > 0.0:
             move = add_scaled(move, n, missing)
     return move
+
+
+@kernel(noinline=True, no_refcount=True)
+def least_move(rows: Floats, order: Int64s, count: int) -> Vec3:
+    """Return the shortest move m with push . m >= depth for all rows named by ``order``.
+
+    The move ends on one plane, on the line of two or in the point of three of them: all are tried,
+    and the shortest that leaves all planes is taken. If there is none, because planes face each
+    other, the answer is the sum of one push after another, in order of depth.
+    """
+    size, move = _onto_plane(rows, order, count)
+    if size < np.inf:
+        return move  # no line can be nearer than the plane it lies in
+    size, move = _onto_line(rows, order, count)
+    if size < np.inf:
+        return move
+    size, move = _onto_point(rows, order, count)
+    if size < np.inf:
+        return move
+    return _one_after_another(rows, order, count)

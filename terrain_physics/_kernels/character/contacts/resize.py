@@ -1,5 +1,7 @@
 """Resizing of a body where it stands, if the new shape fits."""
 
+from typing import NamedTuple
+
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
@@ -23,6 +25,7 @@ from terrain_physics._kernels.character.state.layout import (
     ROTATION,
     SLOPE_COSINE,
     UNDISTURBED,
+    three_at,
     unpack_body,
 )
 from terrain_physics._kernels.ground.table import ground_at
@@ -37,27 +40,62 @@ SHAPE_SIZE = ROTATION + 9
 _MOST_LOOKS = 4
 
 
+class _Fit(NamedTuple):
+    """How deep a body is in the ground."""
+
+    depth: float  # the greatest, of contacts and of overlaps with single triangles, in meters
+    is_buried: bool
+
+
+@kernel(inline=True)
+def _fit(scene: Scene, offset: Vec3) -> _Fit:
+    """Return how deep a body is in the ground at an offset."""
+    _, deepest, overlapping = list_contacts(scene, offset)
+    return _Fit(max(deepest, overlapping), is_buried(scene, offset))
+
+
 @kernel
-def _rise_of_wider_feet(scene: Scene, offset: Vec3, count: int, walkable: float) -> float:
+def _rise_of_contacts(scene: Scene, offset: Vec3, count: int, walkable: float) -> float:
     """Return how far up the walkable contacts among those listed push a body."""
     best = 0.0
     for i in range(count):
         if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= walkable:
             which = int(scene.contacts[i, CANDIDATE])
-            best = max(
-                best,
-                rise_onto(scene.candidates, which, offset, scene.body, scene.work),
-            )
+            rise = rise_onto(scene.candidates, which, offset, scene.body, scene.work)
+            best = max(best, rise)
     return best
 
 
 @kernel
+def _rise_of_wider_feet(scene: Scene, room: float, walkable: float) -> float:
+    """Return how far up wider feet come to stand on a slope, within the room looked at."""
+    up = 0.0
+    for _ in range(_MOST_LOOKS):
+        count, _, _ = list_contacts(scene, (0.0, up, 0.0))
+        more = _rise_of_contacts(scene, (0.0, up, 0.0), count, walkable)
+        if more == 0.0 or up + more > room:
+            break
+        up += more
+    return up
+
+
+@kernel
+def _put_shape(state: Floats, rules: Floats, wanted: Floats, height: float, rise: float) -> None:
+    """Write a shape to the rules, and the height of its position to the state.
+
+    ``rise`` is how far that is above the height before.
+    """
+    # The last place is now that of the new body: this is no teleport.
+    state[LAST_PLACE + 1] += rise
+    state[POSITION + 1] = height
+    state[UNDISTURBED] = state[CONTACT_SIGNATURE] = 0.0
+    for i in range(KIND, SHAPE_SIZE):
+        rules[i] = wanted[i]
+
+
+@kernel
 def resize_body(
-    state: Floats,
-    rules: Floats,
-    wanted: Floats,
-    random_state: UInt64s,
-    table: Int64s,
+    state: Floats, rules: Floats, wanted: Floats, random_state: UInt64s, table: Int64s
 ) -> bool:
     """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
 
@@ -65,44 +103,30 @@ def resize_body(
     in nothing else deeper than the body is now.
     """
     memory, draws = make_memory(), borrow(random_state)
-    ground = ground_at(table, int(rules[MASK]), memory.part_shifts)
-    position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
-    old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
-    offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))
-
-    scene = scene_around(
-        borrow(rules), add(position, old_offset), 0.0, draws, ground, borrow_memory(memory)
+    own_memory, ground = (
+        borrow_memory(memory),
+        ground_at(table, int(rules[MASK]), memory.part_shifts),
     )
-    _, deepest, overlapping = list_contacts(scene, (0.0, 0.0, 0.0))
-    depth_before = max(deepest, overlapping, CONVERGED_DEPTH)
-    buried_before = is_buried(scene, (0.0, 0.0, 0.0))
+    position, old_offset, offset = (
+        three_at(state, POSITION),
+        three_at(rules, OFFSET),
+        three_at(wanted, OFFSET),
+    )
+    scene = scene_around(borrow(rules), add(position, old_offset), 0.0, draws, ground, own_memory)
+    before = _fit(scene, (0.0, 0.0, 0.0))
     old_foot = old_offset[1] - scene.body.half_extents[1]
 
     shape = unpack_body(wanted)
     down = old_foot - (offset[1] - shape.half_extents[1])
     position = (position[0], position[1] + down, position[2])
     room = shape.half_extents[0] + shape.half_extents[2]
-    scene = scene_around(
-        borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
-    )
-    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
-    up = 0.0
-    for _ in range(_MOST_LOOKS):
-        count, _, _ = list_contacts(scene, (0.0, up, 0.0))
-        more = _rise_of_wider_feet(scene, (0.0, up, 0.0), count, walkable)
-        if more == 0.0 or up + more > room:
-            break
-        up += more
-    _, deepest, overlapping = list_contacts(scene, (0.0, up, 0.0))
-    fits = max(deepest, overlapping) <= depth_before and (
-        buried_before or not is_buried(scene, (0.0, up, 0.0))
-    )
+    scene = scene_around(borrow(wanted), add(position, offset), room, draws, ground, own_memory)
+    up = _rise_of_wider_feet(scene, room, float(rules[SLOPE_COSINE]) - SLOPE_SLACK)
+    after = _fit(scene, (0.0, up, 0.0))
     keep(memory)
+    fits = after.depth <= max(before.depth, CONVERGED_DEPTH) and (
+        before.is_buried or not after.is_buried
+    )
     if fits:
-        # The last place is now that of the new body: this is no teleport.
-        state[LAST_PLACE + 1] += down + up
-        state[POSITION + 1] = position[1] + up
-        state[UNDISTURBED] = state[CONTACT_SIGNATURE] = 0.0
-        for i in range(KIND, SHAPE_SIZE):
-            rules[i] = wanted[i]
+        _put_shape(state, rules, wanted, position[1] + up, down + up)
     return fits

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow
+from terrain_physics._kernels._intrinsics import borrow, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
 from terrain_physics._kernels.character.contacts.one_way import leave_out_passed
@@ -119,17 +119,7 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
     if count > len(order):
         contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
         order = np.empty(count, dtype=np.int64)
-    return Scene(
-        candidates,
-        count,
-        scene.body,
-        contacts,
-        order,
-        scene.work,
-        scene.planes,
-        scene.resolver,
-        scene.random_state,
-    )
+    return replaced(scene, candidates=candidates, size=count, contacts=contacts, order=order)
 
 
 @kernel(inline=True)
@@ -147,39 +137,13 @@ def gathered(scene: Scene, ground: GroundTable, origin: Vec3, lower: Vec3, upper
     return _filled(scene, candidates, 0 if is_spent(scene.work) else count)
 
 
-@kernel(inline=True)
-def with_body(scene: Scene, body: Body) -> Scene:
-    """Return the scene with another body among the same candidates."""
-    return Scene(
-        scene.candidates,
-        scene.size,
-        body,
-        scene.contacts,
-        scene.order,
-        scene.work,
-        scene.planes,
-        scene.resolver,
-        scene.random_state,
-    )
-
-
 @kernel(inline=True, no_refcount=True)
 def at_once(scene: Scene) -> Scene:
     """Return the scene with contacts pushed out of all at once, which draws no random numbers.
 
     Its arrays are not counted references: the caller is ``no_refcount``, or has borrowed them.
     """
-    return Scene(
-        scene.candidates,
-        scene.size,
-        scene.body,
-        scene.contacts,
-        scene.order,
-        scene.work,
-        scene.planes,
-        SIMULTANEOUS,
-        scene.random_state,
-    )
+    return replaced(scene, resolver=SIMULTANEOUS)
 
 
 @kernel(noinline=True)

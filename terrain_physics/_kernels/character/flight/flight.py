@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Manifold,
@@ -164,9 +165,8 @@ def follow(
         here = (0.0, 0.0, 0.0)
         manifold = list_contacts(scene, here)
         more = resolve(scene, here, manifold, movement.max_rounds, _near(movement))
-        rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
-        out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
-    return scene, Flight(origin, flight.velocity, out, flight.blocked, flight.side, True)
+        out = replaced(more, rounds=out.rounds + more.rounds, lifted=out.lifted + more.lifted)
+    return scene, replaced(flight, origin=origin, out=out, strayed=True)
 
 
 @kernel
@@ -181,7 +181,7 @@ def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Reso
         planes = contact_planes(scene, contacts)
         return True, Resolved(start, planes, contacts, depth, out.rounds, 0.0)
     contacts, _, _ = list_contacts(scene, out.offset)
-    return False, Resolved(out.offset, out.planes, contacts, out.depth, out.rounds, out.lifted)
+    return False, replaced(out, contacts=contacts)
 
 
 @kernel
@@ -246,6 +246,36 @@ def _comes_down(
     return settle_in_crease(scene, offset, drop, movement.walkable)
 
 
+@kernel(inline=True, no_refcount=True)
+def _end_of_flight(scene: Scene, start: Vec3, flight: Flight) -> tuple[bool, Resolved]:
+    """Return (whether there is no way out ahead, the result of a flight from ``start`` then).
+
+    The side of a map that stopped it is one of its planes.
+    """
+    out = flight.out
+    if flight.blocked:
+        out = replaced(out, planes=note_plane(scene, out.planes, flight.side, SIDE_OF_MAP))
+    if out.depth > CONVERGED_DEPTH and not flight.strayed:
+        return _back_if_stuck(scene, start, out)
+    return False, out
+
+
+@kernel(inline=True, no_refcount=True)
+def _holds(
+    movement: MovementRules, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3, falling: float
+) -> tuple[bool, Vec3, int]:
+    """Tell whether the ground that a body met holds it.
+
+    Returns (that, where it is then, how many contacts the scene lists).
+    """
+    holds, contacts = True, out.contacts
+    if movement.walks:
+        holds, contacts = _lands(movement, pace, scene, out, velocity, falling)
+    if holds and not movement.by_sum:
+        return _comes_down(movement, scene, out, out.offset, velocity, contacts)
+    return holds, out.offset, contacts
+
+
 @kernel(noinline=True, no_refcount=True)
 def land(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
@@ -258,33 +288,23 @@ def land(
     depth in the tally. The scene lists the contacts where the body is. Planes that took speed from
     it are noted in the log.
     """
-    velocity, tally, out = flight.velocity, motion.tally, flight.out
-    falling, stuck = -velocity[1], False
-    if flight.blocked:
-        planes = note_plane(scene, out.planes, flight.side, SIDE_OF_MAP)
-        out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
-    if out.depth > CONVERGED_DEPTH and not flight.strayed:
-        stuck, out = _back_if_stuck(scene, motion.offset, out)
-    hits, coming = tally.hits, (motion.velocity[0], velocity[1], motion.velocity[2])
+    tally, falling = motion.tally, -flight.velocity[1]
+    coming = (motion.velocity[0], flight.velocity[1], motion.velocity[2])
+    stuck, out = _end_of_flight(scene, motion.offset, flight)
+    hits, landing = tally.hits, tally.landing
     if out.planes > 0:
         hits = note_flight(log, movement, motion, flight.origin, coming, out, scene)
     grounded, normal = _find_ground(movement, scene, out)
     landed_on = candidate_of(scene, out.planes, normal)
-    if stuck:
-        velocity = (0.0, 0.0, 0.0)
+    velocity = (0.0, 0.0, 0.0) if stuck else flight.velocity
     slid = settle_velocity(scene.planes, out.planes, velocity, False)
     velocity = settle_velocity(scene.planes, out.planes, velocity, grounded)
-    contacts, offset, landing = out.contacts, out.offset, tally.landing
-    if grounded and movement.walks:
-        if falling >= 0.0:  # from now on it walks: its way up a slope is no jump
+    offset, contacts = out.offset, out.contacts
+    if grounded:
+        if movement.walks and falling >= 0.0:  # from now on it walks: its way up is no jump
             velocity = (velocity[0], 0.0, velocity[2])
-        grounded, contacts = _lands(movement, pace, scene, out, velocity, falling)
-        if not grounded:
-            velocity = slid
-    if grounded and not movement.by_sum:
-        grounded, offset, contacts = _comes_down(movement, scene, out, offset, velocity, contacts)
-        if not grounded:
-            velocity = slid
+        grounded, offset, contacts = _holds(movement, pace, scene, out, velocity, falling)
+        velocity = velocity if grounded else slid
     if grounded:
         landing = max(landing, falling)
         if not motion.footing.grounded and landed_on >= 0:
@@ -294,8 +314,9 @@ def land(
     elif not movement.by_sum and velocity[1] > max(-falling, 0.0):
         level = (velocity[0], max(-falling, 0.0), velocity[2])
         velocity = _not_into_steep(scene, offset, level, movement.walkable)
-    walking = grounded and movement.walks and velocity[1] <= 0.0
-    footing = Footing(grounded, walking, normal, False, 0.0)
+    footing = Footing(
+        grounded, grounded and movement.walks and velocity[1] <= 0.0, normal, False, 0.0
+    )
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
     tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)
     return Motion(flight.origin, offset, velocity, footing, tally)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
@@ -18,11 +19,10 @@ from terrain_physics._kernels.character.state.motion import (
     Footing,
     Motion,
     MovementRules,
-    Tally,
     with_hits,
 )
 from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew
-from terrain_physics._kernels.character.walk.walk import stays_on_ground, walk
+from terrain_physics._kernels.character.walk.walk import WalkLimits, stays_on_ground, walk
 from terrain_physics._kernels.ground.candidates import NORMAL, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SAME_NORMAL_COSINE, SLOP
@@ -133,9 +133,8 @@ def _land(
     The first value is False, and the flight goes on, if it cannot stand there or only brushes an
     edge.
     """
-    down = walk(
-        scene, place, (0.0, 0.0, 0.0), pace.farthest, 0.0, movement.walkable, movement.max_rounds
-    )
+    limits = WalkLimits(pace.farthest, 0.0, movement.walkable, movement.max_rounds)
+    down = walk(scene, place, (0.0, 0.0, 0.0), limits)
     touched = contact_planes(scene, down.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     stands = down.ended == FREE or down.ended == BLOCKED
@@ -150,14 +149,12 @@ def _land(
     ):
         return False, motion, pace
     tally = motion.tally
-    tally = Tally(
-        down.contacts,
-        down.depth,
-        max(tally.rounds, down.rounds),
-        tally.lifted,
-        max(tally.landing, falling),
-        tally.air_time,
-        tally.hits,
+    tally = replaced(
+        tally,
+        contacts=down.contacts,
+        depth=down.depth,
+        rounds=max(tally.rounds, down.rounds),
+        landing=max(tally.landing, falling),
     )
     footing = Footing(True, True, normal, False, 0.0)
     return True, Motion(motion.origin, down.offset, velocity, footing, tally), rest
@@ -178,15 +175,7 @@ def _bump(
         return False, motion
     velocity = along_planes(scene.planes, contact_planes(scene, manifold.contacts), velocity)
     _, velocity = through_air(velocity, movement.gravity, left)
-    tally = Tally(
-        manifold.contacts,
-        manifold.depth,
-        tally.rounds,
-        tally.lifted,
-        tally.landing,
-        tally.air_time,
-        tally.hits,
-    )
+    tally = replaced(tally, contacts=manifold.contacts, depth=manifold.depth)
     footing = Footing(False, False, motion.footing.normal, False, 0.0)
     return True, Motion(motion.origin, place, velocity, footing, tally)
 

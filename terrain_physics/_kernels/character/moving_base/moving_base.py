@@ -187,15 +187,20 @@ def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
     return angle_of(ahead[0], ahead[2])
 
 
+@kernel(inline=True)
+def _throw_off(state: Floats, rules: Floats) -> None:
+    """Let a body fly that its part throws off, at the speed at which it would rise freely."""
+    velocity = three_at(state, BASE_VELOCITY)
+    up = (velocity[0], velocity[1] + float(state[EXCESS]), velocity[2])
+    _add_velocity(state, _kept(rules, up))
+    state[GROUNDED] = 0.0
+
+
 @kernel(noinline=True)
 def find_moving_base(
-    state: Floats,
-    rules: Floats,
-    body: Body,
-    ground: GroundTable,
-    delta_time: float,
+    state: Floats, rules: Floats, body: Body, ground: GroundTable, delta_time: float,
     is_teleported: bool,
-) -> MovingBase:
+) -> MovingBase:  # fmt: skip
     """Return the moving base of an update.
 
     It is the part that the body stands on, unless that is gone, was teleported (moved without a
@@ -203,48 +208,31 @@ def find_moving_base(
     let it. A body that is not where the part left it has no moving base, and keeps nothing. Writes
     velocity and GROUNDED to the state.
     """
-    moving_base = no_moving_base(state)
+    none = no_moving_base(state)
     if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
-        return moving_base
-    movers, seen, row = (
-        movers_of(ground),
-        float(state[MOVES_SEEN]),
-        mover_filtered(ground, float(state[BASE_PART])),
-    )
-    base_velocity = three_at(state, BASE_VELOCITY)
+        return none
+    movers, seen = movers_of(ground), float(state[MOVES_SEEN])
+    row = mover_filtered(ground, float(state[BASE_PART]))
     if row == 0 or movers[row, PUT] > seen:
-        _add_velocity(state, _kept(rules, base_velocity))
-        return moving_base
+        _add_velocity(state, _kept(rules, three_at(state, BASE_VELOCITY)))
+        return none
     before, now = frame_seen(movers, row, seen), frame_now(movers, row)
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
     start = to_local(before, foot)
     if state[ON_MOVING_BASE] != 0.0 and not is_teleported:
-        known = three_at(state, BASE_POINT)
-        if not _stands_there(ground, row, seen, before, known, foot, body):
-            return moving_base
-        start = known
+        start = three_at(state, BASE_POINT)
+        if not _stands_there(ground, row, seen, before, start, foot, body):
+            return none
     age = 0.0 if has_moved(movers, row, seen) else float(state[MOVE_AGE])
     velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
     excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
     if state[SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
-        up = (base_velocity[0], base_velocity[1] + float(state[EXCESS]), base_velocity[2])
-        _add_velocity(state, _kept(rules, up))
-        state[GROUNDED] = 0.0
-        return moving_base
+        _throw_off(state, rules)
+        return none
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
     return MovingBase(
-        row,
-        before,
-        now,
-        start,
-        end,
-        velocity,
-        excess,
-        age,
-        velocity,
-        turn,
-        moving_base.was_grounded,
+        row, before, now, start, end, velocity, excess, age, velocity, turn, none.was_grounded
     )
 
 
@@ -309,55 +297,70 @@ def _pushed_velocity(
     return subtract(add_scaled(moving_base.falling, normal, gained), in_frame)
 
 
+@kernel(inline=True)
+def _part_stood_on(state: Floats, ground: GroundTable) -> tuple[float, int]:
+    """Return (number, row of the mover) of the part that a body ends on; -1 and 0 in the air."""
+    if state[GROUNDED] == 0.0:
+        return -1.0, 0
+    number = float(state[GROUND_PART])
+    if number < 0.0:
+        number = float(state[BASE_PART])  # on its way up a step, say
+    return number, mover_filtered(ground, number)
+
+
+@kernel(inline=True)
+def _change_base(
+    state: Floats, rules: Floats, ground: GroundTable, moving_base: MovingBase, foot: Vec3,
+    after: Vec3,
+) -> None:  # fmt: skip
+    """Make a velocity relative to the base that a body ends on, which moves at ``after``."""
+    movers, row = movers_of(ground), moving_base.row
+    grounded, was_grounded = state[GROUNDED] != 0.0, moving_base.was_grounded
+    before = moving_base.velocity
+    if row > 0 and was_grounded:
+        before = velocity_at(movers, row, foot, _goes_on(movers, row, moving_base.age))
+    elif row > 0 and not grounded:
+        before = _pushed_velocity(state, ground, moving_base, foot)
+    keeps_all = grounded or not was_grounded
+    _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
+    if grounded:
+        state[VELOCITY + 1] = 0.0
+    if grounded and not was_grounded:
+        landing = state[LANDING_SPEED] + (after[1] - before[1])
+        state[LANDING_SPEED] = max(landing, 0.0)
+
+
 @kernel(noinline=True)
 def settle_moving_base(
-    state: Floats,
-    rules: Floats,
-    body: Body,
-    ground: GroundTable,
-    moving_base: MovingBase,
-    place: Vec3,
-    delta_time: float,
-) -> None:
+    state: Floats, rules: Floats, body: Body, ground: GroundTable, moving_base: MovingBase,
+    place: Vec3, delta_time: float,
+) -> None:  # fmt: skip
     """Write the moving base as an update ends, and make the body's velocity relative to it.
 
     ``place`` is where the body was after it had been carried. A body that has not moved since stays
     at the same point of the part, to the last bit.
     """
-    movers, grounded, number = movers_of(ground), state[GROUNDED] != 0.0, float(state[GROUND_PART])
-    if grounded and number < 0.0:
-        number = float(state[BASE_PART])  # on its way up a step, say
-    row = mover_filtered(ground, number) if grounded else 0
-    position = three_at(state, POSITION)
+    movers, position = movers_of(ground), three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
-    before, after, age = moving_base.velocity, (0.0, 0.0, 0.0), moving_base.age
-    if moving_base.row > 0 and moving_base.was_grounded:
-        before = velocity_at(movers, moving_base.row, foot, _goes_on(movers, moving_base.row, age))
+    number, row = _part_stood_on(state, ground)
+    stayed_on = row == moving_base.row and moving_base.was_grounded
+    age, after = moving_base.age, (0.0, 0.0, 0.0)
+    if row > 0 and not stayed_on:
+        goes_on = _is_moving(ground, row, state, delta_time)
+        age = 0.0 if goes_on else float(movers[row, SECONDS])
     if row > 0:
-        if row != moving_base.row or not moving_base.was_grounded:
-            goes_on = _is_moving(ground, row, state, delta_time)
-            age = 0.0 if goes_on else float(movers[row, SECONDS])
         after = velocity_at(movers, row, foot, _goes_on(movers, row, age))
-    if row != moving_base.row or (row > 0 and not moving_base.was_grounded):
-        if moving_base.row > 0 and not grounded and not moving_base.was_grounded:
-            before = _pushed_velocity(state, ground, moving_base, foot)
-        keeps_all = grounded or not moving_base.was_grounded
-        _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
-        if grounded:
-            state[VELOCITY + 1] = 0.0
-        if grounded and not moving_base.was_grounded:
-            landing = state[LANDING_SPEED] + (after[1] - before[1])
-            state[LANDING_SPEED] = max(landing, 0.0)
+    if max(row, moving_base.row) > 0 and not stayed_on:
+        _change_base(state, rules, ground, moving_base, foot, after)
     state[WAS_GROUNDED] = 1.0 if moving_base.was_grounded else 0.0
-    state[BASE_PART], state[TURN] = number if grounded else -1.0, moving_base.turn
+    state[BASE_PART], state[TURN] = number, moving_base.turn
     state[ON_MOVING_BASE], state[EXCESS] = (1.0, moving_base.excess) if row > 0 else (0.0, 0.0)
     state[MOVE_AGE] = age + delta_time if row > 0 else 0.0
     on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if row > 0:
         frame = frame_now(movers, row)
-        has_stayed = row == moving_base.row and moving_base.was_grounded
-        has_stayed = has_stayed and position[0] == place[0] and position[2] == place[2]
-        on_part = moving_base.end if has_stayed else to_local(frame, foot)
+        is_still = stayed_on and position[0] == place[0] and position[2] == place[2]
+        on_part = moving_base.end if is_still else to_local(frame, foot)
         ahead = turned_back(frame.rotation, (0.0, 0.0, 1.0))
     put_three_at(state, BASE_POINT, on_part)
     put_three_at(state, BASE_AHEAD, ahead)

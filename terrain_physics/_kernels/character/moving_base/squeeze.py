@@ -8,14 +8,16 @@ part lies back by its debt, so that the body can stand on it, or leave.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.resolve import resolve, rise_of_feet
-from terrain_physics._kernels.character.contacts.scene import Scene, at_once, gathered, with_body
+from terrain_physics._kernels.character.contacts.scene import Scene, at_once, gathered
 from terrain_physics._kernels.character.moving_base.moving_base import (
     MovingBase,
     carried_to,
@@ -103,6 +105,15 @@ _MOVE_SHARE, _LEAST_PROGRESS = 0.125, 1e-3
 _MOST_STEPS = 4096
 
 
+class _NearParts(NamedTuple):
+    """Parts that may hit or squeeze a body, and how they may raise it."""
+
+    rows: Floats  # (MOST_SHIFTED, _NEAR_SIZE)
+    parts: int  # how many
+    most_rise: float  # by their walkable faces, in meters; 0 in the air
+    walkable: float  # the least y of a walkable unit normal
+
+
 @kernel(noinline=True)
 def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     """Return where a body ends that is moved toward a place until what stands still blocks it.
@@ -164,7 +175,9 @@ def _depenetration_from(
     )
     began = to_world(now, to_local(before, ground.step_start))
     part = with_step_start(only_of(ground, number), began, np.inf)
-    scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
+    scene = gathered(
+        replaced(scene, body=body), part, place, subtract(place, wide), add(place, wide)
+    )
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)
     if touching.depth <= SLOP and touching.overlap <= STUCK_DEPTH:
@@ -248,21 +261,21 @@ def _debt(near: Floats, k: int, share: float) -> Vec3:
 
 @kernel
 def _pushed_by(
-    scene: Scene, ground: GroundTable, near: Floats, k: int, share: float, center: Vec3,
-    most_rise: float, walkable: float,
-) -> Vec3:  # fmt: skip
+    scene: Scene, ground: GroundTable, near: _NearParts, k: int, share: float, center: Vec3
+) -> Vec3:
     """Return where a part pushes a body after a share of its displacement; add the rest as debt."""
-    row = int(near[k, _ROW])
+    rows, rise, walkable = near.rows, near.most_rise, near.walkable
+    row = int(rows[k, _ROW])
     for trial in range(_MOST_PUSHES):
-        seen_at = add(center, _debt(near, k, share))
-        push = _depenetration_from(scene, ground, row, share, seen_at, most_rise, walkable)
+        seen_at = add(center, _debt(rows, k, share))
+        push = _depenetration_from(scene, ground, row, share, seen_at, rise, walkable)
         if push == (0.0, 0.0, 0.0) or is_spent(scene.work):
             break
         moved = center
         if trial + 1 < _MOST_PUSHES:
             moved = _moved_until_blocked(scene, ground, center, add(center, push))
         if moved == center:
-            put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
+            put_three_at(rows[k], _DEBT, add(three_at(rows[k], _DEBT), push))
             break
         center = moved
     return center
@@ -368,50 +381,49 @@ def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) 
             put_three_at(state, SQUEEZED + 3 * least, debt)
 
 
-@kernel(noinline=True)
-def carry_and_squeeze(
-    state: Floats,
-    rules: Floats,
-    scene: Scene,
-    ground: GroundTable,
-    moving_base: MovingBase,
+@kernel
+def _free_end(
+    state: Floats, rules: Floats, body: Body, moving_base: MovingBase, center: Vec3,
     delta_time: float,
-) -> MovingBase:
-    """Carry a body with its moving base, and push it out of parts that hit or squeeze it.
-
-    Writes its place to the state, and the debts of parts to the ground.
-
-    Returns
-    -------
-    MovingBase
-        As it was, or that of a body in the air which a part hits.
-    """
-    in_air, body, offset = state[GROUNDED] == 0.0, scene.body, three_at(rules, OFFSET)
-    center, near = add(three_at(state, POSITION), offset), np.empty((MOST_SHIFTED, _NEAR_SIZE))
-    start, end = center, center
+) -> Vec3:  # fmt: skip
+    """Return where the center of a body ends if nothing stops it: on its base, or after a fall."""
     if moving_base.row > 0:
-        end = center_of(carried_to(moving_base, 1.0), body)
-    elif in_air:
-        gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-        displacement, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
-        end = add(center, displacement)
-    count = _list_near_parts(state, ground, body, center, end, near)
-    if in_air:
-        row, count = _first_hit(state, rules, scene, ground, near, count, delta_time)
-        end = center
-        if row > 0:
-            moving_base = find_moving_base_in_air(state, rules, body, ground, row, delta_time)
-            end = center_of(carried_to(moving_base, 1.0), body)
-    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
-    most_rise = 0.0
-    if not in_air and state[VELOCITY + 1] <= 0.0:
-        most_rise = max(step_height(rules, body), body.least)
-    longest = _longest_displacement(ground, body, center, end, near, count)
+        return center_of(carried_to(moving_base, 1.0), body)
+    if state[GROUNDED] != 0.0:
+        return center
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+    displacement, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
+    return add(center, displacement)
+
+
+@kernel(inline=True)
+def _most_rise(state: Floats, rules: Floats, body: Body) -> float:
+    """Return how far walkable faces of a part may raise a body."""
+    if state[GROUNDED] == 0.0 or state[VELOCITY + 1] > 0.0:
+        return 0.0
+    return max(step_height(rules, body), body.least)
+
+
+@kernel(inline=True)
+def _base_number(state: Floats, ground: GroundTable, moving_base: MovingBase) -> int:
+    """Return the number of the part that a body stands on as it is carried; -1: none."""
+    if moving_base.row == 0 or state[GROUNDED] == 0.0:
+        return -1
+    return int(movers_of(ground)[moving_base.row, NUMBER])
+
+
+@kernel
+def _move_with_parts(
+    scene: Scene, ground: GroundTable, moving_base: MovingBase, base_part: int, near: _NearParts,
+    center: Vec3, end: Vec3,
+) -> Vec3:  # fmt: skip
+    """Return where a body is after its base has carried it and the other parts have pushed it.
+
+    All move together, in steps. Alone its base would carry its center to ``end``.
+    """
+    body, spot, on_base_part = scene.body, center, with_base_part(ground, base_part)
+    longest = _longest_displacement(ground, body, center, end, near.rows, near.parts)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
-    spot, base_part = center, -1
-    if moving_base.row > 0 and not in_air:
-        base_part = int(movers_of(ground)[moving_base.row, NUMBER])
-    on_base_part = with_base_part(ground, base_part)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.work, STEP)
@@ -421,23 +433,51 @@ def carry_and_squeeze(
             if add(spot, aside) != center:
                 center = _moved_until_blocked(scene, ground, center, add(spot, aside))
         if base_part >= 0:  # as the others push the body, its base is where it is after this share
-            behind = subtract(spot, end)
-            put_part_shift(ground.part_shifts, 0, base_part, behind)
-        for i in range(count):
-            if int(near[i, _ROW]) != moving_base.row:
-                center = _pushed_by(
-                    scene, on_base_part, near, i, share, center, most_rise, walkable
-                )
+            put_part_shift(ground.part_shifts, 0, base_part, subtract(spot, end))
+        for i in range(near.parts):
+            if int(near.rows[i, _ROW]) != moving_base.row:
+                center = _pushed_by(scene, on_base_part, near, i, share, center)
         if is_spent(scene.work):
             break
     if base_part >= 0:
         end_part_shifts(ground.part_shifts, 0)
+    return center
+
+
+@kernel(noinline=True)
+def carry_and_squeeze(
+    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, moving_base: MovingBase,
+    delta_time: float,
+) -> MovingBase:  # fmt: skip
+    """Carry a body with its moving base, and push it out of parts that hit or squeeze it.
+
+    Writes its place to the state, and the debts of parts to the ground.
+
+    Returns
+    -------
+    MovingBase
+        As it was, or that of a body in the air which a part hits.
+    """
+    body, offset, rows = scene.body, three_at(rules, OFFSET), np.empty((MOST_SHIFTED, _NEAR_SIZE))
+    start = add(three_at(state, POSITION), offset)
+    end = _free_end(state, rules, body, moving_base, start, delta_time)
+    count = _list_near_parts(state, ground, body, start, end, rows)
+    if state[GROUNDED] == 0.0:
+        row, count = _first_hit(state, rules, scene, ground, rows, count, delta_time)
+        end = start
+        if row > 0:
+            moving_base = find_moving_base_in_air(state, rules, body, ground, row, delta_time)
+            end = center_of(carried_to(moving_base, 1.0), body)
+    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
+    near = _NearParts(rows, count, _most_rise(state, rules, body), walkable)
+    base_part = _base_number(state, ground, moving_base)
+    center = _move_with_parts(scene, ground, moving_base, base_part, near, start, end)
     for i in range(count):
-        if int(near[i, _ROW]) == moving_base.row:  # its moving base pushes it in the end
-            center = _pushed_by(scene, ground, near, i, 1.0, center, most_rise, walkable)
+        if int(rows[i, _ROW]) == moving_base.row:  # its moving base pushes it in the end
+            center = _pushed_by(scene, ground, near, i, 1.0, center)
     if count > 1:
-        _add_debts(scene, ground, near, count, center)
-    _put_squeezed(state, near, count, ground)
+        _add_debts(scene, ground, rows, count, center)
+    _put_squeezed(state, rows, count, ground)
     if center != start:
         put_three_at(state, POSITION, subtract(center, offset))
         state[STEP_FOOT] += center[1] - start[1]

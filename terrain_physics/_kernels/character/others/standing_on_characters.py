@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import foot_of
 from terrain_physics._kernels.character.others.half_planes import CHARACTER_BELOW, HOLDS, TOP_BELOW
@@ -20,8 +21,6 @@ from terrain_physics._kernels.character.state.motion import (
     Footing,
     Motion,
     MovementRules,
-    Tally,
-    with_forces,
 )
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.math.vec3 import Vec3, add
@@ -61,8 +60,8 @@ def step_onto_character(
         return False, movement, motion
     velocity = (velocity[0], rise / pace.seconds, velocity[2])
     footing = Footing(False, False, _UP, False, 0.0)
-    motion = Motion(motion.origin, motion.offset, velocity, footing, motion.tally)
-    return True, with_forces(movement, 0.0, movement.friction), motion
+    motion = replaced(motion, velocity=velocity, footing=footing)
+    return True, replaced(movement, gravity=0.0), motion
 
 
 @kernel(noinline=True)
@@ -88,12 +87,9 @@ def stand_on_character(
     velocity = (ahead.velocity[0], 0.0, ahead.velocity[2])
     if holds and movement.walks:
         _, velocity = along_ground(velocity, movement.friction, seconds)
-    landing = max(tally.landing, falling)
-    tally = Tally(
-        tally.contacts, tally.depth, tally.rounds, tally.lifted, landing, tally.air_time, hits
-    )
+    tally = replaced(tally, landing=max(tally.landing, falling), hits=hits)
     footing = Footing(holds, holds and movement.walks, _UP, False, 0.0)
-    return True, Motion(ahead.origin, ahead.offset, velocity, footing, tally)
+    return True, replaced(ahead, velocity=velocity, footing=footing, tally=tally)
 
 
 @kernel

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
-from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Scene, with_body
+from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Scene
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     IS_TRIED,
@@ -33,7 +34,7 @@ def _is_steep(contacts: Floats, i: int, walkable: float) -> bool:
 @kernel
 def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
     """Write the surfaces within a distance of a body, as contacts of a body that much larger."""
-    return list_contacts(with_body(scene, grown_body(scene.body, near)), offset).contacts
+    return list_contacts(replaced(scene, body=grown_body(scene.body, near)), offset).contacts
 
 
 @kernel

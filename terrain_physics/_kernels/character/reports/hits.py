@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact, corners_from, foremost
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
@@ -320,7 +321,7 @@ def _note_corner(
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
     contacts = list_contacts(scene, beyond).contacts
-    place = _HitPlace(place.origin, place.offset, contacts, place.foot)
+    place = replaced(place, contacts=contacts)
     found = False
     for of_ground in range(2):  # walkable ground only where nothing else blocks
         for i in range(contacts):

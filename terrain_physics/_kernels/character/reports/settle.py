@@ -59,46 +59,54 @@ def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
     state[STEP_FOOT] = footing.step_foot if stepping else 0.0
 
 
+@kernel(inline=True)
+def _put_place(state: Floats, movement: MovementRules, motion: Motion, delta_time: float) -> None:
+    """Write where a body is, and its velocity as the game knows it, after friction."""
+    velocity = motion.velocity
+    if motion.footing.grounded and not movement.walks:
+        _, velocity = along_ground(velocity, movement.friction, delta_time)
+    elif motion.footing.grounded:
+        velocity = scale(velocity, 1.0 / movement.speed)
+    put_three_at(state, VELOCITY, velocity)
+
+    position = three_at(state, POSITION)
+    if motion.origin == add(position, movement.body_offset):
+        # A body that did not move keeps its bits.
+        position = add(position, motion.offset)
+    else:
+        position = subtract(add(motion.origin, motion.offset), movement.body_offset)
+    put_three_at(state, POSITION, position)
+
+
+@kernel(inline=True, no_refcount=True)
+def _put_ground(state: Floats, movement: MovementRules, motion: Motion, scene: Scene) -> None:
+    """Write the ground that a body stands on or touches."""
+    footing, contacts = motion.footing, motion.tally.contacts
+    kind, normal = (WALKABLE if footing.grounded else AIRBORNE), footing.normal
+    if contacts > 0 and not (footing.grounded and (movement.by_sum or footing.stepping)):
+        kind, normal = kind_of_ground(
+            scene, contacts, footing.grounded, normal, movement.walkable, movement.by_sum
+        )
+    center = add(motion.origin, motion.offset)
+    report_ground(state, scene, center, contacts, normal, kind)
+    put_three_at(state, GROUND_NORMAL, normal)
+
+
 @kernel(inline=True, no_refcount=True)
 def settle(
-    state: Floats,
-    movement: MovementRules,
-    motion: Motion,
-    scene: Scene,
-    delta_time: float,
+    state: Floats, movement: MovementRules, motion: Motion, scene: Scene, delta_time: float,
     limit: int,
-) -> None:
+) -> None:  # fmt: skip
     """Write where a body is and how it moves and stands; slow it on ground if it does not walk.
 
     Takes ``state`` as it was before the update, the motion after the last step, and the scene with
     the contacts of the body where it is now. The state is left undisturbed: neither driven nor
     moved by the game. ``limit`` is BY_WORK if there was no more work to be done, else NO_LIMIT.
     """
-    footing, tally, velocity = motion.footing, motion.tally, motion.velocity
-    grounded = footing.grounded
-    if grounded and not movement.walks:
-        _, velocity = along_ground(velocity, movement.friction, delta_time)
-    elif grounded:
-        velocity = scale(velocity, 1.0 / movement.speed)  # as the game knows it
-    put_three_at(state, VELOCITY, velocity)
-
-    position, center = three_at(state, POSITION), add(motion.origin, motion.offset)
-    if motion.origin == add(position, movement.body_offset):
-        # A body that did not move keeps its bits.
-        position = add(position, motion.offset)
-    else:
-        position = subtract(center, movement.body_offset)
-    put_three_at(state, POSITION, position)
-
-    kind, normal = (WALKABLE if grounded else AIRBORNE), footing.normal
-    if tally.contacts > 0 and not (grounded and (movement.by_sum or footing.stepping)):
-        kind, normal = kind_of_ground(
-            scene, tally.contacts, grounded, normal, movement.walkable, movement.by_sum
-        )
-    report_ground(state, scene, center, tally.contacts, normal, kind)
-    put_three_at(state, GROUND_NORMAL, normal)
+    footing, tally = motion.footing, motion.tally
+    _put_place(state, movement, motion, delta_time)
+    _put_ground(state, movement, motion, scene)
     _put_footing(state, footing, tally)
-
     state[HITS] = tally.hits
     state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
     state[PENETRATION] = tally.depth
@@ -106,5 +114,5 @@ def settle(
         limit = BY_ROOM
     state[LIMIT], state[CONVERGED] = limit, 1.0 if limit == NO_LIMIT else 0.0
     if not is_spent(scene.work):
-        state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
+        state[BELOW] = 1.0 if footing.grounded and is_buried(scene, motion.offset) else 0.0
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 
@@ -59,37 +60,13 @@ class Motion(NamedTuple):
 @kernel(inline=True)
 def with_forces(movement: MovementRules, gravity: float, friction: float) -> MovementRules:
     """Return the rules with another gravity and another friction."""
-    return MovementRules(
-        movement.body_offset,
-        movement.max_rounds,
-        gravity,
-        friction,
-        movement.speed,
-        movement.by_sum,
-        movement.walks,
-        movement.cosine,
-        movement.walkable,
-        movement.along_surface,
-        movement.step_height,
-        movement.snap,
-        movement.drop,
-    )
+    return replaced(movement, gravity=gravity, friction=friction)
 
 
 @kernel(inline=True)
 def with_hits(motion: Motion, hits: int) -> Motion:
     """Return the motion with another number of hits in its tally."""
-    tally = motion.tally
-    tally = Tally(
-        tally.contacts,
-        tally.depth,
-        tally.rounds,
-        tally.lifted,
-        tally.landing,
-        tally.air_time,
-        hits,
-    )
-    return Motion(motion.origin, motion.offset, motion.velocity, motion.footing, tally)
+    return replaced(motion, tally=replaced(motion.tally, hits=hits))
 
 
 # Ends of a walk.

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import Motion
@@ -66,7 +67,7 @@ def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: 
     The next step looks at the ground.
     """
     new = look_next(cut(velocity, gravity, seconds, least))
-    return Pace(new.steps, new.seconds, new.farthest, new.far, new.since_look, pace.cuts + 1)
+    return replaced(new, cuts=pace.cuts + 1)
 
 
 @kernel(inline=True)
@@ -81,17 +82,17 @@ def must_look(pace: Pace, offset: Vec3) -> bool:
 def one_less(pace: Pace, looked: bool) -> Pace:
     """Return the pace as the next step begins; ``looked`` tells whether it starts with a look."""
     since_look = 1 if looked else pace.since_look + 1
-    return Pace(pace.steps - 1, pace.seconds, pace.farthest, pace.far, since_look, pace.cuts)
+    return replaced(pace, steps=pace.steps - 1, since_look=since_look)
 
 
 @kernel(inline=True)
 def look_next(pace: Pace) -> Pace:
     """Return the pace with a look at the ground before the next step."""
-    return Pace(pace.steps, pace.seconds, pace.farthest, pace.far, STEPS_TOGETHER, pace.cuts)
+    return replaced(pace, since_look=STEPS_TOGETHER)
 
 
 @kernel
 def recentered(motion: Motion) -> Motion:
     """Return the same motion from the base at which the next step looks at the ground."""
     origin = add(motion.origin, motion.offset)
-    return Motion(origin, (0.0, 0.0, 0.0), motion.velocity, motion.footing, motion.tally)
+    return replaced(motion, origin=origin, offset=(0.0, 0.0, 0.0))

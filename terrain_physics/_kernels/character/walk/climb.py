@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import keep
+from terrain_physics._kernels._intrinsics import keep, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import extent_along
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
@@ -15,7 +15,6 @@ from terrain_physics._kernels.character.contacts.grounding import (
 from terrain_physics._kernels.character.contacts.resolve import push_out
 from terrain_physics._kernels.character.contacts.scene import (
     PUSH,
-    Memory,
     Scene,
     at_once,
     borrow_memory,
@@ -26,7 +25,7 @@ from terrain_physics._kernels.character.contacts.scene import (
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.walk.walk import support, walk
+from terrain_physics._kernels.character.walk.walk import WalkLimits, support, walk
 from terrain_physics._kernels.character.walk.walls import make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
@@ -281,9 +280,8 @@ def _goes_on(
     highest: float,
 ) -> bool:
     """Tell whether the same displacement leads on from a step begun, not back down beside it."""
-    walked = walk(
-        scene, place, displacement, farthest, movement.snap, movement.walkable, movement.max_rounds
-    )
+    limits = WalkLimits(farthest, movement.snap, movement.walkable, movement.max_rounds)
+    walked = walk(scene, place, displacement, limits)
     if walked.planes == 0 or walked.offset[1] >= place[1] - WALL_CLEARANCE:
         return True
     into = subtract(add(place, displacement), (walked.offset[0], place[1], walked.offset[2]))
@@ -319,7 +317,7 @@ def climb(
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
     own = borrow_memory(memory)
-    own = Memory(own.candidates, own.contacts, own.order, scene.work, own.planes, own.part_shifts)
+    own = replaced(own, work=scene.work)
     scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot

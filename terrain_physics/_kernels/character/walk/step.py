@@ -2,6 +2,7 @@
 
 import math
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
 from terrain_physics._kernels.character.contacts.scene import Scene
@@ -21,7 +22,7 @@ from terrain_physics._kernels.character.state.motion import (
 from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew, look_next
 from terrain_physics._kernels.character.walk.climb import climb
 from terrain_physics._kernels.character.walk.crease import follow_crease
-from terrain_physics._kernels.character.walk.walk import walk
+from terrain_physics._kernels.character.walk.walk import WalkLimits, walk
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat, scale
 from terrain_physics._kernels.tolerances import LEAVING_TIME
@@ -46,25 +47,23 @@ def _displacement(movement: MovementRules, motion: Motion, seconds: float) -> tu
     return displacement, velocity
 
 
+@kernel(inline=True)
+def _limits(movement: MovementRules, pace: Pace) -> WalkLimits:
+    """Return the limits of a step along the ground."""
+    return WalkLimits(pace.farthest, movement.snap, movement.walkable, movement.max_rounds)
+
+
 @kernel(noinline=True, no_refcount=True)
 def _last_hold(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene
 ) -> tuple[float, Vec3, Vec3]:
     """Return when a step that leads off the ground last holds a body: seconds, offset, velocity."""
-    held, off = 0.0, pace.seconds
+    held, off, limits = 0.0, pace.seconds, _limits(movement, pace)
     offset, velocity = motion.offset, motion.velocity
     while off - held > LEAVING_TIME:
         seconds = 0.5 * (held + off)
         displacement, slowed = _displacement(movement, motion, seconds)
-        walked = walk(
-            scene,
-            motion.offset,
-            displacement,
-            pace.farthest,
-            movement.snap,
-            movement.walkable,
-            movement.max_rounds,
-        )
+        walked = walk(scene, motion.offset, displacement, limits)
         if walked.ended == OFF_GROUND:
             off = seconds
         else:
@@ -84,10 +83,7 @@ def _leave_ground(
     if pace.cuts < MOST_CUTS:
         held, offset, velocity = _last_hold(movement, motion, pace, scene)
         left += pace.seconds - held
-    tally = ahead.tally
-    tally = Tally(
-        tally.contacts, tally.depth, tally.rounds, tally.lifted, tally.landing, left, tally.hits
-    )
+    tally = replaced(ahead.tally, air_time=left)
     footing = Footing(False, False, ahead.footing.normal, False, 0.0)
     if left > 0.0:
         pace = cut_anew(pace, velocity, movement.gravity, left, scene.body.least)
@@ -95,22 +91,62 @@ def _leave_ground(
 
 
 @kernel(inline=True)
-def _tally_of(tally: Tally, walked: Walked, rounds: int, hits: int) -> Tally:
+def _walked_by(tally: Tally, walked: Walked) -> Tally:
     """Return a tally with the results of a walk."""
-    return Tally(
-        walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time, hits
+    rounds = max(tally.rounds, walked.rounds)
+    return replaced(tally, contacts=walked.contacts, depth=walked.depth, rounds=rounds)
+
+
+@kernel(inline=True, no_refcount=True)
+def _try_to_climb(
+    movement: MovementRules, motion: Motion, pace: Pace, displacement: Vec3, walked: Walked,
+    scene: Scene, ground: GroundTable,
+) -> tuple[bool, Vec3, float]:  # fmt: skip
+    """Do as `climb` where a walk has ended at a wall, or off the ground on its way up a step."""
+    stopped = walked.ended == BLOCKED or (walked.ended == OFF_GROUND and motion.footing.stepping)
+    is_on_its_way = displacement[0] != 0.0 or displacement[2] != 0.0
+    if not (movement.step_height > 0.0 and stopped and is_on_its_way):
+        return False, motion.offset, 0.0
+    return climb(movement, motion, pace, displacement, walked.offset, scene, ground)
+
+
+@kernel(inline=True, no_refcount=True)
+def _follow_ground(
+    movement: MovementRules, motion: Motion, scene: Scene, walked: Walked, displacement: Vec3,
+    slowed: Vec3, log: HitLog,
+) -> tuple[bool, Walked, Motion]:  # fmt: skip
+    """Return (whether the ground has ended, the walk, the motion after it) where none climbs.
+
+    Walls and creases lead the velocity; walls that take from it are noted as hits.
+    """
+    has_ended, velocity, tally = (
+        walked.ended == OFF_GROUND,
+        slowed,
+        _walked_by(motion.tally, walked),
     )
+    hits = tally.hits
+    if walked.planes > 0:
+        hits = note_walk(log, movement, motion, walked, scene)
+        velocity = along_planes(scene.planes, walked.planes, velocity)
+    if walked.ended != FREE:
+        in_crease, line, walked = follow_crease(
+            scene, motion.offset, displacement, movement.snap, walked, movement.walkable
+        )
+        if in_crease:
+            _, along = flat(line)
+            velocity, has_ended = scale(along, dot(along, slowed)), False
+            if line != (0.0, 0.0, 0.0):  # the crease, its ground, led it aside
+                hits = tally.hits
+    tally = replaced(tally, contacts=walked.contacts, depth=walked.depth, hits=hits)
+    ahead = replaced(motion, offset=walked.offset, velocity=velocity, tally=tally)
+    return has_ended, walked, ahead
 
 
 @kernel(noinline=True, no_refcount=True)
 def walk_step(
-    movement: MovementRules,
-    motion: Motion,
-    pace: Pace,
-    scene: Scene,
-    ground: GroundTable,
+    movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, ground: GroundTable,
     log: HitLog,
-) -> tuple[Motion, Pace]:
+) -> tuple[Motion, Pace]:  # fmt: skip
     """Move a walking body by one step.
 
     The body follows its horizontal velocity along the ground, slowed by friction. Where a wall or
@@ -139,51 +175,24 @@ def walk_step(
         looks at the ground before the next step; or it falls from where it has left the ground:
         neither grounded nor walking, with the time that is left cut anew.
     """
-    origin, footing, tally = motion.origin, motion.footing, motion.tally
+    footing = motion.footing
     displacement, slowed = _displacement(movement, motion, pace.seconds)
-    velocity = slowed
-    walked = walk(
-        scene,
-        motion.offset,
-        displacement,
-        pace.farthest,
-        movement.snap,
-        movement.walkable,
-        movement.max_rounds,
+    walked = walk(scene, motion.offset, displacement, _limits(movement, pace))
+    climbs, offset, foot = _try_to_climb(
+        movement, motion, pace, displacement, walked, scene, ground
     )
-    rounds = max(tally.rounds, walked.rounds)
-    left_ground = walked.ended == OFF_GROUND
-    may_climb = walked.ended == BLOCKED or (left_ground and footing.stepping)
-    if (
-        movement.step_height > 0.0
-        and may_climb
-        and (displacement[0] != 0.0 or displacement[2] != 0.0)
-    ):
-        climbs, offset, foot = climb(
-            movement, motion, pace, displacement, walked.offset, scene, ground
-        )
-        if climbs:
-            tally = _tally_of(tally, walked, rounds, tally.hits)
-            footing = Footing(True, True, footing.normal, True, foot)
-            return Motion(origin, offset, velocity, footing, tally), look_next(pace)
-    hits = tally.hits
-    if walked.planes > 0:
-        hits = note_walk(log, movement, motion, walked, scene)
-        velocity = along_planes(scene.planes, walked.planes, velocity)
-    if walked.ended != FREE:
-        in_crease, line, walked = follow_crease(
-            scene, motion.offset, displacement, movement.snap, walked, movement.walkable
-        )
-        if in_crease:
-            _, along = flat(line)
-            velocity, left_ground = scale(along, dot(along, slowed)), False
-            if line != (0.0, 0.0, 0.0):  # the crease, its ground, led it aside
-                hits = tally.hits
-    tally = _tally_of(tally, walked, rounds, hits)
+    if climbs:
+        footing = Footing(True, True, footing.normal, True, foot)
+        tally = _walked_by(motion.tally, walked)
+        ahead = Motion(motion.origin, offset, slowed, footing, tally)
+        return ahead, look_next(pace)
+    has_ended, walked, ahead = _follow_ground(
+        movement, motion, scene, walked, displacement, slowed, log
+    )
     touched = contact_planes(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
-    ahead = Motion(origin, walked.offset, velocity, footing, tally)
-    if left_ground and not on_planes:
+    ahead = replaced(ahead, footing=footing)
+    if has_ended and not on_planes:
         return _leave_ground(movement, motion, ahead, pace, scene)
     return ahead, pace

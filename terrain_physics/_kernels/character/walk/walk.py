@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
@@ -62,6 +63,15 @@ FARTHEST_DOWN = 1.0 + 1e-6
 _MOST_TRIED = 4
 
 
+class WalkLimits(NamedTuple):
+    """Limits of a walk."""
+
+    farthest: float  # how far it may move the body, pushes included, in meters
+    snap: float  # how far down it may set the body to stay on the ground, in meters
+    walkable: float  # the least y of a walkable unit normal
+    max_rounds: int  # of pushing out, but for one more
+
+
 class _TriedPlace(NamedTuple):
     """A place that a walk tries."""
 
@@ -70,6 +80,14 @@ class _TriedPlace(NamedTuple):
     planes: int  # of walls met so far, in the scene
     on_ground: bool  # whether it was set on walkable ground, and no wall moved it since
     blocked: bool  # whether walls moved it
+
+
+class _Edge(NamedTuple):
+    """An edge on the way of a walk, such as that of a step that it comes down."""
+
+    is_there: bool
+    place: _TriedPlace  # of a body that lies on it
+    most_aside: float  # how far off its start a walk may end beside it, in meters
 
 
 @kernel
@@ -125,43 +143,42 @@ def support(
 
 @kernel(inline=True, no_refcount=True)
 def _push_once(
-    scene: Scene, start: Vec3, place: _TriedPlace, highest: float, farthest: float, walkable: float
+    scene: Scene, start: Vec3, place: _TriedPlace, highest: float, limits: WalkLimits
 ) -> tuple[bool, _TriedPlace]:
     """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
 
     Returns (whether that leads anywhere, the place then). It does not where a wall is overhead or
-    moves the body ``farthest`` from the start, and where it is in something that is neither wall
-    nor ground up to ``highest``.
+    moves the body too far from the start, and where it is in something that is neither wall nor
+    ground up to ``highest``.
     """
     offset, manifold, on_ground = place.offset, place.manifold, place.on_ground
-    up = rise_of_feet(scene, offset, manifold.contacts, highest - offset[1], walkable)
+    up = rise_of_feet(scene, offset, manifold.contacts, highest - offset[1], limits.walkable)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         manifold = list_contacts(scene, offset)
-    walls, overhead = make_walls(scene.contacts, manifold.contacts, walkable)
-    if walls == 0 and overhead:
-        return False, _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
+    walls, overhead = make_walls(scene.contacts, manifold.contacts, limits.walkable)
     if walls == 0:
-        if up == 0.0:
-            manifold = Manifold(manifold.contacts, 0.0, manifold.overlap)
-        nowhere = up == 0.0 and place.manifold.depth > SLOP
-        return not nowhere, _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
+        is_nowhere = overhead or (up == 0.0 and place.manifold.depth > SLOP)
+        if up == 0.0 and not overhead:
+            manifold = replaced(manifold, depth=0.0)
+        place = replaced(place, offset=offset, manifold=manifold, on_ground=on_ground)
+        return not is_nowhere, place
     offset, planes = push_out(scene, offset, walls, place.planes, True)
     aside, _ = flat(subtract(offset, start))
-    if aside > farthest:
-        return False, _TriedPlace(place.offset, place.manifold, planes, False, True)
+    if aside > limits.farthest:
+        return False, replaced(place, planes=planes, on_ground=False, blocked=True)
     return True, _TriedPlace(offset, list_contacts(scene, offset), planes, False, True)
 
 
 @kernel(inline=True, no_refcount=True)
 def _foothold(
-    scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, snap: float, walkable: float
+    scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, limits: WalkLimits
 ) -> tuple[float, float, bool]:
     """Do as `support` for a place, without ground that the body only leans against.
 
     Walls have pushed it off such ground after it was set up there, as off a bar of a railing.
     """
-    lowest = -snap - WALL_CLEARANCE
+    lowest, walkable = -limits.snap - WALL_CLEARANCE, limits.walkable
     down, held_at, falls = support(scene, place.offset, displacement, lowest, walkable)
     if place.blocked and place.offset[1] > start[1] + WALL_CLEARANCE:
         _, off = flat(subtract(place.offset, add(start, displacement)))
@@ -177,7 +194,7 @@ def _raised(scene: Scene, place: _TriedPlace, up: float, on_ground: bool) -> _Tr
     """Return a place that much higher."""
     offset = add(place.offset, (0.0, up, 0.0))
     manifold = list_contacts(scene, offset)
-    return _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
+    return replaced(place, offset=offset, manifold=manifold, on_ground=on_ground)
 
 
 @kernel(inline=True)
@@ -206,16 +223,69 @@ def _arrived(place: _TriedPlace, rounds: int) -> Walked:
     return _walked(ended, place.offset, place.planes, place.manifold, rounds)
 
 
+@kernel(inline=True, no_refcount=True)
+def _lifted_clear(scene: Scene, place: _TriedPlace, highest: float) -> _TriedPlace:
+    """Return a place above ground that no contact leads out of, unless that is too high.
+
+    Such as a peak in a corner of a box.
+    """
+    up = clearing_rise(scene, place.offset, False)
+    return _raised(scene, place, up, place.on_ground) if place.offset[1] + up <= highest else place
+
+
+@kernel(inline=True, no_refcount=True)
+def _set_down(
+    scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, edge: _Edge,
+    limits: WalkLimits,
+) -> tuple[int, _TriedPlace, _Edge]:  # fmt: skip
+    """Set a body down on the ground under a place.
+
+    Returns how the walk ends (FREE: it goes on), the place then, and the edge that the body lies on
+    before it comes down as far.
+    """
+    down, held_at, falls = _foothold(scene, start, displacement, place, limits)
+    if held_at > down and falls and down == -np.inf:
+        # From the edge, ground may be near enough.
+        lower = _raised(scene, place, held_at, True)
+        lowest = -limits.snap - WALL_CLEARANCE
+        further, _, _ = support(scene, lower.offset, displacement, lowest, limits.walkable)
+        if further > -np.inf:
+            return ON_EDGE, place, replaced(edge, is_there=True, place=lower)
+    if down == -np.inf:
+        return OFF_GROUND, place, edge
+    if held_at > down and not edge.is_there:
+        size, _ = flat(displacement)
+        most_aside = (FARTHEST_DOWN if falls else FARTHEST_ASIDE) * size
+        edge = _Edge(True, _raised(scene, place, held_at, True), most_aside)
+    if down < -SLOP:
+        return FREE, _raised(scene, place, down, True), edge
+    return FREE, replaced(place, on_ground=True), edge
+
+
+@kernel(inline=True, no_refcount=True)
+def _back_to_edge(
+    scene: Scene, start: Vec3, place: _TriedPlace, edge: _Edge, rounds: int
+) -> Walked:
+    """End a walk that found no place to stand, on the edge that it came over if there is one."""
+    there = edge.place
+    if edge.is_there and max(there.manifold.depth, there.manifold.overlap) <= SLOP:
+        # Down beside a step the body would be thrown off its edge: it goes over the edge.
+        list_contacts(scene, there.offset)
+        ended = BLOCKED if there.blocked else ON_EDGE
+        return _walked(ended, there.offset, there.planes, there.manifold, rounds)
+    return _give_up(scene, start, place, rounds)
+
+
+@kernel(inline=True)
+def _is_beside(place: _TriedPlace, start: Vec3, edge: _Edge) -> bool:
+    """Tell whether a walk has come down beside an edge, too far off to have come over it."""
+    aside, _ = flat(subtract(place.offset, start))
+    return edge.is_there and aside > edge.most_aside
+
+
 @kernel(noinline=True, no_refcount=True)
 def _try_displacement(
-    scene: Scene,
-    start: Vec3,
-    displacement: Vec3,
-    farthest: float,
-    snap: float,
-    walkable: float,
-    max_rounds: int,
-    planes: int,
+    scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, planes: int
 ) -> Walked:
     """Do as `walk` for one displacement, all of it: from between walls it leads NOWHERE.
 
@@ -223,62 +293,30 @@ def _try_displacement(
     """
     size, _ = flat(displacement)
     # Higher ground is no slope but a step, even if it is level on top.
-    highest = start[1] + (rise_of_slope(size, walkable) + WALL_CLEARANCE)
-    rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
+    highest = start[1] + (rise_of_slope(size, limits.walkable) + WALL_CLEARANCE)
     offset = add(start, displacement)
     place = _TriedPlace(offset, list_contacts(scene, offset), planes, False, planes > 0)
-    edge = place  # where the body lies on the edge of a step that it comes down
-    while rounds <= max_rounds:
+    rounds, is_lifted, edge = 0, False, _Edge(False, place, np.inf)
+    while rounds <= limits.max_rounds:
         if place.manifold.depth > LEAST_RISE:
             rounds += 1
-            leads_on, place = _push_once(scene, start, place, highest, farthest, walkable)
+            leads_on, place = _push_once(scene, start, place, highest, limits)
             if not leads_on:
                 break
-        elif place.manifold.overlap > STUCK_DEPTH and not lifted:
-            # Ground that no contact leads out of, such as a peak in a corner of a box.
-            lifted = True
-            up = clearing_rise(scene, place.offset, False)
-            if place.offset[1] + up <= highest:
-                place = _raised(scene, place, up, place.on_ground)
+        elif place.manifold.overlap > STUCK_DEPTH and not is_lifted:
+            is_lifted, place = True, _lifted_clear(scene, place, highest)
         elif place.on_ground:
-            aside, _ = flat(subtract(place.offset, start))
-            if has_edge and aside > most_aside:
+            if _is_beside(place, start, edge):
                 break
             return _arrived(place, rounds)
         else:
-            down, held_at, falls = _foothold(scene, start, displacement, place, snap, walkable)
-            manifold = place.manifold
-            if held_at > down and falls and down == -np.inf:
-                # From the edge, ground may be near enough.
-                lower = _raised(scene, place, held_at, True)
-                further, _, _ = support(
-                    scene, lower.offset, displacement, -snap - WALL_CLEARANCE, walkable
-                )
-                if further > -np.inf:
-                    has_edge, edge = True, lower
-                    break
-            if down == -np.inf:
-                return Walked(
-                    OFF_GROUND,
-                    place.offset,
-                    place.planes,
-                    manifold.contacts,
-                    manifold.depth,
-                    rounds,
-                )
-            if held_at > down and not has_edge:
-                has_edge, edge = True, _raised(scene, place, held_at, True)
-                most_aside = (FARTHEST_DOWN if falls else FARTHEST_ASIDE) * size
-            if down < -SLOP:
-                place = _raised(scene, place, down, True)
-            else:
-                place = _TriedPlace(place.offset, manifold, place.planes, True, place.blocked)
-    if has_edge and max(edge.manifold.depth, edge.manifold.overlap) <= SLOP:
-        # Down beside a step the body would be thrown off its edge: it goes over the edge.
-        list_contacts(scene, edge.offset)
-        ended = BLOCKED if edge.blocked else ON_EDGE
-        return _walked(ended, edge.offset, edge.planes, edge.manifold, rounds)
-    return _give_up(scene, start, place, rounds)
+            ended, place, edge = _set_down(scene, start, displacement, place, edge, limits)
+            if ended == OFF_GROUND:
+                manifold = replaced(place.manifold, overlap=0.0)
+                return _walked(OFF_GROUND, place.offset, place.planes, manifold, rounds)
+            if ended == ON_EDGE:
+                break
+    return _back_to_edge(scene, start, place, edge, rounds)
 
 
 @kernel(no_refcount=True)
@@ -304,88 +342,62 @@ def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, walkable: float,
 
 @kernel(noinline=True, no_refcount=True)
 def _along_walls(
-    scene: Scene,
-    start: Vec3,
-    displacement: Vec3,
-    farthest: float,
-    snap: float,
-    walkable: float,
-    max_rounds: int,
-    walked: Walked,
+    scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, walked: Walked
 ) -> Walked:
     """Slide along one wall that a body touches at its start, where several walls stop it.
 
     A displacement deep into a wall comes out of the sides of the wall's pieces, such as blocks.
     Returns ``walked``, where the displacement itself led, if that is as far.
     """
-    walls = min(_walls_touched(scene, start, displacement, walkable), _MOST_TRIED)
+    walls = min(_walls_touched(scene, start, displacement, limits.walkable), _MOST_TRIED)
     for i in range(walls):
-        along = _choose_wall(scene, start, displacement, walkable, i)
-        slid = _try_displacement(
-            scene, start, along, farthest, snap, walkable, max_rounds, int(np.int64(1))
-        )
+        along = _choose_wall(scene, start, displacement, limits.walkable, i)
+        slid = _try_displacement(scene, start, along, limits, int(np.int64(1)))
         far = dot(subtract(slid.offset, start), displacement)
         least = dot(subtract(walked.offset, start), displacement) + PROGRESS_SHARE * dot(
             displacement, displacement
         )
         if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
             return slid
-    return _try_displacement(
-        scene, start, displacement, farthest, snap, walkable, max_rounds, int(np.int64(0))
-    )
+    return _try_displacement(scene, start, displacement, limits, int(np.int64(0)))
 
 
 @kernel(inline=True, no_refcount=True)
-def walk(
-    scene: Scene,
-    start: Vec3,
-    displacement: Vec3,
-    farthest: float,
-    snap: float,
-    walkable: float,
-    max_rounds: int,
+def _into_corner(
+    scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, rounds: int
 ) -> Walked:
-    """Move a body along the ground by a horizontal displacement, by at most ``farthest``.
-
-    It comes down by ``snap`` at most, and pushes out of ground and walls are at most
-    ``max_rounds`` + 1. Where the whole displacement leads nowhere, as into a corner, it goes a part
-    of it. The scene is left with the planes of the walls met, and the contacts where the body is.
-    """
-    # Walls one after another would push it along them, farther for a longer displacement.
-    scene = at_once(scene)
-    none = int(np.int64(0))  # for a literal 0, functions would compile twice
-    walked = _try_displacement(
-        scene, start, displacement, farthest, snap, walkable, max_rounds, none
-    )
-    if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
-        walked = _along_walls(
-            scene, start, displacement, farthest, snap, walkable, max_rounds, walked
-        )
-    if walked.ended != NOWHERE:
-        return walked
+    """Move a body by as much of a displacement as leads somewhere; the rest a corner takes."""
     size, ahead = flat(displacement)
-    share, part, rounds = 0.0, 0.5, walked.rounds
-    offset = start
+    share, part, offset = 0.0, 0.5, start
+    planes = int(np.int64(0))  # for a literal 0, functions would compile twice
     while part * size > CORNER_SLACK:
-        tried = _try_displacement(
-            scene,
-            start,
-            scale(displacement, share + part),
-            farthest,
-            snap,
-            walkable,
-            max_rounds,
-            none,
-        )
+        tried = _try_displacement(scene, start, scale(displacement, share + part), limits, planes)
         if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
     # The corner takes all of the speed ahead.
     manifold = list_contacts(scene, offset)
-    planes = none
     if size > 0.0:
         planes = note_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
     return _walked(BLOCKED, offset, planes, manifold, rounds)
+
+
+@kernel(inline=True, no_refcount=True)
+def walk(scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits) -> Walked:
+    """Move a body along the ground by a horizontal displacement, within limits.
+
+    Where the whole displacement leads nowhere, as into a corner, it goes a part of it. The scene is
+    left with the planes of the walls met, and the contacts where the body is.
+    """
+    # Walls one after another would push it along them, farther for a longer displacement.
+    scene = at_once(scene)
+    none = int(np.int64(0))  # for a literal 0, functions would compile twice
+    walked = _try_displacement(scene, start, displacement, limits, none)
+    if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
+        walked = _along_walls(scene, start, displacement, limits, walked)
+    if walked.ended != NOWHERE:
+        return walked
+    return _into_corner(scene, start, displacement, limits, walked.rounds)
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -398,5 +410,5 @@ def stays_on_ground(
     those of that step.
     """
     size, _ = flat(displacement)
-    snap = max(snap, rise_of_slope(size, walkable))
-    return bool(walk(scene, offset, displacement, farthest, snap, walkable, 1).ended != OFF_GROUND)
+    limits = WalkLimits(farthest, max(snap, rise_of_slope(size, walkable)), walkable, 1)
+    return bool(walk(scene, offset, displacement, limits).ended != OFF_GROUND)
