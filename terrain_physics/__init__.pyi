@@ -94,6 +94,9 @@ from terrain_physics.surface.results import RayHits as RayHits
 from terrain_physics.surface.results import SweepHit as SweepHit
 from terrain_physics.surface.results import SweepHits as SweepHits
 from terrain_physics.surface.results import Triangles as Triangles
+from terrain_physics.surface.shape_rows import Boxes as Boxes
+from terrain_physics.surface.shape_rows import Capsules as Capsules
+from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.warmup import warm_up as warm_up
 
@@ -102,8 +105,10 @@ __all__ = [
     "OBB",
     "BlockBounds",
     "BoxCollider",
+    "Boxes",
     "Capsule",
     "CapsuleCollider",
+    "Capsules",
     "CharacterGroup",
     "CharacterMovement",
     "CharacterRules",
@@ -139,6 +144,7 @@ __all__ = [
     "Segment",
     "Sphere",
     "SphereCollider",
+    "Spheres",
     "Squeeze",
     "Surface",
     "SweepHit",

@@ -31,7 +31,7 @@ from terrain_physics.rows import raycast_capsule
 
 from ..picture import colors
 from ..picture.camera import looking_at, pick_ray, project
-from ..picture.frame import Capsules, Lines
+from ..picture.frame import Lines, Pills
 from ..scenery.scenes import load_land
 from ._drawing import SIZE, frame_of, save_frame
 
@@ -205,7 +205,7 @@ def draw(game: Game, file: Path) -> None:
     frame = frame_of(game.ground, dict.fromkeys(game.ground.parts, colors.STONE), VIEW)
     is_red = game.is_red[:, np.newaxis]
     tints = np.where(is_red, colors.RED, colors.BLUE).astype(np.uint8)
-    frame.capsules.append(Capsules(*game.ends(), np.full(len(tints), RADIUS), tints))
+    frame.capsules.append(Pills(*game.ends(), np.full(len(tints), RADIUS), tints))
     lines = game.lines_of_sight()[::20]
     frame.lines.append(Lines(lines, colors.rows(colors.YELLOW, len(lines))))
     save_frame(frame, file)

@@ -20,7 +20,7 @@ from terrain_physics import CapsuleCollider, CharacterMovement, FixedStep, Ray, 
 
 from ..picture import colors
 from ..picture.camera import looking_at
-from ..picture.frame import Balls, Camera, Capsules, Frame, Label
+from ..picture.frame import Balls, Camera, Frame, Label, Pills
 from ..scenery.inputs import looking, strides
 from ._drawing import SIZE, frame_of, import_pygame, save_frame
 from ._third_person_level import DAIS, LIFT, TOP, TUNNEL, Level
@@ -181,7 +181,7 @@ def draw(game: Game, camera: Camera) -> Frame:
     radius, height = game.body.radius, game.body.height
     x, y, z = game.hero.position64
     low, high = np.array([[x, y + radius, z]]), np.array([[x, y + height - radius, z]])
-    frame.capsules.append(Capsules(low, high, np.array([radius]), colors.rows(colors.ORANGE, 1)))
+    frame.capsules.append(Pills(low, high, np.array([radius]), colors.rows(colors.ORANGE, 1)))
     count = len(game.gems)
     frame.balls.append(
         Balls(

@@ -26,7 +26,7 @@ from terrain_physics import (
 from ..picture import colors
 from ..picture.camera import looking_at
 from ..picture.colors import Color
-from ..picture.frame import Balls, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
+from ..picture.frame import Balls, Camera, Frame, Label, Lines, Mesh, Pills, Tint
 from ..renderers import open_renderer
 from . import ASSETS
 
@@ -55,11 +55,11 @@ def balls(centers: Iterable[Place] | Floats, radius: float, color: Color) -> Bal
     return Balls(rows, np.full(len(rows), radius), turns, colors.rows(color, len(rows)))
 
 
-def people(feet: Iterable[Place] | Floats, color: Color) -> Capsules:
+def people(feet: Iterable[Place] | Floats, color: Color) -> Pills:
     """Return upright capsules with their feet at places."""
     rows = np.array(list(feet), dtype=np.float64)
     radii = np.full(len(rows), BODY.radius)
-    return Capsules(shifted(rows, 0.4), shifted(rows, 1.4), radii, colors.rows(color, len(rows)))
+    return Pills(shifted(rows, 0.4), shifted(rows, 1.4), radii, colors.rows(color, len(rows)))
 
 
 def lines(ends: Iterable[tuple[Place, Place]] | Floats, color: Color) -> Lines:
@@ -280,7 +280,7 @@ def threads() -> Frame:
     """A crowd, colored by the ranges that threads take over."""
     land = HeightMap.load(ASSETS / "land.png", height_range=(0, 80))
     x, z = (a.ravel() for a in np.meshgrid(np.arange(30.0, 62.0), np.arange(28.0, 60.0)))
-    y = land.heights_at(x, z)
+    y = land.height_at(x, z)
     frame = Frame(seen_from((46.0, 30.0, 82.0), (46.0, 6.0, 43.0)), land)
     ranges = np.array_split(np.arange(len(x)), 4)
     for number, (rows, color) in enumerate(

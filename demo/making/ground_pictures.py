@@ -59,7 +59,7 @@ def materials() -> Frame:
     names = ("grass", "rock", "sand", "snow")
     land = rolling(material_names=names)
     z, x = np.mgrid[:64, :64] + 0.5
-    level = land.heights_at(x, z)
+    level = land.height_at(x, z)
     land.materials[level < 1.4] = names.index("sand")
     land.materials[level > 3.2] = names.index("rock")
     land.materials[level > 3.7] = names.index("snow")

@@ -65,7 +65,7 @@ class LandView:
     def __init__(self, land: HeightMap) -> None:
         axis = np.arange(513.0)
         x, z = np.meshgrid(axis, axis)
-        heights = land.heights_at(x, z)
+        heights: NDArray[np.float64] = np.asarray(land.height_at(x, z))
         fine = smooth(heights)
         self.heights = fine.astype(np.float32)
         self.slope_z: Grid = np.asarray(np.gradient(fine, 1.0 / FINER, axis=0), np.float32)

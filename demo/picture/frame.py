@@ -32,7 +32,7 @@ class Balls:
 
 
 @dataclass
-class Boxes:
+class Crates:
     """Boxes: centers (n, 3), half extents (n, 3), rotations (n, 3, 3), colors (n, 3)."""
 
     centers: Floats
@@ -42,7 +42,7 @@ class Boxes:
 
 
 @dataclass
-class Capsules:
+class Pills:
     """Capsules: ends a and b (n, 3), radii (n,), colors (n, 3)."""
 
     a: Floats
@@ -92,8 +92,8 @@ class Frame:
     camera: Camera
     land: HeightMap | None = None
     balls: list[Balls] = field(default_factory=list)
-    boxes: list[Boxes] = field(default_factory=list)
-    capsules: list[Capsules] = field(default_factory=list)
+    boxes: list[Crates] = field(default_factory=list)
+    capsules: list[Pills] = field(default_factory=list)
     meshes: list[Mesh] = field(default_factory=list)
     lines: list[Lines] = field(default_factory=list)
     tints: list[Tint] = field(default_factory=list)

@@ -9,7 +9,7 @@ from terrain_physics import CapsuleCollider, CharacterGroup
 from terrain_physics.rows import raycast_capsule
 
 from ..picture import colors
-from ..picture.frame import Capsules, Frame
+from ..picture.frame import Frame, Pills
 from ..scenery.bodies import Body, Floats
 from ..scenery.inputs import STEP, Floats3
 from ..scenery.pick import described
@@ -86,7 +86,7 @@ class Throng(Scene):
         places = self.before + (self.group.positions - self.before) * alpha
         low, high = self._ends(places)
         radii = np.full(len(self.colors), RADIUS)
-        frame.capsules.append(Capsules(low[:-1], high[:-1], radii, self.colors))
+        frame.capsules.append(Pills(low[:-1], high[:-1], radii, self.colors))
 
     def nearest(self, place: Floats3, count: int) -> list[Body]:
         away = self.group.positions - np.array(place)

@@ -20,7 +20,7 @@ from terrain_physics import (
 from terrain_physics.character.colliders import Collider
 
 from ..picture.colors import Color
-from ..picture.frame import Balls, Boxes, Capsules, Frame
+from ..picture.frame import Balls, Crates, Frame, Pills
 from .inputs import Floats3, Rules
 
 Floats = NDArray[np.float64]
@@ -220,7 +220,7 @@ def _balls(frame: Frame, bodies: Sequence[Body], places: Floats) -> None:
 def _boxes(frame: Frame, bodies: Sequence[Body], places: Floats) -> None:
     extents = np.array([body.collider.half_extents64 for body in bodies])  # type: ignore[union-attr]
     turns = np.array([body.turn for body in bodies])
-    frame.boxes.append(Boxes(places, extents, turns, _colors(bodies)))
+    frame.boxes.append(Crates(places, extents, turns, _colors(bodies)))
 
 
 def _pills(frame: Frame, bodies: Sequence[Body], places: Floats) -> None:
@@ -230,7 +230,7 @@ def _pills(frame: Frame, bodies: Sequence[Body], places: Floats) -> None:
     half = np.zeros((len(bodies), 3))
     half[:, 1] = 0.5 * heights - radii
     centers = places + offsets
-    frame.capsules.append(Capsules(centers - half, centers + half, radii, _colors(bodies)))
+    frame.capsules.append(Pills(centers - half, centers + half, radii, _colors(bodies)))
 
 
 # In the order in which kinds are drawn.

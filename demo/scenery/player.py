@@ -8,7 +8,7 @@ import numpy as np
 from terrain_physics import CapsuleCollider, CharacterView
 
 from ..picture import colors
-from ..picture.frame import Balls, Boxes, Capsules, Frame
+from ..picture.frame import Balls, Crates, Frame, Pills
 from .bodies import Body, Floats
 from .inputs import Controls, Floats3
 
@@ -105,7 +105,7 @@ class Player:
             return np.asarray(place + up + turn @ np.array(local))
 
         frame.capsules.append(
-            Capsules(
+            Pills(
                 np.array([at(0, 0.62, 0)]),
                 np.array([at(0, 1.02, 0)]),
                 np.array([0.34]),
@@ -143,7 +143,7 @@ class Player:
             (at(0, 0.86, 0.3), (0.22, 0.26, 0.12), colors.BLUE),
         ]
         frame.boxes.append(
-            Boxes(
+            Crates(
                 np.array([center for center, _, _ in pieces]),
                 np.array([extents for _, extents, _ in pieces]),
                 np.tile(turn, (len(pieces), 1, 1)),

@@ -30,7 +30,7 @@ Rows = dict[str, NDArray[np.float64]]
 """Checked arrays by the names of the arguments they came from."""
 
 MOST_RESULTS = 20_000_000
-"""Of one query unless it says otherwise: contacts take 88 bytes each, 2 GB in all."""
+"""Limit of one query unless it says otherwise: contacts take 88 bytes each, 2 GB in all."""
 
 # Largest error of a unit length or a dot product of axes. glm.quat and glm.mat3 hold float32: a
 # product of a few thousand rotations stays within this.

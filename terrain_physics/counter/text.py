@@ -46,7 +46,7 @@ class TextError(ValueError):
     line : int or None
         None where there are no lines.
     message : str
-        What is wrong.
+        The reason.
     is_end : bool
         Whether the input ends too early.
     """

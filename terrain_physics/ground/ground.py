@@ -668,7 +668,7 @@ class Ground(Surface):
         >>> tiles = [HeightMap([[0, 1, 2]] * 3, origin=(x, x, 0)) for x in (0, 2)]
         >>> ground = Ground(tiles)
         >>> ground.flatten((2, 1), radius=3, height=5, flat=1)
-        >>> ground.heights_at([0, 1, 2, 3, 4], 1).tolist()
+        >>> ground.height_at([0, 1, 2, 3, 4], 1).tolist()
         [2.8125, 5.0, 5.0, 5.0, 4.5625]
         """
         disc = Disc.of(center, radius)

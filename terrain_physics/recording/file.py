@@ -32,14 +32,14 @@ from terrain_physics.recording.start import RecordedScene
 FORMAT, VERSION = "terrain_physics recording", 1
 
 MOST_BYTES = 1 << 28
-"""Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write.
+"""Limit of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write.
 
 A change of the ground takes 64 and what it led to: 104 for a move, 4 for a sample, 1 for a cell, 24
 for a vertex, and all of a part that was added.
 """
 
 MOST_HEADER_BYTES = 1 << 25
-"""Of its header, which has 28 for a frame: more than a million."""
+"""Limit of its header, which has 28 for a frame: more than a million frames."""
 
 _NUMBER_TYPES = {
     "header": "|u1",
@@ -121,7 +121,7 @@ def frame_between(
     seconds: float,
     hashes: dict[Key, str],
 ) -> RecordedFrame:
-    """Return what the game did to come from one state to the other, with events of the ground."""
+    """Return the frame between two states: the writes of the game, and events of the ground."""
     numbers = {key: number for number, key in enumerate(old.keys)}
     kept = _kept(numbers, new.keys)
     staying = {old.keys[number] for number in kept}
@@ -174,7 +174,7 @@ def _material_rules_between(
 
 
 def save_frames(path: str | os.PathLike[str], start: Start, frames: list[RecordedFrame]) -> None:
-    """Write a recording: what there was before the first frame, and the frames.
+    """Write a recording: the scene before the first frame, and the frames.
 
     The file appears only when it is complete; until then, and after an error, an existing one is
     unchanged. Where the scene does not fit, the frames are written without. Raises ValueError for
@@ -232,7 +232,7 @@ def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[A
 
 
 def _told(frame: RecordedFrame) -> dict[str, Any]:
-    """Return what the game did that is no number, as JSON knows it."""
+    """Return everything that the game did and that is no number, as JSON knows it."""
     bodies = [[key, described(body)] for key, body in frame.bodies]
     told: dict[str, Any] = {"left": frame.left, "bodies": bodies}
     if frame.material_rules:  # most frames have none, and there may be a million
@@ -371,7 +371,7 @@ def _writes(
 def _scene_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]], keys: list[Key]
 ) -> RecordedScene | None:
-    """Return what there was at the start; raise any error where its parts do not fit each other."""
+    """Return the scene at the start; raise any error where its parts do not fit each other."""
     rows, content = arrays["scene_rows"], arrays["scene_bytes"]
     if header["scene"] is None:
         if len(rows) or len(content):

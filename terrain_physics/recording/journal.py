@@ -30,21 +30,21 @@ _OF_MESHES = ("vertices",)
 _OF_GROUNDS = ("added", "removed", "moved", "layers", "surface", "one_way")
 
 KINDS = (*_OF_MAPS, *_OF_MESHES, *_OF_GROUNDS)
-"""Of events: what parts and grounds tell their watchers."""
+"""Kinds of events, as parts and grounds report them to their watchers."""
 
 EVENT_BYTES = 64
-"""That an event counts as, besides its content."""
+"""Size of an event by itself, without its content."""
 
 MOST_BYTES = 1 << 28
-"""Of the events of a journal."""
+"""Limit of the events of a journal."""
 
 MOST_SAVED_BYTES = 1 << 26
-"""Of the grounds that a journal keeps as they were at the start."""
+"""Limit of the grounds that a journal keeps as they were at the start."""
 
 Contents = dict[str, str]
 """Hashes of what a ground holds: of each part by its key, and of the rest."""
 
-_ITSELF = MOST_NUMBERS  # what a ground is watched as; its parts are by their keys
+_ITSELF = MOST_NUMBERS  # the key of a ground itself, beside those of its parts
 _NUMBERS = 2 * MOST_NUMBERS  # of each ground
 
 _NO_NUMBERS = (0, 0, 0, 0)
@@ -283,7 +283,7 @@ def _digits(about: Any, *arrays: NDArray[Any]) -> str:
 
 
 def _put_edit(event: Event, storage: Any, region: Any) -> None:
-    """Put in an event what an edit of a part has led to, of a map in a region of cells."""
+    """Put the outcome of an edit of a part in an event; of a map, in a region of cells."""
     if event.kind == "vertices":
         event.content = storage.arrays.vertices.tobytes()
         return
@@ -316,7 +316,7 @@ def _samples_within(region: Sequence[int], rows: int, columns: int) -> Ranges:
 
 
 def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None:
-    """Put in an event what has become of a part of a ground."""
+    """Put the outcome of a change of a part of a ground in an event."""
     key = event.key
     if event.kind in {"added", "layers"}:
         event.numbers = parts.layers[key], 0, 0, 0

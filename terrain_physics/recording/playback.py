@@ -52,9 +52,9 @@ class Moment(NamedTuple):
         Those of the scene, each once.
     state : GroupState
     frame : Frame or None
-        What led here.
+        The frame that led here.
     result : GroupResult, MoveResult, dict or None
-        What the update gave.
+        Of the update.
     hashes : dict
         As they were recorded.
     """

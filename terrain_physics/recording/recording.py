@@ -31,7 +31,7 @@ from terrain_physics.recording.scenes import (
 from terrain_physics.recording.start import RecordedScene, Scene
 
 _MOST_SHOWN_UPDATES = 1_000_000
-"""Of characters, times frames: a notebook waits some twenty seconds for them."""
+"""Limit of characters times frames: a notebook waits some twenty seconds for them."""
 
 
 @public
@@ -100,7 +100,7 @@ class Recording:
         Returns
         -------
         GroupResult, MoveResult or dict of MoveResult
-            What the update of the scene gives; for a mapping by key.
+            As the update of the scene gives it; for a mapping by key.
 
         Raises
         ------

@@ -23,19 +23,19 @@ from terrain_physics.recording.playback import Moment
 from terrain_physics.viewer.clip import RATE, Clip, ClipBodies, ClipPart, ClipSurface, Edit
 
 MOST_BODY_SAMPLES = 1 << 22
-"""Bodies times samples of a clip."""
+"""Limit of bodies times samples of a clip."""
 
 MOST_TRIANGLES = 1 << 21
-"""Of a ground, all parts and what became of them together."""
+"""Limit for a ground: all parts, and the triangles that changes bring."""
 
 MOST_PART_SAMPLES = 1 << 22
-"""Parts of the ground times samples of a clip."""
+"""Limit of parts of the ground times samples of a clip."""
 
 MARGIN = 32
-"""Cells of a map that are shown around where bodies go, if it is too large to be shown whole."""
+"""Cells shown around the paths of bodies, of a map that is too large to be shown whole."""
 
 Box2 = tuple[Floats, Floats]
-"""Lower and upper x and z in meters; the lower above the upper where there is nobody."""
+"""Lower and upper x and z in meters; the lower above the upper where there is no body."""
 
 _KINDS = {SPHERE: "ball", BOX: "box", CAPSULE: "capsule"}
 
@@ -144,7 +144,7 @@ class _BodySampler:
         return True
 
     def _seen(self, moment: Moment) -> dict[str, Any]:
-        """Return what there is to see after a frame, of all characters."""
+        """Return the visible state of all characters after a frame."""
         rows = Rows.unpacked(packed_rows(moment.state))
         state, rules = rows.state, rows.rules
         offset = rules[:, columns.OFFSET : columns.OFFSET + 3]
@@ -268,7 +268,7 @@ def quaternions(turns: Floats) -> Floats:
 
 
 class _PartSampler:
-    """Samples the parts of grounds, and notes what becomes of them."""
+    """Samples the parts of grounds, and notes their changes."""
 
     def __init__(self, bounds: Box2 | None) -> None:
         self.parts: list[ClipPart] = []
@@ -347,7 +347,7 @@ def _goes_on(ground: Any) -> bool:
 
 
 class _SampledPart:
-    """A part of a ground, and what is shown of it."""
+    """A part of a ground, and its triangles that are shown."""
 
     def __init__(
         self, part: HeightMap | TriangleMesh, region: Region | None, first: int, *, goes_on: bool

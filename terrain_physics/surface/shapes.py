@@ -4,14 +4,12 @@ The table in `terrain_physics/_kernels/surface/shapes.py` says what a row holds.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from terrain_physics._kernels.surface.shapes import (
     BOX,
-    BOX_WIDTH,
     CAPSULE,
     NO_TURN,
     SPHERE,
@@ -19,8 +17,18 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
+from terrain_physics.surface.limits import refuse_far
+from terrain_physics.surface.shape_rows import (
+    Boxes,
+    Capsules,
+    CheckedShapes,
+    Spheres,
+    kind_and_rows,
+)
 
 Shape = Sphere | Capsule | OBB | AABB
+ManyShapes = Spheres | Capsules | Boxes | Shape | Sequence[Shape] | ArrayLike
+"""Shapes of one kind; an array (n, 4) is spheres."""
 
 SHAPES = (Sphere, Capsule, OBB, AABB)
 
@@ -48,18 +56,22 @@ def _row_of_aligned(box: AABB) -> tuple[float, ...]:
     return (*middle, *half, *NO_TURN)
 
 
-def rows_of(name: str, shapes: ArrayLike | Shape | Sequence[Shape]) -> tuple[int, Floats]:
-    """Return (kind, one row for each shape).
-
-    Takes one shape, a sequence of shapes of one type, or an array (n, 4) of spheres.
-    """
+def rows_of(name: str, shapes: ManyShapes) -> tuple[int, Floats]:
+    """Return (kind, one row for each shape), read-only, each number below `FARTHEST`."""
+    if isinstance(shapes, CheckedShapes):
+        return kind_and_rows(shapes)
     if isinstance(shapes, SHAPES):
         shapes = [shapes]
-    if not isinstance(shapes, (list, tuple)) or not any(
-        isinstance(shape, SHAPES) for shape in shapes
-    ):
-        return SPHERE, sphere_rows(name, shapes)
-    shapes = tuple(shapes)  # the list may change
+    if isinstance(shapes, (list, tuple)) and any(isinstance(shape, SHAPES) for shape in shapes):
+        kind, rows = _rows_of_each(name, tuple(shapes))
+    else:
+        kind, rows = SPHERE, checks.spheres(name, shapes)
+    refuse_far(name, rows)
+    return kind, rows
+
+
+def _rows_of_each(name: str, shapes: tuple[object, ...]) -> tuple[int, Floats]:
+    """Return (kind, one row for each) of shapes of one type."""
     first = type(shapes[0])
     for place, shape in enumerate(shapes):
         if type(shape) is not first:
@@ -71,29 +83,6 @@ def rows_of(name: str, shapes: ArrayLike | Shape | Sequence[Shape]) -> tuple[int
     rows = np.array(numbers)
     rows.setflags(write=False)
     return kinds[0], rows
-
-
-def sphere_rows(name: str, spheres: Any) -> Floats:
-    """Return the rows of spheres given as such (n, 4)."""
-    return checks.spheres(name, spheres)
-
-
-def capsule_rows(name: str, capsules: ArrayLike) -> Floats:
-    """Return the rows of capsules given as such (n, 7)."""
-    return checks.capsules(name, capsules)
-
-
-def box_rows(centers: ArrayLike, half_extents: ArrayLike, rotations: ArrayLike) -> Floats:
-    """Return the rows of boxes; any of the arrays may have one row, which then serves for all."""
-    places = checks.points("centers", centers)
-    halves = checks.points("half_extents", half_extents)
-    checks.refuse_negative("half extent", "half_extents", halves)
-    turns = checks.rotations("rotations", rotations).reshape(-1, 9)
-    count = checks.common_length(centers=places, half_extents=halves, rotations=turns)
-    rows = np.empty((count, BOX_WIDTH))
-    rows[:, :3], rows[:, 3:6], rows[:, 6:] = places, halves, turns
-    rows.setflags(write=False)
-    return rows
 
 
 def for_kernels(rows: Floats) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
+from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
@@ -37,12 +37,10 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import (
     SHAPES,
+    ManyShapes,
     Shape,
-    box_rows,
-    capsule_rows,
     row_of,
     rows_of,
-    sphere_rows,
 )
 
 _Many = NDArray[Any] | Sequence[float]
@@ -58,16 +56,17 @@ class Surface:
     outside the map. On a mesh it is the index of the face. On a `Ground` a triangle's id is its id
     in its part plus the part's key times 2^40. Touching is contact.
 
-    Methods ending in ``s`` or ``_many`` take and return arrays. They use one thread per processor,
-    or as many as ``threads`` says; small batches use one thread. Batch answers equal the single
-    answers bit for bit, whatever the number of threads.
+    A question of one place or shape gives one answer, or None; a question of many gives arrays.
+    Arrays are worked on by one thread per processor, or by as many as ``threads`` says; small ones
+    by one thread. Answers of many equal the single answers bit for bit, whatever the number of
+    threads.
 
     Arrays are in memory: lazy ones of Dask are refused by name. ``dask.array.map_blocks`` asks
     block by block.
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
     Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
-    that only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
+    only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
 
     The parts of a `Ground` are on layers, and each question has a ``mask``: 32 bits each, from the
     whole number 0 to 0xFFFF_FFFF. It is answered as if the ground had no parts but those that the
@@ -93,10 +92,14 @@ class Surface:
     @overload
     def height_at(self, x: float, z: float, *, mask: int = ...) -> float: ...
     @overload
-    def height_at(self, x: _Many, z: _Many | float, *, mask: int = ...) -> Floats: ...
+    def height_at(
+        self, x: _Many, z: _Many | float, *, threads: int | None = ..., mask: int = ...
+    ) -> Floats: ...
     @overload
-    def height_at(self, x: float, z: _Many, *, mask: int = ...) -> Floats: ...
-    def height_at(self, x: Any, z: Any, mask: int = ALL_LAYERS) -> Any:
+    def height_at(
+        self, x: float, z: _Many, *, threads: int | None = ..., mask: int = ...
+    ) -> Floats: ...
+    def height_at(self, x: Any, z: Any, mask: int = ALL_LAYERS, threads: int | None = None) -> Any:
         """Return the height of the highest surface in meters.
 
         Parameters
@@ -104,6 +107,8 @@ class Surface:
         x, z : float or array_like
             Where, in meters, x first; arrays are broadcast. A map's samples ``land[row, column]``
             are named the other way round: the row runs along z, the column along x.
+        threads : int, optional
+            How many threads work on arrays; see `Surface`.
         mask : int, default 0xFFFF_FFFF
             Which layers to ask, a bit for each; see `Surface`.
 
@@ -116,67 +121,47 @@ class Surface:
         Raises
         ------
         ValueError
-            For NaN and infinity.
-        """
-        queries = self._queries if mask is ALL_LAYERS else self._met_at_place(mask)
-        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
-            return queries.height(x, z)
-        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return queries.height(_place("x", x), _place("z", z))
-        heights_there = self.heights_at(x, z, mask=mask)
-        return heights_there if heights_there.ndim else float(heights_there)
-
-    def heights_at(
-        self,
-        x: ArrayLike,
-        z: ArrayLike,
-        *,
-        threads: int | None = None,
-        mask: int = ALL_LAYERS,
-    ) -> Floats:
-        """Return the heights of the highest surface at many places, in meters.
-
-        Parameters
-        ----------
-        x, z : array_like
-            Where, in meters, x first; broadcast.
-        threads : int, optional
-            How many threads work; see `Surface`.
-        mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
-
-        Returns
-        -------
-        ndarray of float64
-            By the rules of `height_at`, of the shape of x and z together.
-
-        Raises
-        ------
-        ValueError
             For NaN and infinity, and shapes that do not fit.
 
         Examples
         --------
         >>> from terrain_physics import HeightMap
-        >>> HeightMap([[0, 4], [0, 4]]).heights_at([0.25, 0.5], 0.5)
+        >>> land = HeightMap([[0, 4], [0, 4]])
+        >>> land.height_at(0.25, 0.5)
+        1.0
+        >>> land.height_at([0.25, 0.5], 0.5)
         array([1., 2.])
         """
+        queries = self._queries
+        if mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(mask, threads)
+        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
+            return queries.height(x, z)
+        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
+            return queries.height(_place("x", x), _place("z", z))
         xs, zs = checked_places(x, z)
-        return self._filtered(mask).heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
+        heights = queries.heights(xs.ravel(), zs.ravel(), threads)
+        return heights.reshape(xs.shape) if xs.ndim else float(heights[0])
 
     @overload
     def normal_at(self, x: float, z: float, *, mask: int = ...) -> glm.vec3: ...
     @overload
-    def normal_at(self, x: _Many, z: _Many | float, *, mask: int = ...) -> Floats: ...
+    def normal_at(
+        self, x: _Many, z: _Many | float, *, threads: int | None = ..., mask: int = ...
+    ) -> Floats: ...
     @overload
-    def normal_at(self, x: float, z: _Many, *, mask: int = ...) -> Floats: ...
-    def normal_at(self, x: Any, z: Any, mask: int = ALL_LAYERS) -> Any:
+    def normal_at(
+        self, x: float, z: _Many, *, threads: int | None = ..., mask: int = ...
+    ) -> Floats: ...
+    def normal_at(self, x: Any, z: Any, mask: int = ALL_LAYERS, threads: int | None = None) -> Any:
         """Return the unit normal of the highest surface.
 
         Parameters
         ----------
         x, z : float or array_like
             Where, in meters, x first; arrays are broadcast.
+        threads : int, optional
+            How many threads work on arrays; see `Surface`.
         mask : int, default 0xFFFF_FFFF
             Which layers to ask, a bit for each; see `Surface`.
 
@@ -190,53 +175,27 @@ class Surface:
         Raises
         ------
         ValueError
-            For NaN and infinity.
-        """
-        queries = self._queries if mask is ALL_LAYERS else self._met_at_place(mask)
-        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
-            return queries.normal(x, z)
-        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return queries.normal(_place("x", x), _place("z", z))
-        normals_there = self.normals_at(x, z, mask=mask)
-        return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
-
-    def normals_at(
-        self,
-        x: ArrayLike,
-        z: ArrayLike,
-        *,
-        threads: int | None = None,
-        mask: int = ALL_LAYERS,
-    ) -> Floats:
-        """Return the unit normals of the highest surface at many places.
-
-        Parameters
-        ----------
-        x, z : array_like
-            Where, in meters, x first; broadcast.
-        threads : int, optional
-            How many threads work; see `Surface`.
-        mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
-
-        Returns
-        -------
-        ndarray of float64, shape (..., 3)
-            By the rules of `normal_at`.
-
-        Raises
-        ------
-        ValueError
             For NaN and infinity, and shapes that do not fit.
 
         Examples
         --------
         >>> from terrain_physics import HeightMap
-        >>> HeightMap([[0, 0], [0, 0]]).normals_at([0.25], 0.5)
+        >>> land = HeightMap([[0, 0], [0, 0]])
+        >>> land.normal_at(0.25, 0.5)
+        vec3( 0, 1, 0 )
+        >>> land.normal_at([0.25], 0.5)
         array([[0., 1., 0.]])
         """
+        queries = self._queries
+        if mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(mask, threads)
+        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
+            return queries.normal(x, z)
+        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
+            return queries.normal(_place("x", x), _place("z", z))
         xs, zs = checked_places(x, z)
-        return self._filtered(mask).normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
+        normals = queries.normals(xs.ravel(), zs.ravel(), threads)
+        return normals.reshape(*xs.shape, 3) if xs.ndim else glm.vec3(normals[0])
 
     # Triangles in boxes
 
@@ -450,7 +409,7 @@ class Surface:
 
     def contacts(
         self,
-        shapes: ArrayLike | Shape | Sequence[Shape],
+        shapes: ManyShapes,
         *,
         keep: str = "all",
         threads: int | None = None,
@@ -466,9 +425,9 @@ class Surface:
 
         Parameters
         ----------
-        shapes : array_like of shape (n, 4), or one or more shapes of one kind
-            Rows x, y, z, radius in meters; or a `Sphere`, `Capsule`, `OBB` or `AABB`, or a sequence
-            of them.
+        shapes : Spheres, Capsules, Boxes, array_like of shape (n, 4), or shapes of one kind
+            An array is spheres, in rows x, y, z, radius in meters. A `Sphere`, `Capsule`, `OBB` or
+            `AABB` may stand alone or in a sequence.
         keep : {"all", "deepest"}, default "all"
             All contacts, or only the deepest of each shape (the first, if several are equally
             deep).
@@ -486,7 +445,9 @@ class Surface:
         -------
         Contacts
             Ordered by shape, then on a map by row, column and half, on a mesh by id, and on a
-            ground part by part.
+            ground part by part. The point is the triangle's nearest to the center of a sphere or a
+            box, or to the axis of a capsule. If several are equally near to the axis: that of its
+            start, then of its end, then those on the edges a-b, b-c and c-a.
 
         Raises
         ------
@@ -500,11 +461,13 @@ class Surface:
 
         Examples
         --------
-        >>> from terrain_physics import HeightMap
+        >>> from terrain_physics import Capsules, HeightMap
         >>> land = HeightMap([[0, 0], [0, 0]], border="open")
         >>> found = land.contacts([(0.25, 0.5, 0.25, 1), (0.25, 2, 0.25, 1)])
         >>> found.query, found.triangle, found.depth
         (array([0, 0]), array([0, 1]), array([0.38762756, 0.5       ]))
+        >>> land.contacts(Capsules([(0.5, 0.75, 0.5, 0.5, 3, 0.5, 1)])).depth
+        array([0.25, 0.25])
         """
         if keep != "all":
             checks.choice("keep", keep, ("all", "deepest"))
@@ -518,138 +481,12 @@ class Surface:
             queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
         kind, rows = rows_of("shapes", shapes)
-        refuse_far("shapes", rows)
         with room_in(out) as room:
             return self._filtered(mask).contacts(kind, rows, keep, threads, max_results, room)
 
-    def sphere_contacts(
-        self,
-        spheres: ArrayLike,
-        *,
-        keep: str = "all",
-        threads: int | None = None,
-        max_results: int = MOST_RESULTS,
-        mask: int = ALL_LAYERS,
-        out: ContactBuffer | None = None,
-    ) -> Contacts:
-        """Return the contacts of spheres with the triangles.
-
-        Parameters
-        ----------
-        spheres : array_like, shape (n, 4)
-            Rows x, y, z, radius in meters; radius >= 0.
-        keep, threads, max_results, mask, out
-            As for `contacts`.
-
-        Returns
-        -------
-        Contacts
-            Ordered by sphere, then as in `contacts`. The point is the triangle's nearest to the
-            center.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values and negative radii; for size and distance as
-            `contacts`.
-        """
-        rows = sphere_rows("spheres", spheres)
-        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask, out)
-
-    def capsule_contacts(
-        self,
-        capsules: ArrayLike,
-        *,
-        keep: str = "all",
-        threads: int | None = None,
-        max_results: int = MOST_RESULTS,
-        mask: int = ALL_LAYERS,
-        out: ContactBuffer | None = None,
-    ) -> Contacts:
-        """Return the contacts of capsules with the triangles.
-
-        Parameters
-        ----------
-        capsules : array_like, shape (n, 7)
-            Rows of both ends of the axis and the radius, in meters; radius >= 0.
-        keep, threads, max_results, mask, out
-            As for `contacts`.
-
-        Returns
-        -------
-        Contacts
-            Ordered by capsule, then as in `contacts`. The point is the triangle's nearest to the
-            axis. If several are equally near: that of the start of the axis, then of its end, then
-            those on the edges a-b, b-c and c-a.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values and negative radii; for size and distance as
-            `contacts`.
-        """
-        rows = capsule_rows("capsules", capsules)
-        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask, out)
-
-    def obb_contacts(
-        self,
-        centers: ArrayLike,
-        half_extents: ArrayLike,
-        rotations: ArrayLike,
-        *,
-        keep: str = "all",
-        threads: int | None = None,
-        max_results: int = MOST_RESULTS,
-        mask: int = ALL_LAYERS,
-        out: ContactBuffer | None = None,
-    ) -> Contacts:
-        """Return the contacts of turned boxes with the triangles.
-
-        An array of one row serves for all boxes.
-
-        Parameters
-        ----------
-        centers, half_extents : array_like, shape (n, 3) or (1, 3)
-            In meters; half extents >= 0.
-        rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
-            Orthonormal matrices with the box axes as columns.
-        keep, threads, max_results, mask, out
-            As for `contacts`.
-
-        Returns
-        -------
-        Contacts
-            Ordered by box, then as in `contacts`. The point is the triangle's nearest to the
-            center.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values, negative half extents, matrices that are no
-            rotations and row counts that do not match; for size and distance as `contacts`.
-        """
-        rows = box_rows(centers, half_extents, rotations)
-        return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask, out)
-
-    def _contacts_of_rows(
-        self,
-        kind: int,
-        rows: Floats,
-        keep: str,
-        threads: int | None,
-        max_results: int,
-        mask: int,
-        out: ContactBuffer | None,
-    ) -> Contacts:
-        checks.choice("keep", keep, ("all", "deepest"))
-        most = checks.most_results(max_results)
-        refuse_far("shapes", rows)
-        with room_in(out) as room:
-            return self._filtered(mask).contacts(kind, rows, keep, threads, most, room)
-
     def contact_counts(
         self,
-        shapes: ArrayLike | Shape | Sequence[Shape],
+        shapes: ManyShapes,
         *,
         threads: int | None = None,
         mask: int = ALL_LAYERS,
@@ -671,72 +508,6 @@ class Surface:
             As `contacts`.
         """
         kind, rows = rows_of("shapes", shapes)
-        return self._counts_of_rows(kind, rows, threads, mask)
-
-    def capsule_contact_counts(
-        self, capsules: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
-    ) -> NDArray[np.int64]:
-        """Return how many triangles each capsule touches.
-
-        Parameters
-        ----------
-        capsules
-            As for `capsule_contacts`.
-        threads, mask
-            As for `contacts`.
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            As `capsule_contacts`.
-        """
-        return self._counts_of_rows(CAPSULE, capsule_rows("capsules", capsules), threads, mask)
-
-    def obb_contact_counts(
-        self,
-        centers: ArrayLike,
-        half_extents: ArrayLike,
-        rotations: ArrayLike,
-        *,
-        threads: int | None = None,
-        mask: int = ALL_LAYERS,
-    ) -> NDArray[np.int64]:
-        """Return how many triangles each box touches.
-
-        Parameters
-        ----------
-        centers, half_extents, rotations
-            As for `obb_contacts`.
-        threads, mask
-            As for `contacts`.
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            As `obb_contacts`.
-
-        Examples
-        --------
-        >>> from terrain_physics import HeightMap
-        >>> land = HeightMap([[0, 0], [0, 0]], border="open")
-        >>> land.obb_contact_counts([(0.5, 1, 0.5), (0.5, 2, 0.5)], [(1, 1, 1)], [np.eye(3)])
-        array([2, 0])
-        """
-        rows = box_rows(centers, half_extents, rotations)
-        return self._counts_of_rows(BOX, rows, threads, mask)
-
-    def _counts_of_rows(
-        self, kind: int, rows: Floats, threads: int | None, mask: int
-    ) -> NDArray[np.int64]:
-        refuse_far("shapes", rows)
         return self._filtered(mask).contact_counts(kind, rows, threads)
 
     # Moving shapes
@@ -804,125 +575,9 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.sweep(kind, row, displacement)
 
-    def sweep_spheres(
-        self,
-        spheres: ArrayLike,
-        motions: ArrayLike,
-        *,
-        threads: int | None = None,
-        mask: int = ALL_LAYERS,
-    ) -> SweepHits:
-        """Return where n moving spheres first touch the ground.
-
-        Parameters
-        ----------
-        spheres : array_like, shape (n, 4) or (1, 4)
-            x, y, z, radius in meters; radius >= 0.
-        motions : array_like, shape (n, 3) or (1, 3)
-            Displacements in meters, along straight lines.
-        threads : int, optional
-            How many threads work; see `Surface`.
-        mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
-
-        Returns
-        -------
-        SweepHits
-            By the rules of `sweep`.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values, negative radii and row counts that do not match.
-
-        Examples
-        --------
-        >>> from terrain_physics import HeightMap
-        >>> land = HeightMap([[0, 0], [0, 0]])
-        >>> land.sweep_spheres([(0.5, 3, 0.5, 1), (0.5, 9, 0.5, 1)], [(0, -4, 0)]).fraction
-        array([0.5, nan])
-        """
-        rows = sphere_rows("spheres", spheres)
-        return self._sweep_rows(SPHERE, "spheres", rows, motions, threads, mask)
-
-    def sweep_capsules(
-        self,
-        capsules: ArrayLike,
-        motions: ArrayLike,
-        *,
-        threads: int | None = None,
-        mask: int = ALL_LAYERS,
-    ) -> SweepHits:
-        """Return where n moving capsules first touch the ground.
-
-        Parameters
-        ----------
-        capsules : array_like, shape (n, 7) or (1, 7)
-            Both ends of the axis, and the radius, in meters; radius >= 0.
-        motions : array_like, shape (n, 3) or (1, 3)
-            Displacements in meters, along straight lines.
-        threads : int, optional
-            How many threads work; see `Surface`.
-        mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
-
-        Returns
-        -------
-        SweepHits
-            By the rules of `sweep`.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values, negative radii and row counts that do not match.
-        """
-        rows = capsule_rows("capsules", capsules)
-        return self._sweep_rows(CAPSULE, "capsules", rows, motions, threads, mask)
-
-    def sweep_obbs(
-        self,
-        centers: ArrayLike,
-        half_extents: ArrayLike,
-        rotations: ArrayLike,
-        motions: ArrayLike,
-        *,
-        threads: int | None = None,
-        mask: int = ALL_LAYERS,
-    ) -> SweepHits:
-        """Return where n moving boxes first touch the ground.
-
-        An array of one row serves for all boxes.
-
-        Parameters
-        ----------
-        centers, half_extents : array_like, shape (n, 3) or (1, 3)
-            In meters; half extents >= 0.
-        rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
-            Orthonormal matrices with the box axes as columns.
-        motions : array_like, shape (n, 3) or (1, 3)
-            Displacements in meters, along straight lines.
-        threads : int, optional
-            How many threads work; see `Surface`.
-        mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
-
-        Returns
-        -------
-        SweepHits
-            By the rules of `sweep`.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values, negative half extents, matrices that are no
-            rotations and row counts that do not match.
-        """
-        rows = box_rows(centers, half_extents, rotations)
-        return self._sweep_rows(BOX, "boxes", rows, motions, threads, mask)
-
     def sweep_many(
         self,
-        shapes: ArrayLike | Shape | Sequence[Shape],
+        shapes: ManyShapes,
         motions: ArrayLike,
         *,
         threads: int | None = None,
@@ -932,7 +587,7 @@ class Surface:
 
         Parameters
         ----------
-        shapes : array_like of shape (n, 4), or one or more shapes of one kind
+        shapes : Spheres, Capsules, Boxes, array_like of shape (n, 4), or shapes of one kind
             As for `contacts`.
         motions : array_like, shape (n, 3) or (1, 3)
             Displacements in meters, along straight lines.
@@ -956,20 +611,8 @@ class Surface:
             match, and shapes or motions at 1e38 m or beyond.
         """
         kind, rows = rows_of("shapes", shapes)
-        return self._sweep_rows(kind, "shapes", rows, motions, threads, mask)
-
-    def _sweep_rows(
-        self,
-        kind: int,
-        name: str,
-        rows: Floats,
-        motions: ArrayLike,
-        threads: int | None,
-        mask: int,
-    ) -> SweepHits:
         displacements = checks.points("motions", motions)
-        count = checks.common_length(**{name: rows, "motions": displacements})
-        refuse_far("shapes", rows)
+        count = checks.common_length(shapes=rows, motions=displacements)
         refuse_far("motions", displacements)
         return self._filtered(mask).sweeps(kind, rows, displacements, count, threads)
 
@@ -1043,8 +686,8 @@ class Surface:
             return self._queries
         return self._queries.filtered(checks.whole("mask", mask, 0, ALL_LAYERS))
 
-    def _met_at_place(self, mask: int) -> Queries:
-        """Return the same, where a height that was given with a place stands for the mask.
+    def _asked_at(self, mask: int, threads: int | None) -> Queries:
+        """Return what `_filtered` does; refuse a height that was given with a place, as the mask.
 
         By name only, a mask would take a tenth of the time of `height_at`.
         """
@@ -1052,6 +695,8 @@ class Surface:
             raise TypeError(
                 f"mask must be a whole number, got {mask}; a place is x and z, without a height"
             )
+        if threads is not None:
+            Workers(threads)  # refuses what is no number of threads
         return self._filtered(mask)
 
     @property

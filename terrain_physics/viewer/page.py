@@ -9,10 +9,10 @@ from terrain_physics.viewer.clip import Clip
 from terrain_physics.viewer.packing import packed
 
 MOST_BYTES = 1 << 26
-"""Of a page."""
+"""Limit of a page."""
 
 MOST_FRAMED_BYTES = 1 << 23
-"""Of a page in a frame, which a notebook keeps in its file."""
+"""Limit of a page in a frame, which a notebook keeps in its file."""
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 

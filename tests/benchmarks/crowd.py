@@ -114,7 +114,7 @@ def colliding(count: int) -> None:
         groups = {}
         for collide in (False, True):
             group = groups[collide] = CharacterGroup(land, WALKER, collide=collide, threads=1)
-            group.add_many(range(count), np.column_stack([x, land.heights_at(x, z) + 0.05, z]))
+            group.add_many(range(count), np.column_stack([x, land.height_at(x, z) + 0.05, z]))
             ways = np.array([x.mean(), z.mean()]) - np.column_stack([x, z])
             ways *= 4.0 / np.maximum(np.linalg.norm(ways, axis=1), 1e-9)[:, np.newaxis]
             speeds = np.insert(ways, 1, 0.0, axis=1)

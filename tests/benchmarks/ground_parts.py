@@ -36,11 +36,11 @@ def main(*, smoke: bool = False) -> None:
     motions = rng.normal(size=(count, 3))
     x, z = np.tile(balls[:, 0], 10), np.tile(balls[:, 2], 10)
     questions: dict[str, Callable[[Asked], object]] = {
-        "contacts of balls": lambda on: on.sphere_contacts(balls, threads=1),
-        "  the deepest": lambda on: on.sphere_contacts(balls, keep="deepest", threads=1),
+        "contacts of balls": lambda on: on.contacts(balls, threads=1),
+        "  the deepest": lambda on: on.contacts(balls, keep="deepest", threads=1),
         "  counted": lambda on: on.contact_counts(balls, threads=1),
         "rays": lambda on: on.raycast_many(*rays, threads=1),
-        "sweeps of balls": lambda on: on.sweep_spheres(balls, motions, threads=1),
+        "sweeps of balls": lambda on: on.sweep_many(balls, motions, threads=1),
         "heights": lambda on: on.height_at(x, z),
     }
     calls: dict[str, Callable[[], object]] = {}

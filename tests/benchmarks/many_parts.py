@@ -54,12 +54,12 @@ def _batches(grounds: dict[str, Ground], rng: np.random.Generator, count: int, r
     down = np.array([[0.0, -1.0, 0.0]])
     x, z = centers[:, 0].copy(), centers[:, 2].copy()
     questions: dict[str, Callable[[Ground], object]] = {
-        "contacts of balls": lambda on: on.sphere_contacts(balls, threads=1),
+        "contacts of balls": lambda on: on.contacts(balls, threads=1),
         "  counted": lambda on: on.contact_counts(balls, threads=1),
         "rays": lambda on: on.raycast_many(centers, directions, 300.0, threads=1),
         "rays down": lambda on: on.raycast_many(centers, down, threads=1),
-        "sweeps of balls": lambda on: on.sweep_spheres(balls, motions, threads=1),
-        "heights": lambda on: on.heights_at(x, z, threads=1),
+        "sweeps of balls": lambda on: on.sweep_many(balls, motions, threads=1),
+        "heights": lambda on: on.height_at(x, z, threads=1),
         "closest points": lambda on: on.closest_points(centers, threads=1),
     }
     _compare(f"{count:,} questions, one thread", questions, grounds, rounds, count)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import Contacts, Ground, HeightMap, TriangleMesh
+from terrain_physics import Boxes, Capsules, Contacts, Ground, HeightMap, TriangleMesh
 from tests.benchmarks.terrain_limit import hills
 from tests.benchmarks.timing import print_table
 
@@ -60,7 +60,7 @@ class Shapes:
         x, z = self.xs(count), self.xs(count)
         points = np.column_stack([x, np.empty(count), z])
         for some in np.array_split(points, count // 100_000 + 1):
-            some[:, 1] = self._ground.heights_at(some[:, 0], some[:, 2], threads=1) + 0.2
+            some[:, 1] = self._ground.height_at(some[:, 0], some[:, 2], threads=1) + 0.2
         return points
 
     def balls(self, count: int) -> Floats:
@@ -86,12 +86,12 @@ Ask = Callable[[Surface, Shapes, int], partial[Any]]
 
 def _heights(g: Surface, s: Shapes, n: int) -> partial[Any]:
     x, z = s.xs(n), s.xs(n)
-    return partial(g.heights_at, x, z, threads=1)
+    return partial(g.height_at, x, z, threads=1)
 
 
 def _normals(g: Surface, s: Shapes, n: int) -> partial[Any]:
     x, z = s.xs(n), s.xs(n)
-    return partial(g.normals_at, x, z, threads=1)
+    return partial(g.normal_at, x, z, threads=1)
 
 
 def _boxed(g: Surface, s: Shapes, n: int) -> partial[Any]:
@@ -128,22 +128,22 @@ def _counts(g: Surface, s: Shapes, n: int) -> partial[Any]:
 
 def _capsules(g: Surface, s: Shapes, n: int) -> partial[Any]:
     capsules = s.capsules(n)
-    return partial(g.capsule_contacts, capsules, threads=1)
+    return partial(g.contacts, Capsules(capsules), threads=1)
 
 
 def _boxes(g: Surface, s: Shapes, n: int) -> partial[Any]:
     points, turns = s.points(n), s.turns(n)
-    return partial(g.obb_contacts, points, HALF, turns, threads=1)
+    return partial(g.contacts, Boxes(points, HALF, turns), threads=1)
 
 
 def _sweeps(g: Surface, s: Shapes, n: int) -> partial[Any]:
     balls = s.balls(n)
-    return partial(g.sweep_spheres, balls, AWAY, threads=1)
+    return partial(g.sweep_many, balls, AWAY, threads=1)
 
 
 def _box_sweeps(g: Surface, s: Shapes, n: int) -> partial[Any]:
     points, turns = s.points(n), s.turns(n)
-    return partial(g.sweep_obbs, points, HALF, turns, AWAY, threads=1)
+    return partial(g.sweep_many, Boxes(points, HALF, turns), AWAY, threads=1)
 
 
 def _closest(g: Surface, s: Shapes, n: int) -> partial[Any]:
@@ -152,18 +152,18 @@ def _closest(g: Surface, s: Shapes, n: int) -> partial[Any]:
 
 
 ASKED: dict[str, tuple[Ask, int]] = {
-    "heights_at": (_heights, 8),
-    "normals_at": (_normals, 24),
+    "height_at": (_heights, 8),
+    "normal_at": (_normals, 24),
     "triangles_in_many": (_boxed, 500),
     "raycast_many": (_rays, 65),
     "raycast_many, down": (_rays_down, 65),
     "contacts of balls": (_contacts, 400),
     "contacts of balls, deepest": (_deepest, 88),
     "contact_counts of balls": (_counts, 8),
-    "capsule_contacts": (_capsules, 500),
-    "obb_contacts": (_boxes, 500),
-    "sweep_spheres": (_sweeps, 73),
-    "sweep_obbs": (_box_sweeps, 73),
+    "contacts of capsules": (_capsules, 500),
+    "contacts of boxes": (_boxes, 500),
+    "sweep_many of balls": (_sweeps, 73),
+    "sweep_many of boxes": (_box_sweeps, 73),
     "closest_points": (_closest, 41),
 }
 """Questions, and roughly the bytes of their answers for each row."""

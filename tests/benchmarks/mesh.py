@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import Sphere, TriangleMesh
+from terrain_physics import (
+    Boxes,
+    Capsules,
+    Sphere,
+    TriangleMesh,
+)
 from tests.benchmarks.timing import median_seconds, print_table
 from tests.helpers.meshes import Case, bumpy_sphere, grid
 
@@ -75,23 +80,21 @@ def shapes(scale: int) -> None:
     ways *= 2.0 / np.linalg.norm(ways, axis=1, keepdims=True)
     tall = np.column_stack([up, np.add(up, (0.0, 0.8, 0.0)), np.full(count, 0.4)])
     calls: dict[str, Callable[[], object]] = {
-        "contacts, balls r 0.5": lambda: mesh.sphere_contacts(balls, threads=1),
-        "contacts, balls r 0.5, deepest": lambda: mesh.sphere_contacts(
-            balls, keep="deepest", threads=1
+        "contacts, balls r 0.5": lambda: mesh.contacts(balls, threads=1),
+        "contacts, balls r 0.5, deepest": lambda: mesh.contacts(balls, keep="deepest", threads=1),
+        "contacts, balls r 0.5, two threads": lambda: mesh.contacts(balls, threads=2),
+        "contacts, capsules r 0.4": lambda: mesh.contacts(Capsules(ends), threads=1),
+        "contacts, boxes (0.4, 0.9, 0.4)": lambda: mesh.contacts(
+            Boxes(centers, half, turn), threads=1
         ),
-        "contacts, balls r 0.5, two threads": lambda: mesh.sphere_contacts(balls, threads=2),
-        "contacts, capsules r 0.4": lambda: mesh.capsule_contacts(ends, threads=1),
-        "contacts, boxes (0.4, 0.9, 0.4)": lambda: mesh.obb_contacts(
-            centers, half, turn, threads=1
-        ),
-        "sweeps of 2 m, balls r 0.5": lambda: mesh.sweep_spheres(moving, ways, threads=1),
-        "sweeps of 2 m, balls, two threads": lambda: mesh.sweep_spheres(moving, ways, threads=2),
-        "sweeps of 2 m, capsules r 0.4": lambda: mesh.sweep_capsules(tall, ways, threads=1),
-        "sweeps of 2 m, boxes": lambda: mesh.sweep_obbs(up, half, turn, ways, threads=1),
+        "sweeps of 2 m, balls r 0.5": lambda: mesh.sweep_many(moving, ways, threads=1),
+        "sweeps of 2 m, balls, two threads": lambda: mesh.sweep_many(moving, ways, threads=2),
+        "sweeps of 2 m, capsules r 0.4": lambda: mesh.sweep_many(Capsules(tall), ways, threads=1),
+        "sweeps of 2 m, boxes": lambda: mesh.sweep_many(Boxes(up, half, turn), ways, threads=1),
     }
     times = median_seconds(calls, 3)
     rows = [(name, f"{1e-6 * count / seconds:6.3f} M/s") for name, seconds in times.items()]
-    found = len(mesh.sphere_contacts(balls)) / count
+    found = len(mesh.contacts(balls)) / count
     title = f"Shapes on {len(faces):,} triangles of 1 m, {count:,} at a time; a ball touches"
     print_table(f"{title} {found:.1f}", rows)
     one, way = Sphere(tuple(centers[0]), 0.5), tuple(ways[0])

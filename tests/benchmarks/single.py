@@ -50,7 +50,7 @@ def main(*, smoke: bool = False) -> None:
         "sweep of a ball, 2 m": lambda: land.sweep(ball, (2.0, 0.0, 0.0)),
         "intersect_sphere_triangle": lambda: intersect_sphere_triangle(resting, floor),
         "intersect_obb_triangle": lambda: intersect_obb_triangle(crate, floor),
-        "heights_at, one place": lambda: land.heights_at(xs, zs),
+        "height_at, an array of one": lambda: land.height_at(xs, zs),
         "contacts, a row": lambda: land.contacts(one),
         "contact_counts, a row": lambda: land.contact_counts(one),
         "raycast_many, a row": lambda: land.raycast_many(place, way),

@@ -30,7 +30,7 @@ def _hills() -> HeightMap:
 
 def _places(count: int, land: HeightMap) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     x, z = np.random.default_rng(2).uniform(10, 1000, (2, count))
-    return np.column_stack([x, land.heights_at(x, z) + 0.3, z])
+    return np.column_stack([x, land.height_at(x, z) + 0.3, z])
 
 
 def _group(land: HeightMap, count: int) -> CharacterGroup:

@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demo.scenery.scenes import load_land
-from terrain_physics import ContactBuffer, HeightMap, Sphere
+from terrain_physics import (
+    Boxes,
+    Capsules,
+    ContactBuffer,
+    HeightMap,
+    Sphere,
+)
 from tests.benchmarks.timing import median_seconds, print_table
 
 
@@ -47,13 +53,13 @@ def main(*, smoke: bool = False) -> None:
     turns = random_rotations(rng, count)
 
     def boxes(threads: int) -> object:
-        return land.obb_contacts(centers, half, turns, threads=threads)
+        return land.contacts(Boxes(centers, half, turns), threads=threads)
 
     def counted(threads: int) -> object:
-        return land.obb_contact_counts(centers, half, turns, threads=threads)
+        return land.contact_counts(Boxes(centers, half, turns), threads=threads)
 
     def upright(threads: int) -> object:
-        return land.obb_contacts(centers, half, [np.eye(3)], threads=threads)
+        return land.contacts(Boxes(centers, half, [np.eye(3)]), threads=threads)
 
     calls: dict[str, Any] = {
         "balls, radius 0.5, counted": partial(land.contact_counts, balls, threads=1),
@@ -68,7 +74,7 @@ def main(*, smoke: bool = False) -> None:
         "  two threads  ": partial(boxes, 2),
         "  counted ": partial(counted, 1),
         "  not turned": partial(upright, 1),
-        "capsules, up to 0.6 thick": partial(land.capsule_contacts, capsules, threads=1),
+        "capsules, up to 0.6 thick": partial(land.contacts, Capsules(capsules), threads=1),
         "for comparison: fill 72 bytes for each contact of balls 0.5": partial(
             fill, 9 * len(land.contacts(balls))
         ),
@@ -82,7 +88,7 @@ def main(*, smoke: bool = False) -> None:
         for name, seconds in times.items()
     ]
     found = [len(land.contacts(balls)), len(land.contacts(mixed))]
-    found.append(len(land.obb_contacts(centers, half, turns)))
+    found.append(len(land.contacts(Boxes(centers, half, turns))))
     rows.append(("contacts of each", ", ".join(f"{number / count:.1f}" for number in found)))
     print_table(f"Contacts with a 1025 x 1025 map, all of each, {count:,} shapes", rows)
 

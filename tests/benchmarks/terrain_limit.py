@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demo.making.land import octaves
-from terrain_physics import HeightMap
+from terrain_physics import Boxes, HeightMap
 from tests.benchmarks.terrain import near_surface, random_rotations
 from tests.benchmarks.terrain_rays import rays_over
 from tests.benchmarks.timing import median_seconds, print_table
@@ -187,13 +187,13 @@ def questions(land: HeightMap, limit: Limit, asked: Queries) -> list[Question]:
         contacts("  theirs 88 bytes each, as ours ", mixed, "double"),
         Question(
             "turned boxes, contacts; theirs counted",
-            partial(land.obb_contacts, *boxes, threads=1),
+            partial(land.contacts, Boxes(*boxes), threads=1),
             boxes_counted,
             lambda found: len(found) == limit.counts.sum(),
         ),
         Question(
             "turned boxes, counted",
-            partial(land.obb_contact_counts, *boxes, threads=1),
+            partial(land.contact_counts, Boxes(*boxes), threads=1),
             boxes_counted,
             counts_agree,
         ),
@@ -216,11 +216,11 @@ def questions(land: HeightMap, limit: Limit, asked: Queries) -> list[Question]:
             hits_agree,
         ),
         Question(
-            f"ball sweeps of {WAY:.0f} m", partial(land.sweep_spheres, balls, motions, threads=1)
+            f"ball sweeps of {WAY:.0f} m", partial(land.sweep_many, balls, motions, threads=1)
         ),
         Question(
             "heights",
-            partial(land.heights_at, xs, zs, threads=1),
+            partial(land.height_at, xs, zs, threads=1),
             partial(limit.look_up, xs, zs),
             lambda heights: np.allclose(limit.heights, heights, rtol=0, atol=1e-9),
         ),

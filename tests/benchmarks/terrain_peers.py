@@ -265,7 +265,7 @@ def measure(count: int, repeats: int) -> tuple[list[Row], dict[str, str]]:
     rng = np.random.default_rng(5)
     origins, directions = rays_over(land, count)
     balls = origins + 0.0
-    balls[:, 1] = land.heights_at(balls[:, 0], balls[:, 2]) + rng.uniform(-0.5, 0.9, count)
+    balls[:, 1] = land.height_at(balls[:, 0], balls[:, 2]) + rng.uniform(-0.5, 0.9, count)
     asked = Questions(origins, directions, balls)
     versions = {peer.name: "not run" for peer in PEERS}
     answering: list[Peer] = [Ours(land)]

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere
+from terrain_physics import (
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    HeightMap,
+    Ray,
+    Sphere,
+)
 from tests.benchmarks.timing import median_seconds, print_table
 
 Floats = NDArray[np.float64]
@@ -37,7 +45,7 @@ def rays_over(land: HeightMap, count: int) -> tuple[Floats, Floats]:
     origins = np.column_stack(
         [rng.uniform(0, columns, count), rng.uniform(1, 30, count), rng.uniform(0, rows, count)]
     )
-    origins[:, 1] += land.heights_at(origins[:, 0], origins[:, 2])
+    origins[:, 1] += land.height_at(origins[:, 0], origins[:, 2])
     turn, down = rng.uniform(0, 2 * np.pi, count), rng.uniform(0.02, 0.7, count)
     along = np.cos(down)
     directions = np.column_stack([along * np.cos(turn), -np.sin(down), along * np.sin(turn)])
@@ -51,7 +59,7 @@ def queries(land: HeightMap, count: int) -> dict[str, Callable[[], object]]:
     motions *= 2.0 / np.linalg.norm(motions, axis=1, keepdims=True)
     origins, directions = rays_over(land, count)
     near = origins.copy()
-    near[:, 1] = land.heights_at(near[:, 0], near[:, 2]) + rng.uniform(0.4, 1.5, count)
+    near[:, 1] = land.height_at(near[:, 0], near[:, 2]) + rng.uniform(0.4, 1.5, count)
     spheres = np.column_stack([near, np.full(count, 0.5)])
     capsules = np.column_stack([near, np.add(near, (0.0, 1.0, 0.0)), np.full(count, 0.4)])
     halves, turns = np.array([(0.4, 0.9, 0.4)]), np.eye(3)[np.newaxis]
@@ -61,11 +69,13 @@ def queries(land: HeightMap, count: int) -> dict[str, Callable[[], object]]:
         "oblique rays, to 300 m": lambda: land.raycast_many(origins, directions, 300.0, threads=1),
         "oblique rays, any length": lambda: land.raycast_many(origins, directions, threads=1),
         "upright rays": lambda: land.raycast_many(origins, down, threads=1),
-        "sphere sweeps of 2 m": lambda: land.sweep_spheres(spheres, motions, threads=1),
-        "capsule sweeps of 2 m": lambda: land.sweep_capsules(capsules, motions, threads=1),
-        "box sweeps of 2 m": lambda: land.sweep_obbs(near, halves, turns, motions, threads=1),
-        "heights": lambda: land.heights_at(x, z, threads=1),
-        "normals": lambda: land.normals_at(x, z, threads=1),
+        "sphere sweeps of 2 m": lambda: land.sweep_many(spheres, motions, threads=1),
+        "capsule sweeps of 2 m": lambda: land.sweep_many(Capsules(capsules), motions, threads=1),
+        "box sweeps of 2 m": lambda: land.sweep_many(
+            Boxes(near, halves, turns), motions, threads=1
+        ),
+        "heights": lambda: land.height_at(x, z, threads=1),
+        "normals": lambda: land.normal_at(x, z, threads=1),
     }
 
 

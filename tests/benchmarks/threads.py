@@ -22,13 +22,13 @@ def _queries(land: HeightMap, count: int) -> dict[str, Callable[[int], object]]:
     places = rng.uniform(10, 1010, (count, 3)) * (1, 0, 1)
     above = np.add(places, (0, 60, 0))
     ways = rng.normal(size=(count, 3)) * (1, 0, 1) - (0, 0.5, 0)
-    heights = land.heights_at(places[:, 0], places[:, 2])
+    heights = land.height_at(places[:, 0], places[:, 2])
     balls = np.column_stack([places[:, 0], heights, places[:, 2], np.full(count, 0.5)])
     return {
-        "heights": lambda threads: land.heights_at(places[:, 0], places[:, 2], threads=threads),
+        "heights": lambda threads: land.height_at(places[:, 0], places[:, 2], threads=threads),
         "rays": lambda threads: land.raycast_many(above, ways, threads=threads),
         "contacts": lambda threads: land.contacts(balls, threads=threads),
-        "sweeps": lambda threads: land.sweep_spheres(balls, ways, threads=threads),
+        "sweeps": lambda threads: land.sweep_many(balls, ways, threads=threads),
     }
 
 

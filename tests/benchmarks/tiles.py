@@ -42,12 +42,12 @@ def _many(on: dict[str, Asked], count: int, rounds: int) -> None:
     _compare(
         f"{count:,} questions, one thread",
         {
-            "heights": lambda on: on.heights_at(x, z, threads=1),
-            "contacts of balls": lambda on: on.sphere_contacts(balls, threads=1),
-            "  the deepest": lambda on: on.sphere_contacts(balls, keep="deepest", threads=1),
+            "heights": lambda on: on.height_at(x, z, threads=1),
+            "contacts of balls": lambda on: on.contacts(balls, threads=1),
+            "  the deepest": lambda on: on.contacts(balls, keep="deepest", threads=1),
             "  counted": lambda on: on.contact_counts(balls, threads=1),
             "rays": lambda on: on.raycast_many(*rays, threads=1),
-            "sweeps of balls": lambda on: on.sweep_spheres(balls, motions, threads=1),
+            "sweeps of balls": lambda on: on.sweep_many(balls, motions, threads=1),
             "closest points": lambda on: on.closest_points(balls[:, :3], threads=1),
         },
         on,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from demo.picture import camera as cameras
-from demo.picture.frame import Balls, Boxes, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
+from demo.picture.frame import Balls, Camera, Crates, Frame, Label, Lines, Mesh, Pills, Tint
 from terrain_physics import AABB, HeightMap
 
 
@@ -56,10 +56,10 @@ def bodies_on(land: HeightMap, x: float, z: float, *, count: int = 12, seed: int
     )
     some = max(count // 3, 1)
     gold = np.tile(color(225, 170, 50), (some, 1))
-    boxes = Boxes(places(some, 0.9), np.full((some, 3), 0.8), turns(some, random), gold)
+    boxes = Crates(places(some, 0.9), np.full((some, 3), 0.8), turns(some, random), gold)
     feet = places(some, 0.4)
     red = np.tile(color(210, 70, 90), (some, 1))
-    capsules = Capsules(feet, feet + np.array([0.0, 1.1, 0.0]), np.full(some, 0.4), red)
+    capsules = Pills(feet, feet + np.array([0.0, 1.1, 0.0]), np.full(some, 0.4), red)
     return Frame(look_over(land, x, z), land, [balls], [boxes], [capsules])
 
 

@@ -21,7 +21,7 @@ def test_the_sample_is_in_meters(mountains: HeightMap) -> None:
     assert mountains.cell_size == (geodata.CELL, geodata.CELL)
     assert mountains.sample_count == (288, 512)
     assert not any(mountains.origin64)
-    raw = load_land().heights_at(*np.meshgrid(np.arange(512.0), np.arange(180.0, 468.0)))
+    raw = load_land().height_at(*np.meshgrid(np.arange(512.0), np.arange(180.0, 468.0)))
     assert np.abs(mountains.heights[:] - geodata.CELL * raw).max() < 0.006  # of an ASCII grid
 
 

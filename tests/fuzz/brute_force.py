@@ -138,7 +138,7 @@ def _sweeps(rng: np.random.Generator, grounds: list[KnownGround]) -> None:
         ways *= rng.uniform(0.1, FARTHEST, (SWEEPS, 1)) / np.linalg.norm(ways, axis=1)[:, None]
         balls.append(np.hstack([centers, radii]))
         motions.append(ways)
-        told.append(land.ground.sweep_spheres(balls[-1], ways).fraction)
+        told.append(land.ground.sweep_many(balls[-1], ways).fraction)
         low = np.minimum(centers, centers + ways) - radii - 1e-3
         high = np.maximum(centers, centers + ways) + radii + 1e-3
         lowest, highest = land.corners.min(axis=1), land.corners.max(axis=1)

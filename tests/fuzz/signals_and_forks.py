@@ -150,7 +150,7 @@ def _child(world: _World) -> int:
             world.ask_many()
             world.make_and_move()
             x, z = np.random.default_rng(0).uniform(1, 9, (2, 50))
-            status = 0 if len(world.ground.heights_at(x, z, threads=2)) == 50 else 2
+            status = 0 if len(world.ground.height_at(x, z, threads=2)) == 50 else 2
         finally:
             os._exit(status)
     return child

@@ -74,7 +74,7 @@ def test_threads_ask_while_parts_come_and_go():
     def ask():
         hits = ground.raycast_many(rays, [(0, -1, 0)])
         assert hits.material.tolist() == [3, 4, 0]
-        assert ground.sweep_spheres([(0, 5, 0, 0.5)], [(0, -9, 0)]).distance[0] == 4.0
+        assert ground.sweep_many([(0, 5, 0, 0.5)], [(0, -9, 0)]).distance[0] == 4.0
         assert ground.closest_point((20, 5, 0)).distance == 4.5
         mover.update(1 / 60)
         assert mover.grounded
@@ -201,7 +201,7 @@ def test_a_mesh_far_away_is_welded_as_one_made_there():
     rng = np.random.default_rng(3)
     balls = rng.uniform((1e6 - 1, 1, -1, 0.3), (1e6 + 2, 1, 2, 0.3), (200, 4))
     motions = rng.uniform((-1, -1.5, -1), (1, -1.5, 1), (200, 3))
-    found, expected = (on.sweep_spheres(balls, motions) for on in (ground, fresh))
+    found, expected = (on.sweep_many(balls, motions) for on in (ground, fresh))
     for values, others in zip(found, expected, strict=True):
         np.testing.assert_array_equal(values, others)
 

@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Capsule, Ground, HeightMap, Ray, Sphere, TriangleMesh
+from terrain_physics import (
+    AABB,
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    Ground,
+    HeightMap,
+    Ray,
+    Sphere,
+    TriangleMesh,
+)
 from tests.helpers.grounds import bits, everything, one_by_one, questions, rough
 from tests.helpers.meshes import grid
 
@@ -191,7 +202,7 @@ def test_every_answer_is_put_together_from_the_parts(name):
 def test_heights_and_normals_are_those_of_the_highest_part(name):
     parts, asked = open_parts(GROUNDS[name]), asked_of(name)
     ground = Ground(GROUNDS[name])
-    heights, normals = ground.heights_at(asked.x, asked.z), ground.normals_at(asked.x, asked.z)
+    heights, normals = ground.height_at(asked.x, asked.z), ground.normal_at(asked.x, asked.z)
     assert np.array_equal(heights, ground.height_at(asked.x, asked.z), equal_nan=True)
     assert np.array_equal(normals, ground.normal_at(asked.x, asked.z), equal_nan=True)
     for k, (x, z) in enumerate(zip(asked.x, asked.z, strict=True)):
@@ -214,15 +225,15 @@ def test_single_questions_are_rows_of_many(name):
     rays = ground.raycast_many(asked.centers, asked.directions)
     short = ground.raycast_many(asked.centers, asked.directions, 2.0)
     sweeps: list[Any] = [
-        ground.sweep_spheres(asked.balls, asked.motions),
-        ground.sweep_capsules(asked.capsules, asked.motions),
-        ground.sweep_obbs(asked.centers, asked.halves, asked.turns, asked.motions),
+        ground.sweep_many(asked.balls, asked.motions),
+        ground.sweep_many(Capsules(asked.capsules), asked.motions),
+        ground.sweep_many(Boxes(asked.centers, asked.halves, asked.turns), asked.motions),
     ]
     nearest = ground.closest_points(asked.centers)
     contacts = [
-        ground.sphere_contacts(asked.balls),
-        ground.capsule_contacts(asked.capsules),
-        ground.obb_contacts(asked.centers, asked.halves, asked.turns),
+        ground.contacts(asked.balls),
+        ground.contacts(Capsules(asked.capsules)),
+        ground.contacts(Boxes(asked.centers, asked.halves, asked.turns)),
     ]
     for k in range(60):
         for many in (rays, short, *sweeps):
@@ -249,7 +260,7 @@ def test_single_questions_are_rows_of_many(name):
 @pytest.mark.parametrize("name", GROUNDS)
 def test_one_ball_is_a_row_of_many(name, keep):
     ground, asked = Ground(GROUNDS[name]), asked_of(name)
-    many = ground.sphere_contacts(asked.balls[:60], keep=keep)
+    many = ground.contacts(asked.balls[:60], keep=keep)
     for k, ball in enumerate(asked.balls[:60]):
         one, rows = ground.contacts(Sphere(ball[:3], ball[3]), keep=keep), many.query == k
         for field in ("triangle", "penetration", "normal", "point", "material"):
@@ -276,7 +287,7 @@ def test_of_answers_equally_good_that_of_the_lower_id():
         ray = ground.raycast(Ray((1.5, 3, 1.25), DOWN))
         rays = ground.raycast_many([(1.5, 3, 1.25)], [DOWN])
         sweep = ground.sweep(Sphere((1.5, 3, 1.25), 1), (0, -9, 0))
-        sweeps = ground.sweep_spheres([(1.5, 3, 1.25, 1)], [(0, -9, 0)])
+        sweeps = ground.sweep_many([(1.5, 3, 1.25, 1)], [(0, -9, 0)])
         deepest = ground.contacts([(1.5, 0.5, 1.25, 1)], keep="deepest")
         assert ray is not None
         assert sweep is not None
@@ -292,11 +303,11 @@ def test_a_mesh_between_maps_that_are_one():
     places = np.array([(1.5, 3.0, 1.25), (6.5, 3.0, 1.25)])  # all exact
     balls = np.column_stack([places, [1, 1]])
     hits = ground.raycast_many(places, [DOWN])
-    sweeps = ground.sweep_spheres(balls, [(0, -9, 0)])
-    deepest = ground.sphere_contacts(np.subtract(balls, (0, 2.5, 0, 0)), keep="deepest")
+    sweeps = ground.sweep_many(balls, [(0, -9, 0)])
+    deepest = ground.contacts(np.subtract(balls, (0, 2.5, 0, 0)), keep="deepest")
     for triangles in (hits.triangle, sweeps.triangle, deepest.triangle):
         assert ground.part_of(triangles)[0].tolist() == [0, 1]
-    every = ground.part_of(ground.sphere_contacts([(4, 0.5, 1.25, 1)]).triangle)[0]
+    every = ground.part_of(ground.contacts([(4, 0.5, 1.25, 1)]).triangle)[0]
     assert set(every) == {0, 1, 2}
     assert (np.diff(every) >= 0).all()
 
@@ -329,7 +340,7 @@ def test_a_bridge_over_a_valley():
     assert set(ground.part_of(over.triangle)[0]) == {1}
     tall = ground.contacts([Capsule((20, -8, 10), (20, 0, 10), 0.5)], keep="all")
     assert set(ground.part_of(tall.triangle)[0]) == {0, 1}
-    falls = ground.sweep_spheres([(20, 3, 10, 1), (20, -2, 10, 1), (20, 3, 15, 1)], [(0, -20, 0)])
+    falls = ground.sweep_many([(20, 3, 10, 1), (20, -2, 10, 1), (20, 3, 15, 1)], [(0, -20, 0)])
     assert falls.distance.tolist() == [2, 5, 10]
     assert ground.part_of(falls.triangle)[0].tolist() == [1, 0, 0]
     assert ground.contact_counts([(20, -4, 10, 1)]).tolist() == [0]
@@ -343,9 +354,9 @@ def test_a_cave_mouth_is_a_hole_in_a_map_and_a_mesh_below():
         [(8, -4, 8), (8, -4, 12), (18, -4, 8), (18, -4, 12)], [(0, 1, 2), (1, 3, 2)]
     )
     ground = Ground([land, floor])
-    assert ground.heights_at([4.0, 10.0], 10).tolist() == [0, -4]
+    assert ground.height_at([4.0, 10.0], 10).tolist() == [0, -4]
     assert ground.raycast_many([(10, 5, 10), (4, 5, 10)], [DOWN]).distance.tolist() == [9, 5]
-    assert ground.sweep_spheres([(10, 5, 10, 1)], [(0, -20, 0)]).distance.tolist() == [8]
+    assert ground.sweep_many([(10, 5, 10, 1)], [(0, -20, 0)]).distance.tolist() == [8]
     # In the cave, under solid ground.
     box = OBB((16, -3.5, 10), (0.4, 0.6, 0.4), glm.mat3())
     assert set(ground.part_of(ground.contacts(box).triangle)[0]) == {1}
@@ -384,7 +395,7 @@ def test_a_single_map_goes_on_outside_with_the_id_of_no_triangle():
     assert hit is not None
     assert hit == alone
     assert (hit.triangle, hit.material) == (-1, materials(1)[0, 0])
-    found = ground.sphere_contacts([(-20, ground.height_at(-20.0, -20.0), -20, 1)])
+    found = ground.contacts([(-20, ground.height_at(-20.0, -20.0), -20, 1)])
     assert len(found) >= 2
     assert (found.triangle == -1).all()
     assert (found.material == materials(1)[0, 0]).all()
@@ -398,12 +409,12 @@ def test_what_is_edited_or_moved_shows_in_the_next_answer():
         ground = Ground(parts)
         ball = [(5, 5, 5, 0.5)]
         before = ground.version
-        assert ground.heights_at([5], 5) == [2]
+        assert ground.height_at([5], 5) == [2]
         mesh.refit(np.add(mesh.vertices, (0, 1, 0)))
-        assert ground.heights_at([5], 5) == [3]
-        assert ground.sweep_spheres(ball, [(0, -9, 0)]).distance == pytest.approx(1.5)
+        assert ground.height_at([5], 5) == [3]
+        assert ground.sweep_many(ball, [(0, -9, 0)]).distance == pytest.approx(1.5)
         land[3:8, 3:8] = 4
-        assert ground.heights_at([5], 5) == [4]
+        assert ground.height_at([5], 5) == [4]
         assert ground.raycast_many([(5, 9, 5)], [DOWN]).distance == [5]
         assert (ground.part_of(ground.contacts([(5, 4.2, 5, 0.5)]).triangle)[0] == 0).all()
         land[3:8, 3:8] = 0
@@ -425,13 +436,13 @@ def test_no_questions_no_answers(name):
     none = np.zeros((0, 3))
     assert len(ground.contacts(np.zeros((0, 4)))) == 0
     assert len(ground.contacts(np.zeros((0, 4)), keep="deepest")) == 0
-    assert len(ground.sphere_contacts([(0, 99, 0, 1)], keep="deepest")) == 0
+    assert len(ground.contacts([(0, 99, 0, 1)], keep="deepest")) == 0
     assert len(ground.contact_counts(np.zeros((0, 4)))) == 0
     assert len(ground.raycast_many(none, none).distance) == 0
-    assert len(ground.sweep_spheres(np.zeros((0, 4)), none).distance) == 0
+    assert len(ground.sweep_many(np.zeros((0, 4)), none).distance) == 0
     assert len(ground.sweep_many([], none).distance) == 0
-    assert ground.heights_at([], []).shape == (0,)
-    assert ground.normals_at([], []).shape == (0, 3)
+    assert ground.height_at([], []).shape == (0,)
+    assert ground.normal_at([], []).shape == (0, 3)
     offsets, ids = ground.triangles_in_many(none, none)
     assert (offsets.tolist(), ids.tolist()) == ([0], [])
     assert len(ground.triangles_in(AABB((0, 90, 0), (1, 91, 1)))) == 0
@@ -443,7 +454,7 @@ def test_bad_input(name):
     with pytest.raises(ValueError, match="keep must be one of 'all', 'deepest', got 'some'"):
         ground.contacts([(0, 0, 0, 1)], keep="some")
     with pytest.raises(ValueError, match=r"radius must be|negative"):
-        ground.sphere_contacts([(0, 0, 0, -1)])
+        ground.contacts([(0, 0, 0, -1)])
     with pytest.raises(TypeError, match="ray must be a Ray"):
         ground.raycast(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_distance must be"):
@@ -453,15 +464,15 @@ def test_bad_input(name):
     with pytest.raises(TypeError, match="shape must be a Sphere, Capsule, OBB or AABB"):
         ground.sweep(3, (0, 0, 0))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="x must be finite"):
-        ground.heights_at([np.nan], 0)
+        ground.height_at([np.nan], 0)
     with pytest.raises(ValueError, match="x must be finite"):
         ground.height_at(math.nan, 0.0)
     with pytest.raises(ValueError, match="must have shapes that fit"):
-        ground.normals_at([0, 1], [0, 1, 2])
+        ground.normal_at([0, 1], [0, 1, 2])
     with pytest.raises(TypeError, match="aabb must be an AABB"):
         ground.triangles_in(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="lowers must be <= uppers"):
         ground.triangles_in_many([(1, 0, 0)], [(0, 0, 0)])
-    for ask in (ground.heights_at, ground.normals_at):
+    for ask in (ground.height_at, ground.normal_at):
         with pytest.raises(ValueError, match="threads must be None or an integer >= 1, got 0"):
             ask([0], 0, threads=0)

@@ -82,7 +82,7 @@ def test_the_order_of_triangles_changes_only_their_ids():
     order = rng.permutation(len(faces))
     mesh, other = TriangleMesh(vertices, faces), TriangleMesh(vertices, faces[order])
     balls = rng.uniform((0, -1, 0, 0.2), (24, 1, 24, 1.5), (80, 4))
-    found, expected = (on.sphere_contacts(balls) for on in (other, mesh))
+    found, expected = (on.contacts(balls) for on in (other, mesh))
     rows = np.lexsort((order[found.triangle], found.query))
     assert order[found.triangle][rows].tolist() == expected.triangle.tolist()
     for name in ("query", "penetration", "normal", "point"):

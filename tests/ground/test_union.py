@@ -165,9 +165,9 @@ def test_a_ball_that_rolls_over_the_seam_is_not_stopped():
     flat = cut(np.zeros((25, 41)), *FOUR)
     ground = ground_of(flat)
     for z in (3.3, 11.0, 11.25):
-        hits = ground.sweep_spheres([(x, 0.5, z, 0.5) for x in (3, 16.5, 17.0)], [(6, 0, 0.5)])
+        hits = ground.sweep_many([(x, 0.5, z, 0.5) for x in (3, 16.5, 17.0)], [(6, 0, 0.5)])
         assert np.isnan(hits.fraction).all()
-    assert (ground.normals_at([16.999, 17, 17.001], 11) == (0, 1, 0)).all()
+    assert (ground.normal_at([16.999, 17, 17.001], 11) == (0, 1, 0)).all()
 
 
 def test_edits_of_a_part_show_in_the_next_answers():
@@ -226,7 +226,7 @@ def test_each_map_ends_at_its_border_where_there_are_several():
     ground = Ground(tiles)
     assert np.isnan(ground.height_at(-3.0, 5.0))
     assert np.isnan(ground.normal_at(-3.0, 5.0).x)
-    assert np.isnan(ground.heights_at([-3.0, 50], 5)).all()
+    assert np.isnan(ground.height_at([-3.0, 50], 5)).all()
     alone = Ground(tiles[:1])
     assert alone.height_at(-3.0, 5.0) == tiles[0].height_at(-3.0, 5.0)
 
@@ -272,8 +272,8 @@ def test_an_edit_while_others_ask_is_seen_whole_or_not_at_all():
     def ask(results):
         for _ in range(times(30)):
             results.append(np.unique(ground.raycast_many(origins, [(0, -1, 0)]).distance))
-            results.append(np.unique(ground.heights_at(x, z)))
-            results.append(np.unique(ground.normals_at(x, z)[:, 1]))
+            results.append(np.unique(ground.height_at(x, z)))
+            results.append(np.unique(ground.normal_at(x, z)[:, 1]))
 
     seen: list[Any] = []
     editor = threading.Thread(target=edit)
@@ -607,7 +607,7 @@ def test_edits_of_neighbors_while_others_ask_end_in_one_map(count):
     def ask(ground):
         walker = CharacterMovement(ground, SphereCollider(0.5), position=(8, 300, 8))
         while not stop.is_set():
-            ground.heights_at([8.0, 4.0], [4.0, 8.0])
+            ground.height_at([8.0, 4.0], [4.0, 8.0])
             ground.height_at(8.0, 8.0)
             walker.update(0.01)
 
@@ -642,7 +642,7 @@ def test_a_pit_across_a_border_is_seen_whole_or_not_at_all():
 
     def ask():
         while not stop.is_set():
-            pairs.append(ground.heights_at([31.0, 33.0], 16.0))
+            pairs.append(ground.height_at([31.0, 33.0], 16.0))
 
     asker = threading.Thread(target=ask)
     asker.start()
@@ -652,7 +652,7 @@ def test_a_pit_across_a_border_is_seen_whole_or_not_at_all():
         ground.smooth((32, 16), 5)
     stop.set()
     asker.join()
-    pairs.append(ground.heights_at([31.0, 33.0], 16.0))
+    pairs.append(ground.height_at([31.0, 33.0], 16.0))
     assert pairs[-1][0] < -times(300) / 7.5
     assert all(left == right for left, right in pairs)
 
@@ -790,7 +790,7 @@ def test_a_long_query_sees_the_tiles_as_they_were_when_it_began():
                 tile[:] = level
             assert ground.height_at(33.0, 5.0) == level
         assert (_surface_at(views, xs, zs, 1, normals=False) == 0.0).all()
-    assert (ground.heights_at(xs, zs) == 7.0).all()
+    assert (ground.height_at(xs, zs) == 7.0).all()
 
 
 @pytest.mark.alone
@@ -801,7 +801,7 @@ def test_a_tile_in_two_grounds_is_edited_while_both_are_asked():
 
     def ask(ground):
         while not over.is_set():
-            ground.heights_at([8.0, 7.5, 8.5], 4.0)
+            ground.height_at([8.0, 7.5, 8.5], 4.0)
             ground.height_at(8.0, 4.0)
 
     threads = [threading.Thread(target=ask, args=(ground,)) for ground in grounds]

@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Capsule, Ground, HeightMap, Sphere
+from terrain_physics import (
+    AABB,
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    Ground,
+    HeightMap,
+    Sphere,
+)
 from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES
 from terrain_physics.surface.results import Contact, Contacts
 from tests.helpers.examples import examples
@@ -65,7 +74,7 @@ def test_balls_touch_what_the_oracle_says(drawn, size, above):
     case, center = drawn
     radius = size * min(case.oracle.cell_size)
     center[1] += above * radius
-    found = case.land.sphere_contacts([(*center, radius)])
+    found = case.land.contacts([(*center, radius)])
     ids, corners = triangles_of(case)
     if len(ids) == 0:
         assert len(found) == 0
@@ -80,7 +89,7 @@ def test_pushes_of_balls_are_those_of_the_oracle(seed, radius):
     rng = np.random.default_rng(seed)
     case = both(ROUGH, diagonal="shortest", border="open")
     center = rng.uniform((0, 0, 0), (6, 1.5, 5))
-    found = case.land.sphere_contacts([(*center, radius)])
+    found = case.land.contacts([(*center, radius)])
     ids, corners = triangles_of(case)
     distances, pushes, feet = pushes_of_ball(center, radius, corners)
     same_triangles(found, ids, distances, radius, 1e-9)
@@ -99,7 +108,7 @@ def test_capsules_touch_what_the_oracle_says(seed):
     case = both(ROUGH, diagonal="alternating", border="open")
     start = rng.uniform((0, 0, 0), (6, 2, 5))
     end, radius = start + rng.uniform(-1, 1, 3), rng.uniform(0.1, 0.6)
-    found = case.land.capsule_contacts([(*start, *end, radius)])
+    found = case.land.contacts(Capsules([(*start, *end, radius)]))
     ids, corners = triangles_of(case)
     distances = distance_of_segment(start, end, corners)
     same_triangles(found, ids, distances, radius, 1e-7)
@@ -128,7 +137,7 @@ def test_boxes_touch_what_the_oracle_says(seed):
     center, half = rng.uniform((0, 0, 0), (6, 2, 5)), rng.uniform(0.1, 0.9, 3)
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     turn[:, 0] *= np.linalg.det(turn)
-    found = case.land.obb_contacts([center], [half], [turn])
+    found = case.land.contacts(Boxes([center], [half], [turn]))
     ids, corners = triangles_of(case)
     near = np.linalg.norm(corners - center, axis=2).min(axis=1) < 3
     ids, corners = ids[near], corners[near]
@@ -249,15 +258,15 @@ def test_shapes_may_be_objects_or_rows():
     turn = glm.quat(glm.vec3(0.3, 0.2, 0.1))
     box, upright = OBB((1, 0.2, 1), (0.5, 0.4, 0.3), turn), AABB((1, -1, 1), (2, 1, 3))
     pairs: list[tuple[Any, Contacts]] = [
-        (ball, FLAT.sphere_contacts([(1, 0.2, 1, 0.5)])),
-        (capsule, FLAT.capsule_contacts([(1, 0.2, 1, 2, 0.4, 1, 0.5)])),
+        (ball, FLAT.contacts([(1, 0.2, 1, 0.5)])),
+        (capsule, FLAT.contacts(Capsules([(1, 0.2, 1, 2, 0.4, 1, 0.5)]))),
         (
             box,
-            FLAT.obb_contacts(
-                [box.center64], [box.half_extents64], np.reshape(box.rotation64, (1, 3, 3))
+            FLAT.contacts(
+                Boxes([box.center64], [box.half_extents64], np.reshape(box.rotation64, (1, 3, 3)))
             ),
         ),
-        (upright, FLAT.obb_contacts([(1.5, 0, 2)], [(0.5, 1, 1)], [np.eye(3)])),
+        (upright, FLAT.contacts(Boxes([(1.5, 0, 2)], [(0.5, 1, 1)], [np.eye(3)]))),
     ]
     for shape, rows in pairs:
         assert len(rows) > 0
@@ -271,10 +280,10 @@ def test_shapes_may_be_objects_or_rows():
     assert FLAT.contact_counts([(1, 9, 1, 0.5), (1, 0.2, 1, 0.5)]).tolist() == [0, 6]
     assert FLAT.contact_counts(np.empty((0, 4))).tolist() == []
     ends = [(1, 0.2, 1, 2, 0.4, 1, 0.5), (1, 9, 1, 2, 9, 1, 0.5)]
-    assert FLAT.capsule_contact_counts(ends).tolist() == [len(FLAT.capsule_contacts(ends)), 0]
+    assert FLAT.contact_counts(Capsules(ends)).tolist() == [len(FLAT.contacts(Capsules(ends))), 0]
     boxes = [(1.5, 0, 2), (1.5, 9, 2)], [(0.5, 1, 1)], [np.eye(3)]
-    assert FLAT.obb_contact_counts(*boxes).tolist() == [len(FLAT.obb_contacts(*boxes)), 0]
-    assert FLAT.obb_contact_counts(*boxes, mask=2).tolist() == [0, 0]
+    assert FLAT.contact_counts(Boxes(*boxes)).tolist() == [len(FLAT.contacts(Boxes(*boxes))), 0]
+    assert FLAT.contact_counts(Boxes(*boxes), mask=2).tolist() == [0, 0]
     assert len(FLAT.contacts(np.empty((0, 4)))) == len(FLAT.contacts([(1, 9, 1, 0.5)])) == 0
 
 
@@ -288,22 +297,22 @@ def test_bad_input_is_named():
         FLAT.contacts(ball, keep="first")
     with pytest.raises(ValueError, match=r"radius must be >= 0, got -1.0 in shapes\[1\]"):
         FLAT.contacts([(0, 0, 0, 1), (0, 0, 0, -1)])
-    with pytest.raises(ValueError, match=r"spheres must have shape \(n, 4\), got \(1, 3\)"):
-        FLAT.sphere_contacts([(0, 0, 0)])
-    with pytest.raises(ValueError, match=r"capsules must have shape \(n, 7\)"):
-        FLAT.capsule_contacts([(0, 0, 0, 1)])
-    with pytest.raises(ValueError, match=r"radius must be >= 0, got -2.0 in capsules\[0\]"):
-        FLAT.capsule_contacts([(0, 0, 0, 1, 1, 1, -2)])
+    with pytest.raises(ValueError, match=r"shapes must have shape \(n, 4\), got \(1, 3\)"):
+        FLAT.contacts([(0, 0, 0)])
+    with pytest.raises(ValueError, match=r"rows must have shape \(n, 7\)"):
+        FLAT.contacts(Capsules([(0, 0, 0, 1)]))
+    with pytest.raises(ValueError, match=r"radius must be >= 0, got -2.0 in rows\[0\]"):
+        FLAT.contacts(Capsules([(0, 0, 0, 1, 1, 1, -2)]))
     with pytest.raises(ValueError, match="half extent must be >= 0"):
-        FLAT.obb_contacts([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)])
+        FLAT.contacts(Boxes([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)]))
     with pytest.raises(ValueError, match="same number of rows or one"):
-        FLAT.obb_contacts(np.zeros((2, 3)), np.ones((3, 3)), [np.eye(3)])
-    with pytest.raises(ValueError, match=r"capsules must have shape \(n, 7\)"):
-        FLAT.capsule_contact_counts([(0, 0, 0, 1)])
+        FLAT.contacts(Boxes(np.zeros((2, 3)), np.ones((3, 3)), [np.eye(3)]))
+    with pytest.raises(ValueError, match=r"rows must have shape \(n, 7\)"):
+        FLAT.contact_counts(Capsules([(0, 0, 0, 1)]))
     with pytest.raises(ValueError, match="half extent must be >= 0"):
-        FLAT.obb_contact_counts([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)])
-    with pytest.raises(ValueError, match="shapes must be below 1e\\+38 m"):
-        FLAT.capsule_contact_counts([(0, 0, 0, 1, 1e38, 1, 2)])
+        FLAT.contact_counts(Boxes([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)]))
+    with pytest.raises(ValueError, match="rows must be below 1e\\+38 m"):
+        FLAT.contact_counts(Capsules([(0, 0, 0, 1, 1e38, 1, 2)]))
     with pytest.raises(ValueError, match="must be finite"):
         FLAT.contacts([(0, math.nan, 0, 1)])
     with pytest.raises(ValueError, match="threads must be None or an integer >= 1"):
@@ -377,7 +386,7 @@ def test_one_shape_is_answered_as_in_a_batch(name, keep):
     rng = np.random.default_rng(7)
     count, seen = 60, set()
     xs, zs = x + cell * rng.uniform(-4, 44, count), z + cell * rng.uniform(-4, 28, count)
-    ys = np.nan_to_num(land.heights_at(xs, zs), nan=y) + rng.normal(0, 0.4, count)
+    ys = np.nan_to_num(land.height_at(xs, zs), nan=y) + rng.normal(0, 0.4, count)
     places = np.stack([xs, ys, zs], axis=1)
     sizes = cell * 10 ** rng.uniform(-1.5, 1.1, count)
     places[0], sizes[0] = (x + 3 * cell, land.height_at(x + 3 * cell, z) + 1.0, z), 1.0

@@ -143,9 +143,9 @@ def test_boxes(kind):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
-    every = land.obb_contacts(centers, half, turns)
+    every = land.contacts(tp.Boxes(centers, half, turns))
     assert_same(every, expected)
-    deepest = land.obb_contacts(centers, half, turns, keep="deepest")
+    deepest = land.contacts(tp.Boxes(centers, half, turns), keep="deepest")
     kept = deepest_of(every)
     assert deepest.triangle.tolist() == every.triangle[kept].tolist()
     assert deepest.penetration.tobytes() == every.penetration[kept].tobytes()
@@ -184,7 +184,7 @@ def test_boxes_whose_faces_all_but_tie(kind):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
-    assert_same(land.obb_contacts(centers, half, turns), expected)
+    assert_same(land.contacts(tp.Boxes(centers, half, turns)), expected)
 
 
 def barely_touching(land, rng, half, turns):
@@ -221,7 +221,7 @@ def test_boxes_that_barely_touch(kind):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
-    assert_same(land.obb_contacts(centers, half, turns), expected)
+    assert_same(land.contacts(tp.Boxes(centers, half, turns)), expected)
 
 
 @pytest.mark.parametrize("kind", MAPS)
@@ -246,7 +246,7 @@ def test_capsules(kind):
         return np.array(rows) + 0.0
 
     lower, upper = np.minimum(starts, ends) - radii, np.maximum(starts, ends) + radii
-    every = land.capsule_contacts(np.column_stack([starts, ends, radii]))
+    every = land.contacts(tp.Capsules(np.column_stack([starts, ends, radii])))
     assert_same(every, brute(land, lower, upper, pushes))
 
 

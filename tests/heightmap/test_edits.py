@@ -93,7 +93,7 @@ def answers(land: HeightMap) -> list[Any]:
         land.heights, land.holes[:], land.materials[:], land.thickness,
         found.query, found.triangle, found.penetration, found.material,
         hits.distance, hits.triangle, hits.material, *land.blocks(0),
-        land.normals_at(places[:, 0], places[:, 2]),
+        land.normal_at(places[:, 0], places[:, 2]),
     ]  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def test_an_upright_ray_is_a_height(data, case):
         assert hit.distance == (y - height) * -way
         hits = case.land.raycast_many([(x, y, z)], [(0, way, 0)])
         np.testing.assert_array_equal(hits.point, [(x, height, z)])
-        np.testing.assert_array_equal(hits.normal, case.land.normals_at([x], [z]))
+        np.testing.assert_array_equal(hits.normal, case.land.normal_at([x], [z]))
         assert hit.triangle == hits.triangle[0]
         assert case.land.raycast(Ray((x, y, z), (0, -way, 0))) is None
 
@@ -144,7 +144,7 @@ def test_levels_of_blocks_lose_nothing(border, diagonal):
     count = 60
     u, v = rng.uniform(0, oracle.columns, count), rng.uniform(0, oracle.rows, count)
     origins = np.column_stack([1e5 + u * 1.5, np.zeros(count), v * 0.7 - 2e5])
-    origins[:, 1] = land.heights_at(origins[:, 0], origins[:, 2]) + rng.uniform(-1, 9, count)
+    origins[:, 1] = land.height_at(origins[:, 0], origins[:, 2]) + rng.uniform(-1, 9, count)
     directions = rng.normal(size=(count, 3)) * (1.0, 0.1, 1.0)
     directions[:10, 0] = 0.0
     directions[10:20, 2] = 0.0
@@ -170,12 +170,12 @@ def test_rays_at_corners_and_edges_pass_between_no_triangles():
     rows, columns = rng.integers(1, 39, 400), rng.integers(1, 59, 400)
     shares = np.where(rng.random(400) < 0.5, 0.0, rng.random(400))
     targets = np.column_stack([columns - shares, np.zeros(400), rows + 0.0])
-    targets[:, 1] = land.heights_at(targets[:, 0], targets[:, 2])
+    targets[:, 1] = land.height_at(targets[:, 0], targets[:, 2])
     for offset in ((3.0, 500.0, 2.0), (0.0, 300.0, 1.0), (1.0, -400.0, 0.0), (0.25, 200.0, 0.25)):
         origins = targets + offset
         hits = land.raycast_many(origins, -np.array([offset]))
         assert not np.isnan(hits.distance).any()
-        heights = land.heights_at(hits.point[:, 0], hits.point[:, 2])
+        heights = land.height_at(hits.point[:, 0], hits.point[:, 2])
         np.testing.assert_allclose(hits.point[:, 1], heights, atol=1e-9)
 
 
@@ -263,7 +263,7 @@ def test_the_first_change_of_side_is_never_missed(data, case):
     origin, unit = np.array(ray.origin64), np.array(ray.direction64)
     travels = np.linspace(0.0, 60.0, 241)
     points = origin + travels[:, np.newaxis] * unit
-    above = points[:, 1] - case.land.heights_at(points[:, 0], points[:, 2])
+    above = points[:, 1] - case.land.height_at(points[:, 0], points[:, 2])
     sure = np.abs(above) > 1e-6
     signs = np.sign(above[sure])
     changes = np.flatnonzero(signs[1:] != signs[:-1])
@@ -388,8 +388,8 @@ def test_rays_may_be_cast_while_the_ground_is_edited():
             ValueError,
             "threads must be",
         ),
-        (lambda m: m.heights_at([0.0], [math.nan]), ValueError, "z must be finite"),
-        (lambda m: m.normals_at([0.0], [1.0, 2.0, 3.0], threads=1.5), ValueError, "threads"),
+        (lambda m: m.height_at([0.0], [math.nan]), ValueError, "z must be finite"),
+        (lambda m: m.normal_at([0.0], [1.0, 2.0, 3.0], threads=1.5), ValueError, "threads"),
     ],
 )
 def test_bad_input_is_refused(call, error, message):

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere
+from terrain_physics import (
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    HeightMap,
+    Ray,
+    Sphere,
+)
 from terrain_physics.surface.results import SweepHit
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import both, coordinates, maps
@@ -280,9 +288,9 @@ def test_arrays_are_shapes_one_by_one():
     ends = np.array([(*c.a64, *c.b64, 0.2) for c in capsules])
     rotation = [np.array(boxes[0].rotation64).reshape(3, 3)]
     answers: list[tuple[Any, Any]] = [
-        (spheres, land.sweep_spheres(rows, motions)),
-        (capsules, land.sweep_capsules(ends, motions)),
-        (boxes, land.sweep_obbs(centers, [(0.2, 0.3, 0.1)], rotation, motions)),
+        (spheres, land.sweep_many(rows, motions)),
+        (capsules, land.sweep_many(Capsules(ends), motions)),
+        (boxes, land.sweep_many(Boxes(centers, [(0.2, 0.3, 0.1)], rotation), motions)),
     ]
     for shapes, hits in answers:
         many = land.sweep_many(shapes, motions)
@@ -300,8 +308,8 @@ def test_arrays_are_shapes_one_by_one():
                 assert hit.normal == glm.vec3(many.normal[i])
                 assert hit.point == glm.vec3(many.point[i])
     everything = np.repeat(rows, 100, axis=0)
-    one = land.sweep_spheres(everything, np.repeat(motions, 100, axis=0), threads=1)
-    two = land.sweep_spheres(everything, np.repeat(motions, 100, axis=0), threads=3)
+    one = land.sweep_many(everything, np.repeat(motions, 100, axis=0), threads=1)
+    two = land.sweep_many(everything, np.repeat(motions, 100, axis=0), threads=3)
     for name in one._fields:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
@@ -310,7 +318,7 @@ def test_no_motion_and_no_shapes():
     land = HeightMap(RIDGES)
     assert land.sweep(Sphere((1, 0, 1), 1.0), (0, 0, 0)) is None
     assert len(land.sweep_many([], np.zeros((0, 3))).fraction) == 0
-    assert len(land.sweep_spheres(np.zeros((0, 4)), [(0, 1, 0)]).normal) == 0
+    assert len(land.sweep_many(np.zeros((0, 4)), [(0, 1, 0)]).normal) == 0
 
 
 @pytest.mark.parametrize(
@@ -319,18 +327,22 @@ def test_no_motion_and_no_shapes():
         (lambda m: m.sweep(Ray((0, 0, 0), (1, 1, 1)), (0, 1, 0)), TypeError, "shape must be a Sp"),
         (lambda m: m.sweep(Sphere((0, 0, 0), 1), (0, math.nan, 0)), ValueError, "motion.y must be"),
         (
-            lambda m: m.sweep_spheres([(0, 0, 0, -1)], [(0, 1, 0)]),
+            lambda m: m.sweep_many([(0, 0, 0, -1)], [(0, 1, 0)]),
             ValueError,
             "radius must be >= 0",
         ),
-        (lambda m: m.sweep_capsules([(0,) * 6], [(0, 1, 0)]), ValueError, "capsules must have sha"),
         (
-            lambda m: m.sweep_obbs([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)], [(0, 1, 0)]),
+            lambda m: m.sweep_many(Capsules([(0,) * 6]), [(0, 1, 0)]),
+            ValueError,
+            "rows must have sha",
+        ),
+        (
+            lambda m: m.sweep_many(Boxes([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)]), [(0, 1, 0)]),
             ValueError,
             "half extent must be >= 0",
         ),
         (
-            lambda m: m.sweep_spheres(np.ones((2, 4)), np.ones((3, 3))),
+            lambda m: m.sweep_many(np.ones((2, 4)), np.ones((3, 3))),
             ValueError,
             "the same number of rows",
         ),

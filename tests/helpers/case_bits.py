@@ -33,11 +33,11 @@ def _questions(ground: AnyGround, count: int = 60) -> Iterator[Any]:
     beyond = np.array((3.0, 0.0, 3.0))
     low, high = low - beyond, high + beyond + 0.5
     points = drawn.points(Draws(1), low, high, count).arrays[0]
-    yield ground.heights_at(points[:, 0], points[:, 2]), ground.normals_at(*points[:, [0, 2]].T)
-    yield ground.sphere_contacts(*drawn.spheres(Draws(2), low, high, count).arrays)
+    yield ground.height_at(points[:, 0], points[:, 2]), ground.normal_at(*points[:, [0, 2]].T)
+    yield ground.contacts(*drawn.spheres(Draws(2), low, high, count).arrays)
     yield ground.raycast_many(*drawn.rays(Draws(3), low, high, count).arrays)
     (balls,) = drawn.spheres(Draws(4), low, high, count).arrays
-    yield ground.sweep_spheres(balls, Draws(5).uniform(-3.0, 3.0, count, 3))
+    yield ground.sweep_many(balls, Draws(5).uniform(-3.0, 3.0, count, 3))
     yield named(ground.closest_points(points), "point", "distance", "triangle")
 
 
@@ -178,8 +178,8 @@ def _seams() -> Iterator[Any]:
         land = ground.parts[part]
         assert isinstance(land, tp.HeightMap)
         land[rows, columns] = land[rows, columns] + 0.5 + 0.125 * part
-        yield ground.heights_at(x, z), ground.normals_at(x, z), ground.version
-        yield ground.sphere_contacts(balls[part::5])
+        yield ground.height_at(x, z), ground.normal_at(x, z), ground.version
+        yield ground.contacts(balls[part::5])
     yield [part.heights for part in ground.parts.values() if isinstance(part, tp.HeightMap)]
 
 

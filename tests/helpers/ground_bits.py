@@ -53,7 +53,7 @@ def _places(land: AnyGround) -> tuple[Floats, Floats]:
 def _heights(kind: str) -> Iterator[Any]:
     for land in _grounds(kind):
         x, z = _places(land)
-        yield land.heights_at(x, z), land.heights_at(x, z, threads=1), land.height_at(x[:9], z[0])
+        yield land.height_at(x, z), land.height_at(x, z, threads=1), land.height_at(x[:9], z[0])
         for place in zip(x[:SINGLES].tolist(), z[:SINGLES].tolist(), strict=True):
             yield land.height_at(*place)
 
@@ -61,7 +61,7 @@ def _heights(kind: str) -> Iterator[Any]:
 def _normals(kind: str) -> Iterator[Any]:
     for land in _grounds(kind):
         x, z = _places(land)
-        yield land.normals_at(x, z), land.normals_at(x, z, threads=1), land.normal_at(x[:9], z[0])
+        yield land.normal_at(x, z), land.normal_at(x, z, threads=1), land.normal_at(x[:9], z[0])
         for place in zip(x[:SINGLES].tolist(), z[:SINGLES].tolist(), strict=True):
             yield land.normal_at(*place)
 
@@ -89,21 +89,21 @@ def _raycasts_many(kind: str) -> Iterator[Any]:
         yield land.raycast_many(starts, [(0.0, -1.0, 0.0)], threads=2)
 
 
-_CONTACTS = {
-    "sphere_contacts": drawn.spheres,
-    "capsule_contacts": drawn.capsules,
-    "obb_contacts": drawn.obbs,
+_MANY: dict[str, tuple[Callable[..., Rows], Callable[..., Any]]] = {
+    "spheres": (drawn.spheres, tp.Spheres),
+    "capsules": (drawn.capsules, tp.Capsules),
+    "boxes": (drawn.obbs, tp.Boxes),
 }
 _SHAPES = (drawn.spheres, drawn.capsules, drawn.obbs, drawn.aabbs)
 
 
 def _contacts_of_many(kind: str, name: str) -> Iterator[Any]:
     for land in _grounds(kind):
-        ask = getattr(land, name)
-        bodies = _asked(_CONTACTS[name], land, ROWS, 6)
-        yield ask(*bodies.arrays), ask(*bodies.arrays, keep="deepest")
-        few = [values[:FEW] for values in bodies.arrays]
-        yield ask(*few, threads=1), ask(*few, keep="deepest", threads=2)
+        make, shapes = _MANY[name]
+        arrays = _asked(make, land, ROWS, 6).arrays
+        bodies, few = shapes(*arrays), shapes(*(values[:FEW] for values in arrays))
+        yield land.contacts(bodies), land.contacts(bodies, keep="deepest")
+        yield land.contacts(few, threads=1), land.contacts(few, keep="deepest", threads=2)
 
 
 def _contacts(kind: str) -> Iterator[Any]:
@@ -126,13 +126,6 @@ def _contact_counts(kind: str) -> Iterator[Any]:
             yield land.contact_counts(shapes, threads=1), land.contact_counts(shapes[0])
 
 
-_SWEEPS = {
-    "sweep_spheres": drawn.spheres,
-    "sweep_capsules": drawn.capsules,
-    "sweep_obbs": drawn.obbs,
-}
-
-
 def _ways(count: int) -> Floats:
     ways = Draws(11).mixed(-4.0, 4.0, count, 3)
     ways[::6, ::2] = 0.0
@@ -142,14 +135,14 @@ def _ways(count: int) -> Floats:
 
 def _sweeps_of_many(kind: str, name: str) -> Iterator[Any]:
     for land in _grounds(kind):
-        ask = getattr(land, name)
-        bodies = _asked(_SWEEPS[name], land, FEW, 10)
-        yield ask(*bodies.arrays, _ways(FEW)), ask(*bodies.arrays, [(0.5, -2.0, 0.25)], threads=1)
+        make, shapes = _MANY[name]
+        bodies, down = shapes(*_asked(make, land, FEW, 10).arrays), [(0.5, -2.0, 0.25)]
+        yield land.sweep_many(bodies, _ways(FEW)), land.sweep_many(bodies, down, threads=1)
 
 
 def _sweeps_of_one(kind: str) -> Iterator[Any]:
     for land in _grounds(kind):
-        for make in _SWEEPS.values():
+        for make, _ in _MANY.values():
             bodies = _asked(make, land, SINGLES, 12)
             shapes = [bodies.one(row) for row in range(SINGLES)]
             yield land.sweep_many(shapes, _ways(SINGLES))
@@ -178,7 +171,7 @@ def _map_edits() -> Iterator[Any]:
         yield land.version, land.changes_since(3), land.blocks(), land.to_mesh()
         low, high = box_of(land)
         x, _, z = draws.uniform(low, high, 200, 3).T
-        yield land.heights_at(x, z), land.normals_at(x, z)
+        yield land.height_at(x, z), land.normal_at(x, z)
 
 
 def _meshes() -> list[tp.TriangleMesh]:
@@ -232,7 +225,7 @@ def _ground_edits() -> Iterator[Any]:
         for _ in range(14):
             edit(draws, ground)
             x, _, z = draws.uniform(low, high, 60, 3).T
-            yield ground.heights_at(x, z), ground.version
+            yield ground.height_at(x, z), ground.version
         if any(isinstance(part, tp.HeightMap) for part in ground.parts.values()):
             ground.carve((8.0, 7.0), 4.0, 1.5)
         yield [
@@ -255,8 +248,11 @@ for _kind in KINDS:
         f"{_kind}.closest_point": partial(_closest_point, _kind),
         f"{_kind}.closest_points": partial(_closest_points, _kind),
     }
-    GROUPS |= {f"{_kind}.{name}": partial(_contacts_of_many, _kind, name) for name in _CONTACTS}
-    GROUPS |= {f"{_kind}.{name}": partial(_sweeps_of_many, _kind, name) for name in _SWEEPS}
+    for _name in _MANY:
+        GROUPS |= {
+            f"{_kind}.contacts of {_name}": partial(_contacts_of_many, _kind, _name),
+            f"{_kind}.sweep_many of {_name}": partial(_sweeps_of_many, _kind, _name),
+        }
 GROUPS |= {
     "HeightMap.blocks": _map_blocks,
     "HeightMap.to_mesh": _map_meshes,

@@ -8,7 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import AABB, OBB, Capsule, Ground, HeightMap, Ray, Sphere, TriangleMesh
+from terrain_physics import (
+    AABB,
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    Ground,
+    HeightMap,
+    Ray,
+    Sphere,
+    TriangleMesh,
+)
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 
 Array = NDArray[Any]
@@ -110,13 +121,13 @@ def everything(
     answers = {
         "rays": land.raycast_many(centers, directions, **options),
         "short rays": land.raycast_many(centers, directions, 2.0, **options),
-        "ball sweeps": land.sweep_spheres(balls, motions, **options),
-        "capsule sweeps": land.sweep_capsules(capsules, motions, **options),
-        "box sweeps": land.sweep_obbs(centers, halves, turns, motions, **options),
+        "ball sweeps": land.sweep_many(balls, motions, **options),
+        "capsule sweeps": land.sweep_many(Capsules(capsules), motions, **options),
+        "box sweeps": land.sweep_many(Boxes(centers, halves, turns), motions, **options),
         "shape sweeps": land.sweep_many([Sphere(b[:3], b[3]) for b in balls], motions, **options),
         "counts": land.contact_counts(balls, **options),
-        "counts of capsules": land.capsule_contact_counts(capsules, **options),
-        "counts of boxes": land.obb_contact_counts(centers, halves, turns, **options),
+        "counts of capsules": land.contact_counts(Capsules(capsules), **options),
+        "counts of boxes": land.contact_counts(Boxes(centers, halves, turns), **options),
         "offsets": offsets,
         "lists": (np.repeat(np.arange(len(x)), np.diff(offsets)), ids),
         "box": land.triangles_in(AABB(centers[5] - 3, centers[5] + 3), mask=mask),
@@ -125,17 +136,17 @@ def everything(
             f"{name}, {keep}": found
             for keep in ("all", "deepest")
             for name, found in (
-                ("balls", land.sphere_contacts(balls, keep=keep, **options)),
+                ("balls", land.contacts(balls, keep=keep, **options)),
                 ("rows", land.contacts(balls, keep=keep, **options)),
                 ("shapes", land.contacts(_capsules(capsules), keep=keep, **options)),
-                ("capsules", land.capsule_contacts(capsules, keep=keep, **options)),
-                ("boxes", land.obb_contacts(centers, halves, turns, keep=keep, **options)),
+                ("capsules", land.contacts(Capsules(capsules), keep=keep, **options)),
+                ("boxes", land.contacts(Boxes(centers, halves, turns), keep=keep, **options)),
             )
         },
     }
     if not isinstance(land, TriangleMesh):
-        answers["heights"] = land.heights_at(x, z, **options)
-        answers["normals"] = land.normals_at(x, z, **options)
+        answers["heights"] = land.height_at(x, z, **options)
+        answers["normals"] = land.normal_at(x, z, **options)
     return answers
 
 

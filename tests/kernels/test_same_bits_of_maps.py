@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 STORY = """
 import numpy as np
-from terrain_physics import HeightMap
+from terrain_physics import Boxes, Capsules, HeightMap
 
 def tell():
     rng = np.random.default_rng(4)
@@ -34,15 +34,15 @@ def tell():
             answers = [
                 land.raycast_many(places, ways),
                 land.raycast_many(places, [(0, -1, 0)], 3.0),
-                land.sweep_spheres(np.column_stack([places, rng.uniform(0, 1, 60)]), ways),
-                land.sweep_capsules(
-                    np.column_stack([places, places + 0.3, np.full(60, 0.4)]), ways
+                land.sweep_many(np.column_stack([places, rng.uniform(0, 1, 60)]), ways),
+                land.sweep_many(
+                    Capsules(np.column_stack([places, places + 0.3, np.full(60, 0.4)])), ways
                 ),
-                land.sweep_obbs(places, [(0.3, 0.4, 0.5)], np.round([rotation], 12), ways),
+                land.sweep_many(Boxes(places, [(0.3, 0.4, 0.5)], np.round([rotation], 12)), ways),
             ]
             lines += [part.tobytes().hex() for answer in answers for part in answer]
             x, z = rng.uniform(-3, 60, (2, 50))
-            lines += [land.heights_at(x, z).tobytes().hex(), land.normals_at(x, z).tobytes().hex()]
+            lines += [land.height_at(x, z).tobytes().hex(), land.normal_at(x, z).tobytes().hex()]
     return "\\n".join(lines)
 """
 

@@ -103,7 +103,7 @@ def assert_deepest_and_counts(mesh, every, deepest, counts):
 def test_balls(case):
     vertices, faces = case
     mesh, balls = TriangleMesh(vertices, faces), balls_of(case)
-    every = mesh.sphere_contacts(balls)
+    every = mesh.contacts(balls)
     corners = vertices[faces]
     assert_brute(
         every,
@@ -125,7 +125,7 @@ def test_balls(case):
 def test_capsules(case):
     vertices, faces = case
     mesh, capsules = TriangleMesh(vertices, faces), capsules_of(case)
-    every, corners = mesh.capsule_contacts(capsules), vertices[faces]
+    every, corners = mesh.contacts(tp.Capsules(capsules)), vertices[faces]
     assert_brute(
         every,
         len(capsules),
@@ -141,7 +141,7 @@ def test_boxes(case):
     vertices, faces = case
     mesh, corners = TriangleMesh(vertices, faces), vertices[faces]
     centers, half, turns = boxes_of(case)
-    every = mesh.obb_contacts(centers, half, turns)
+    every = mesh.contacts(tp.Boxes(centers, half, turns))
     assert_brute(
         every,
         len(centers),
@@ -149,7 +149,7 @@ def test_boxes(case):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners, two_sided=True
         ),
     )
-    deepest = mesh.obb_contacts(centers, half, turns, keep="deepest")
+    deepest = mesh.contacts(tp.Boxes(centers, half, turns), keep="deepest")
     shapes = [OBB(*parts) for parts in zip(centers, half, turns, strict=True)]
     assert_deepest_and_counts(mesh, every, deepest, mesh.contact_counts(shapes))
     level = mesh.contacts(AABB(centers[0] - half[0], centers[0] + half[0]))
@@ -169,7 +169,7 @@ def test_balls_and_capsules_against_an_oracle():
     centers = rng.normal(size=(12, 3))
     centers *= rng.uniform(0.8, 1.2, (12, 1)) / np.linalg.norm(centers, axis=1, keepdims=True)
     for center in centers:
-        found = mesh.sphere_contacts([(*center, 0.4)])
+        found = mesh.contacts([(*center, 0.4)])
         feet, _, _ = feet_on_triangles(center, corners)
         distances = np.linalg.norm(feet - center, axis=1)
         assert_touched(found.triangle, distances, 0.4, 1e-12)
@@ -180,7 +180,7 @@ def test_balls_and_capsules_against_an_oracle():
         np.testing.assert_allclose(found.penetration, pushes, atol=1e-9)
         np.testing.assert_allclose(found.point, feet[own], atol=1e-9)
         end = center + rng.normal(size=3) * 0.3
-        found = mesh.capsule_contacts([(*center, *end, 0.2)])
+        found = mesh.contacts(tp.Capsules([(*center, *end, 0.2)]))
         distances = distance_of_segment(center, end, corners)
         assert_touched(found.triangle, distances, 0.2, 1e-7)
 
@@ -191,7 +191,7 @@ def test_boxes_against_an_oracle():
     turns = turns_of(6)
     for k, turn in enumerate(turns):
         center, half = turn[:, 0] * (0.8 + 0.1 * k), np.array([0.2, 0.3, 0.25])
-        found = mesh.obb_contacts([center], [half], [turn])
+        found = mesh.contacts(tp.Boxes([center], [half], [turn]))
         count = len(corners)
         depths = oracle_bulk.depths(
             np.tile(center, (count, 1)),
@@ -225,7 +225,7 @@ def test_a_map_and_its_mesh_are_touched_alike():
     x, z = rng.uniform(0.5, 6.5, 25), rng.uniform(0.5, 7.5, 25)
     centers = np.column_stack([x, land.height_at(x, z) + rng.uniform(-0.2, 0.6, 25), z])
     balls = np.column_stack([centers, rng.uniform(0.2, 1.2, 25)])
-    one, two = land.sphere_contacts(balls), mesh.sphere_contacts(balls)
+    one, two = land.contacts(balls), mesh.contacts(balls)
     assert one.query.tolist() == two.query.tolist()
     assert one.triangle.tolist() == two.triangle.tolist()
     np.testing.assert_allclose(one.point, two.point, atol=1e-12)
@@ -237,11 +237,11 @@ def test_a_map_and_its_mesh_are_touched_alike():
     np.testing.assert_allclose(one.penetration[alike], two.penetration[alike], atol=1e-12)
     turns = turns_of(25)
     half = np.array([(0.4, 0.7, 0.3)])
-    one, two = (ground.obb_contacts(centers, half, turns) for ground in (land, mesh))
+    one, two = (ground.contacts(tp.Boxes(centers, half, turns)) for ground in (land, mesh))
     assert one.query.tolist() == two.query.tolist()
     assert one.triangle.tolist() == two.triangle.tolist()
     ends = np.column_stack([centers, centers + rng.normal(size=(25, 3)) * 0.3, np.full(25, 0.3)])
-    one, two = land.capsule_contacts(ends), mesh.capsule_contacts(ends)
+    one, two = land.contacts(tp.Capsules(ends)), mesh.contacts(tp.Capsules(ends))
     assert one.triangle.tolist() == two.triangle.tolist()
 
 
@@ -306,7 +306,7 @@ def test_vast_and_far_shapes():
             (0, 0, 0, 1e-30),
         ]
     )
-    every = mesh.sphere_contacts(balls)
+    every = mesh.contacts(balls)
     assert_brute(
         every,
         len(balls),

@@ -198,8 +198,8 @@ def test_one_at_a_time_is_a_row_of_many(case, reach):
     x, _, z = np.clip(origins, vertices.min(axis=0), vertices.max(axis=0)).T
     heights, normals = mesh.height_at(x, z), mesh.normal_at(x, z)
     for threads in (None, 1, 3):
-        np.testing.assert_array_equal(mesh.heights_at(x, z, threads=threads), heights)
-        np.testing.assert_array_equal(mesh.normals_at(x, z, threads=threads), normals)
+        np.testing.assert_array_equal(mesh.height_at(x, z, threads=threads), heights)
+        np.testing.assert_array_equal(mesh.normal_at(x, z, threads=threads), normals)
     for k in range(len(origins)):
         hit = mesh.raycast(Ray(origins[k], directions[k]), reach)
         assert is_row(hit, hits, k) if hit else hits.triangle[k] < 0
@@ -234,11 +234,14 @@ def test_the_highest_of_several_surfaces():
     assert math.isnan(mesh.normal_at(9, 9).x)
     assert mesh.height_at([1, 9], np.array([[1], [2]])).shape == (2, 2)
     assert mesh.normal_at([1, 9], 1).shape == (2, 3)
-    np.testing.assert_array_equal(mesh.heights_at([1, 9], 1), [3.0, math.nan])
-    np.testing.assert_array_equal(mesh.normals_at([1, 9], 1), [(0, -1, 0), [math.nan] * 3])
-    assert (mesh.heights_at(1, 1).shape, mesh.normals_at(1, 1).shape) == ((), (3,))
-    with pytest.raises(ValueError, match="threads"):
-        mesh.heights_at(1, 1, threads=0)
+    np.testing.assert_array_equal(mesh.height_at([1, 9], 1), [3.0, math.nan])
+    np.testing.assert_array_equal(mesh.normal_at([1, 9], 1), [(0, -1, 0), [math.nan] * 3])
+    assert isinstance(mesh.height_at(np.array(1), 1), float)
+    assert mesh.normal_at(np.array(1), np.array(1)) == glm.vec3(0, -1, 0)
+    for place in ((1.0, 1.0), (1, 1), ([1], 1)):
+        for ask in (mesh.height_at, mesh.normal_at):
+            with pytest.raises(ValueError, match="threads"):
+                ask(*place, threads=0)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -129,13 +129,13 @@ def test_heights_on_stairs_and_ramps():
     rng = np.random.default_rng(4)
     x, z = rng.uniform(0, 300 * 0.29, 500), rng.uniform(-1.5, 1.5, 500)
     flight = TriangleMesh.stairs(3, 0.17, 0.29, 300)
-    np.testing.assert_allclose(flight.heights_at(x, z), 0.17 * np.ceil(x / 0.29), rtol=1e-12)
+    np.testing.assert_allclose(flight.height_at(x, z), 0.17 * np.ceil(x / 0.29), rtol=1e-12)
     ramp = TriangleMesh.ramp(3, 7, 300 * 0.29)
-    np.testing.assert_allclose(ramp.heights_at(x, z), 7 * x / (300 * 0.29), rtol=1e-12)
+    np.testing.assert_allclose(ramp.height_at(x, z), 7 * x / (300 * 0.29), rtol=1e-12)
 
 
 def test_a_query_on_a_long_flight_finds_few_triangles():
-    near = TriangleMesh.stairs(2, 0.2, 0.3, 1000).sphere_contacts([(300, 0.1, 1, 0.2)])
+    near = TriangleMesh.stairs(2, 0.2, 0.3, 1000).contacts([(300, 0.1, 1, 0.2)])
     assert 0 < len(near) < 20
 
 

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere, SweepHits, TriangleMesh
+from terrain_physics import (
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    HeightMap,
+    Ray,
+    Sphere,
+    SweepHits,
+    TriangleMesh,
+)
 from terrain_physics._kernels.mesh.parts import Skin
 from terrain_physics._kernels.mesh.sweeps import touch_of_skin
 from terrain_physics._kernels.surface.shapes import NO_TURN, box_body, capsule_body, sphere_body
@@ -218,9 +228,9 @@ def test_a_map_and_its_mesh_stop_shapes_alike():
     ends = np.column_stack([starts, np.add(starts, (0.1, 0.6, 0.2)), np.full(count, 0.3)])
     balls = np.column_stack([starts, np.full(count, 0.4)])
     asked: tuple[Callable[[HeightMap | TriangleMesh], SweepHits], ...] = (
-        lambda ground: ground.sweep_spheres(balls, motions),
-        lambda ground: ground.sweep_capsules(ends, motions),
-        lambda ground: ground.sweep_obbs(starts, half, turns, motions),
+        lambda ground: ground.sweep_many(balls, motions),
+        lambda ground: ground.sweep_many(Capsules(ends), motions),
+        lambda ground: ground.sweep_many(Boxes(starts, half, turns), motions),
     )
     for ask in asked:
         one, two = ask(land), ask(mesh)
@@ -307,11 +317,11 @@ def test_arrays_are_shapes_one_by_one():
     turn = turns_of(2)[1:]
     half = [(0.2, 0.3, 0.1)]
     answers: list[tuple[Any, SweepHits]] = [
-        ([Sphere(row[:3], 0.2) for row in balls], mesh.sweep_spheres(balls, motions)),
-        ([Capsule(r[:3], r[3:6], 0.1) for r in ends], mesh.sweep_capsules(ends, motions)),
+        ([Sphere(row[:3], 0.2) for row in balls], mesh.sweep_many(balls, motions)),
+        ([Capsule(r[:3], r[3:6], 0.1) for r in ends], mesh.sweep_many(Capsules(ends), motions)),
         (
             [OBB(center, half[0], turn[0]) for center in centers],
-            mesh.sweep_obbs(centers, half, turn, motions),
+            mesh.sweep_many(Boxes(centers, half, turn), motions),
         ),
     ]
     for shapes, hits in answers:
@@ -336,12 +346,12 @@ def test_one_shape_on_many_ways_and_many_shapes_on_one():
     ways = np.random.default_rng(1).normal(size=(300, 3))
     ways /= np.linalg.norm(ways, axis=1, keepdims=True)
     ball = np.array([(0.0, 0.0, 0.0, 0.3)])
-    one = mesh.sweep_spheres(ball, 3.0 * ways)
-    each = mesh.sweep_spheres(np.tile(ball, (300, 1)), 3.0 * ways)
+    one = mesh.sweep_many(ball, 3.0 * ways)
+    each = mesh.sweep_many(np.tile(ball, (300, 1)), 3.0 * ways)
     assert one.triangle.tolist() == each.triangle.tolist()
     assert (one.triangle >= 0).all()
     balls = np.column_stack([np.add(ways, (0, 3, 0)), np.full(300, 0.1)])
-    many = mesh.sweep_spheres(balls, [(0, -3, 0)])
+    many = mesh.sweep_many(balls, [(0, -3, 0)])
     for k in range(0, 300, 60):
         hit = mesh.sweep(Sphere(balls[k, :3], 0.1), (0, -3, 0))
         assert (-1 if hit is None else hit.triangle) == many.triangle[k]
@@ -353,7 +363,7 @@ def test_threads_do_not_matter(monkeypatch):
     rng = np.random.default_rng(3)
     balls = np.column_stack([rng.uniform(-1, 1, (40, 3)), np.full(40, 0.05)])
     motions = rng.normal(size=(40, 3))
-    one, three = (mesh.sweep_spheres(balls, motions, threads=n) for n in (1, 3))
+    one, three = (mesh.sweep_many(balls, motions, threads=n) for n in (1, 3))
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
     assert (one.triangle >= 0).sum() > 20
@@ -363,7 +373,7 @@ def test_no_motion_and_no_shapes():
     mesh = TriangleMesh(*MESHES["one"])
     assert mesh.sweep(Sphere((1, 0, 1), 1.0), (0, 0, 0)) is None
     assert len(mesh.sweep_many([], np.zeros((0, 3))).fraction) == 0
-    assert len(mesh.sweep_spheres(np.zeros((0, 4)), [(0, 1, 0)]).normal) == 0
+    assert len(mesh.sweep_many(np.zeros((0, 4)), [(0, 1, 0)]).normal) == 0
 
 
 @pytest.mark.parametrize(
@@ -372,10 +382,10 @@ def test_no_motion_and_no_shapes():
         (lambda m: m.sweep(Ray((0, 0, 0), (1, 1, 1)), (0, 1, 0)), TypeError, "shape must be a Sp"),
         (lambda m: m.sweep(Sphere((0, 1e38, 0), 1), (0, 1, 0)), ValueError, "below 1e[+]38 m"),
         (lambda m: m.sweep(Sphere((0, 0, 0), 1), (0, math.inf, 0)), ValueError, "motion.y must be"),
-        (lambda m: m.sweep_spheres([(0, 0, 0, -1)], [(0, 1, 0)]), ValueError, "radius must be"),
-        (lambda m: m.sweep_spheres([(0, 1e71, 0, 1)], [(0, 1, 0)]), ValueError, "below 1e[+]38 m"),
+        (lambda m: m.sweep_many([(0, 0, 0, -1)], [(0, 1, 0)]), ValueError, "radius must be"),
+        (lambda m: m.sweep_many([(0, 1e71, 0, 1)], [(0, 1, 0)]), ValueError, "below 1e[+]38 m"),
         (
-            lambda m: m.sweep_spheres(np.ones((2, 4)), np.ones((3, 3))),
+            lambda m: m.sweep_many(np.ones((2, 4)), np.ones((3, 3))),
             ValueError,
             "the same number of rows",
         ),

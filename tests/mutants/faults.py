@@ -88,9 +88,8 @@ FAULTS = (
     Fault(
         "17_rider_keeps_no_velocity",
         "_kernels.character.moving_base.moving_base",
-        "    return (velocity[0], max(velocity[1], 0.0), velocity[2])"
-        " if rule == KEEPS_UPWARD else velocity\n",
-        "    return velocity\n",
+        "        return (velocity[0], max(velocity[1], 0.0), velocity[2])\n",
+        "        return velocity\n",
         (
             f"{_RIDERS}::test_who_leaves_a_lift_keeps_of_its_velocity_what_the_rule_says",
             recorded("lifts left"),
@@ -140,7 +139,7 @@ FAULTS = (
     Fault(
         "30_gentle_lift_throws",
         "_kernels.character.moving_base.moving_base",
-        "    return excess * excess > 2.0 * gravity * float(rules[SNAP])\n",
+        "    return excess * excess > 2.0 * gravity * float(rules[at.SNAP])\n",
         "    return excess > 0.0\n",
         (recorded("behaviour rides"),),
     ),

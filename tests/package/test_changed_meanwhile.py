@@ -101,7 +101,7 @@ _CASES: dict[str, tuple[Callable[..., Any], list[tuple[np.ndarray, Any]]]] = {
     "mask": (lambda k: _edited(lambda m: m.__setitem__(k, 9.0)), [(_MASK, True)]),
     "holes": (lambda h: _edited(lambda m: setattr(m, "holes", h)), [(_HOLES, False)]),
     "materials": (lambda k: _edited(lambda m: setattr(m, "materials", k)), [(_MATERIALS, 300)]),
-    "heights at": (lambda x, z: _land().heights_at(x, z), [(_IDS * 1.0, _NAN), (_IDS + 0.5, _NAN)]),
+    "heights at": (lambda x, z: _land().height_at(x, z), [(_IDS * 1.0, _NAN), (_IDS + 0.5, _NAN)]),
     "boxes": (
         lambda a, b: _land().triangles_in_many(a, b),
         [(_PLACES, _NAN), (_PLACES + 1.0, _NAN)],
@@ -110,15 +110,15 @@ _CASES: dict[str, tuple[Callable[..., Any], list[tuple[np.ndarray, Any]]]] = {
     "rays on a mesh": (lambda o, d: _mesh().raycast_many(o, d), [(_PLACES, _NAN), (_MOVES, _NAN)]),
     "contacts on a map": (lambda s: _land().contacts(s), [(_BALLS, _NAN)]),
     "contacts on a mesh": (lambda s: _mesh().contacts(s), [(_BALLS, _NAN)]),
-    "capsules": (lambda s: _land().capsule_contacts(s), [(_CAPSULES, _NAN)]),
+    "capsules": (lambda s: _land().contacts(tp.Capsules(s)), [(_CAPSULES, _NAN)]),
     "turned boxes": (
-        lambda c, h, r: _mesh().obb_contacts(c, h, r),
+        lambda c, h, r: _mesh().contacts(tp.Boxes(c, h, r)),
         [(_PLACES, _NAN), (_HALVES, -1.0), (_TURNS, 3.0)],
     ),
     "counts": (lambda s: _land().contact_counts(s), [(_BALLS, -1.0)]),
-    "sweeps on a map": (lambda s, m: _land().sweep_spheres(s, m), [(_BALLS, _NAN), (_MOVES, _NAN)]),
+    "sweeps on a map": (lambda s, m: _land().sweep_many(s, m), [(_BALLS, _NAN), (_MOVES, _NAN)]),
     "sweeps on a mesh": (
-        lambda s, m: _mesh().sweep_spheres(s, m),
+        lambda s, m: _mesh().sweep_many(s, m),
         [(_BALLS, _NAN), (_MOVES, _NAN)],
     ),
     "closest points": (lambda p: _land().closest_points(p), [(_PLACES, _NAN)]),

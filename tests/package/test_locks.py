@@ -60,7 +60,7 @@ def update():
 def begin():
     CharacterMovement(world, SphereCollider(0.5), position=(20, 5, 20)).update(0.1)
     x, z = np.random.default_rng(0).uniform(1, 30, (2, 50))
-    assert (world.heights_at(x, z) == [world.height_at(*place) for place in zip(x, z)]).all()
+    assert (world.height_at(x, z) == [world.height_at(*place) for place in zip(x, z)]).all()
 # Again once there are materials and holes, which other kernels look at: numba does not let a
 # handler that interrupts it as it loads one load another.
 for each in (ask, edit, update, begin, ask, edit, update, begin):
@@ -269,7 +269,7 @@ for turn[0, 3] in (4.0, 6.0, 9.0):
 world = Ground([one, *crates])
 balls = np.column_stack([rng.uniform((0, 0, 0), (12, 4, 8), (500, 3)), np.full(500, 0.5)])
 ways = rng.normal(0, 3, (500, 3))
-sweep = lambda: world.sweep_spheres(balls, ways)
+sweep = lambda: world.sweep_many(balls, ways)
 found = MeshStorage.neighbors
 come = []
 def interrupted(mesh):

@@ -217,9 +217,9 @@ threads._SHORTEST_TASK = 1_000
 threads._step = lambda count, cost, threads: 500
 land = HeightMap(np.random.default_rng(1).uniform(0, 3, (60, 60)))
 places = np.random.default_rng(2).uniform(1, 58, (2, 100_000))
-expected = land.heights_at(*places, threads=1).tobytes()
+expected = land.height_at(*places, threads=1).tobytes()
 def ask():
-    assert land.heights_at(*places, threads=2).tobytes() == expected
+    assert land.height_at(*places, threads=2).tobytes() == expected
 ask()
 """
 
@@ -292,9 +292,9 @@ def test_batches_from_many_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     cut_finely(monkeypatch, 500)
     land = HeightMap(np.random.default_rng(1).uniform(0, 3, (60, 60)))
     x, z = np.random.default_rng(2).uniform(1, 58, (2, 20_000))
-    expected = land.heights_at(x, z, threads=1)
+    expected = land.height_at(x, z, threads=1)
     callers = [
-        in_thread(lambda: [land.heights_at(x, z, threads=2) for _ in range(20)]) for _ in range(6)
+        in_thread(lambda: [land.height_at(x, z, threads=2) for _ in range(20)]) for _ in range(6)
     ]
     for caller in callers:
         for heights in caller():

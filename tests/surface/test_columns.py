@@ -36,7 +36,7 @@ def group():
 RESULTS = {
     "RayHits": (rays, ("distance", *POINT, *NORMAL, "triangle", "material")),
     "SweepHits": (
-        lambda: land().sweep_spheres([(1, 9, 1, 1), (2, 9, 2, 0.5)], [(0, -9, 0)]),
+        lambda: land().sweep_many([(1, 9, 1, 1), (2, 9, 2, 0.5)], [(0, -9, 0)]),
         ("fraction", "distance", *NORMAL, *POINT, "triangle", "material"),
     ),
     "ClosestPoints": (

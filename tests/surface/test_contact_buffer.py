@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import ContactBuffer, Ground, HeightMap, Sphere, TriangleMesh
+from terrain_physics import (
+    Boxes,
+    Capsules,
+    ContactBuffer,
+    Ground,
+    HeightMap,
+    Sphere,
+    TriangleMesh,
+)
 from terrain_physics.heightmap.contacts import ContactQuery
 from tests.helpers.grounds import bits, cut, questions, rough
 
@@ -31,9 +39,9 @@ def calls(land: Any, count: int, **options: Any) -> list[Any]:
     kinds: list[Any] = [
         lambda **more: land.contacts(balls, **options, **more),
         lambda **more: land.contacts([Sphere(row[:3], row[3]) for row in balls], **options, **more),
-        lambda **more: land.sphere_contacts(balls, **options, **more),
-        lambda **more: land.capsule_contacts(capsules, **options, **more),
-        lambda **more: land.obb_contacts(centers, halves, turns, **options, **more),
+        lambda **more: land.contacts(balls, **options, **more),
+        lambda **more: land.contacts(Capsules(capsules), **options, **more),
+        lambda **more: land.contacts(Boxes(centers, halves, turns), **options, **more),
     ]
     return kinds
 

@@ -36,10 +36,10 @@ def test_grounds(kind: str) -> None:
     land = HeightMap(np.zeros((3, 3)))
     mesh = TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)])
     ground: Surface = {"map": land, "mesh": mesh, "ground": Ground([land, mesh])}[kind]
-    assert ground.heights_at([], []).shape == (0,)
-    assert ground.normals_at([], []).shape == (0, 3)
+    assert ground.height_at([], []).shape == (0,)
+    assert ground.normal_at([], []).shape == (0, 3)
     assert ground.raycast_many([], []).distance.shape == (0,)
-    assert ground.sweep_spheres([], []).distance.shape == (0,)
+    assert ground.sweep_many([], []).distance.shape == (0,)
     assert ground.sweep_many([], []).fraction.shape == (0,)
     assert ground.closest_points([]).distance.shape == (0,)
     assert ground.contact_counts([]).shape == (0,)

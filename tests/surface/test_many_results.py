@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import OBB, Ground, HeightMap, Octree, Sphere, TriangleMesh
+from terrain_physics import (
+    OBB,
+    Boxes,
+    Capsules,
+    Ground,
+    HeightMap,
+    Octree,
+    Sphere,
+    TriangleMesh,
+)
 from tests.helpers import forks
 from tests.helpers.examples import rest_is_full
 
@@ -169,9 +178,9 @@ def test_as_many_as_allowed_are_given_and_one_more_is_refused(mesh):
             ("contacts", lambda s=surface, **most: s.contacts(ball, **most)),
             ("contacts", lambda s=surface, **most: s.contacts(balls, **most)),
             ("contacts", lambda s=surface, **most: s.contacts(ball, keep="deepest", **most)),
-            ("contacts", lambda s=surface, **most: s.sphere_contacts(balls, **most)),
-            ("contacts", lambda s=surface, **most: s.capsule_contacts(capsules, **most)),
-            ("contacts", lambda s=surface, **most: s.obb_contacts(*turned, **most)),
+            ("contacts", lambda s=surface, **most: s.contacts(balls, **most)),
+            ("contacts", lambda s=surface, **most: s.contacts(Capsules(capsules), **most)),
+            ("contacts", lambda s=surface, **most: s.contacts(Boxes(*turned), **most)),
             ("triangles", lambda s=surface, **most: s.triangles_in_many(*boxes, **most)[1]),
         ]
     for what, call in calls:

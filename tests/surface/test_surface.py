@@ -12,6 +12,7 @@ from terrain_physics import (
     AABB,
     OBB,
     Capsule,
+    Capsules,
     Ground,
     HeightMap,
     Ray,
@@ -111,9 +112,9 @@ def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> Non
     places = rng.uniform((-2, -3, -2), (10, 4, 10), (60, 3))
     ways = rng.uniform(-3, 3, (60, 3))
     x, z = places[:, 0], places[:, 2]
-    heights, normals = ground.heights_at(x, z), ground.normals_at(x, z)
+    heights, normals = ground.height_at(x, z), ground.normal_at(x, z)
     hits, radii = ground.raycast_many(places, ways), rng.uniform(0, 1, 60)
-    swept = ground.sweep_spheres(np.column_stack([places, radii]), ways)
+    swept = ground.sweep_many(np.column_stack([places, radii]), ways)
     closest = ground.closest_points(places)
     for i, (place, way) in enumerate(zip(places, ways, strict=True)):
         np.testing.assert_array_equal(ground.height_at(*place[::2].tolist()), heights[i])
@@ -171,8 +172,8 @@ _FAR_QUESTIONS: list[tuple[str, Any]] = [
     ("x", lambda ground, far: ground.height_at(far, 0.0)),
     ("z", lambda ground, far: ground.height_at(0, -far)),
     ("z", lambda ground, far: ground.normal_at(0.0, far)),
-    ("x", lambda ground, far: ground.heights_at([1, far], 2)),
-    ("z", lambda ground, far: ground.normals_at(1, -far)),
+    ("x", lambda ground, far: ground.height_at([1, far], 2)),
+    ("z", lambda ground, far: ground.normal_at(1, -far)),
     ("ray", lambda ground, far: ground.raycast(Ray((0, 0, far), (0, 1, 0)))),
     ("origins", lambda ground, far: ground.raycast_many([(0, far, 0)], [(0, 1, 0)])),
     ("shapes", lambda ground, far: ground.contacts(Sphere((far, 0, 0), 1))),
@@ -180,11 +181,11 @@ _FAR_QUESTIONS: list[tuple[str, Any]] = [
     ("shapes", lambda ground, far: ground.contacts([(1, far, 1, 1)])),
     ("shapes", lambda ground, far: ground.contacts(AABB((-far, 0, 0), (far, 1, 1)))),
     ("shapes", lambda ground, far: ground.contact_counts(OBB((0, 0, 0), (1, far, 1)))),
-    ("shapes", lambda ground, far: ground.capsule_contacts([(0, 0, 0, far, 0, 0, 1)])),
+    ("rows", lambda ground, far: ground.contacts(Capsules([(0, 0, 0, far, 0, 0, 1)]))),
     ("shape", lambda ground, far: ground.sweep(AABB((0, 0, 0), (3 * far, 1, 1)), (0, -1, 0))),
     ("motion", lambda ground, far: ground.sweep(Sphere((0, 1, 0), 1), (0, -far, 0))),
     ("shapes", lambda ground, far: ground.sweep_many([(0, far, 0, 1)], [(0, -1, 0)])),
-    ("motions", lambda ground, far: ground.sweep_spheres([(0, 1, 0, 1)], [(0, far, 0)])),
+    ("motions", lambda ground, far: ground.sweep_many([(0, 1, 0, 1)], [(0, far, 0)])),
 ]
 
 

@@ -6,31 +6,8 @@ from terrain_physics._kernels.character.contacts.find_contacts import is_buried,
 from terrain_physics._kernels.character.contacts.resolve import clearing_rise, resolve, rise_of_feet
 from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.reports.report import report_ground
-from terrain_physics._kernels.character.state.layout import (
-    AIR_TIME,
-    AIRBORNE,
-    BELOW,
-    BY_DEPTH,
-    CONTACTS,
-    CONVERGED,
-    DRIVEN,
-    GROUNDED,
-    HITS,
-    LIFTED,
-    LIMIT,
-    MOVED,
-    OWN_VELOCITY,
-    PENETRATION,
-    POSITION,
-    ROUNDS,
-    STEP_FOOT,
-    STEPPING,
-    UNDISTURBED,
-    VELOCITY,
-    WAS_GROUNDED,
-    put_three_at,
-    three_at,
-)
+from terrain_physics._kernels.character.state import layout as at
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace, largest_component
 from terrain_physics._kernels.character.state.work import is_spent
@@ -67,10 +44,10 @@ def depenetrate(
         returns; the motion as it was, and 0, where that was too much work.
     """
     walking = motion.footing.walking
-    misplaced = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
-    is_below = not is_teleported and state[BELOW] != 0.0
+    misplaced = not motion.footing.grounded or state[at.MOVED] != 0.0 or state[at.CONVERGED] == 0.0
+    is_below = not is_teleported and state[at.BELOW] != 0.0
     if misplaced and walking:
-        depth = 0.0 if is_teleported else float(state[PENETRATION])
+        depth = 0.0 if is_teleported else float(state[at.PENETRATION])
         misplaced = _is_worse(scene, motion.offset, depth, is_below)
         if misplaced:  # it is depenetrated at once, however far
             far = pace.far + largest_component(scene.body.half_extents)
@@ -140,15 +117,15 @@ def _rescue(
 @kernel
 def rise(state: Floats, scene: Scene, motion: Motion, left: float, delta_time: float) -> None:
     """Write the state of a body that is still ``left`` meters too low after its rescue."""
-    put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
-    put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
-    put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
-    state[WAS_GROUNDED] = state[GROUNDED]
-    state[HITS] = 0.0
-    state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
-    state[STEPPING] = state[STEP_FOOT] = state[BELOW] = 0.0
-    state[LIMIT] = BY_DEPTH
-    state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
-    state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
-    state[AIR_TIME] += delta_time
-    report_ground(state, scene, motion.origin, 0, (0.0, 0.0, 0.0), AIRBORNE)
+    put_three_at(state, at.OWN_VELOCITY, (0.0, 0.0, 0.0))
+    put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), motion.offset))
+    put_three_at(state, at.VELOCITY, (0.0, 0.0, 0.0))
+    state[at.WAS_GROUNDED] = state[at.GROUNDED]
+    state[at.HITS] = 0.0
+    state[at.GROUNDED] = state[at.CONTACTS] = state[at.CONVERGED] = state[at.ROUNDS] = 0.0
+    state[at.STEPPING] = state[at.STEP_FOOT] = state[at.BELOW] = 0.0
+    state[at.LIMIT] = at.BY_DEPTH
+    state[at.PENETRATION], state[at.LIFTED] = left, motion.tally.lifted
+    state[at.UNDISTURBED], state[at.DRIVEN], state[at.MOVED] = 1.0, 0.0, 0.0
+    state[at.AIR_TIME] += delta_time
+    report_ground(state, scene, motion.origin, 0, (0.0, 0.0, 0.0), at.AIRBORNE)

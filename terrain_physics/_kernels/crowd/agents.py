@@ -15,31 +15,12 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     find_moving_base,
     ignore_moves,
 )
+from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.initial_motion import (
     free_displacement,
     initial_motion,
 )
-from terrain_physics._kernels.character.state.layout import (
-    AIR_TIME,
-    BASE_PART,
-    GROUND_KIND,
-    GROUNDED,
-    LAYERS,
-    MASK,
-    MASS,
-    MOST_WALLS,
-    MOVES_SEEN,
-    OFFSET,
-    ON_CHARACTER,
-    ON_MOVING_BASE,
-    POSITION,
-    RULES_SIZE,
-    STATE_SIZE,
-    WALL_GAPS,
-    WALLS,
-    three_at,
-    unpack_body,
-)
+from terrain_physics._kernels.character.state.layout import three_at, unpack_body
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, no_part_shifts
 from terrain_physics._kernels.ground.table import (
@@ -68,10 +49,10 @@ INVERSE_MASS = 16  # in 1 / _UNIT_MASS; 0: immovable
 PREFERRED = 17  # preferred displacement among others, and its length, three numbers
 COUPLING = 20  # largest eigenvalue of the sum of n n^T over its contacts; 0: it has none
 WALL_NORMAL = 21  # of walls that block it: unit normals, two numbers each; zeros: none
-WALL_GAP = WALL_NORMAL + 2 * MOST_WALLS  # distances to those walls
-WALL_IMPULSE = WALL_GAP + MOST_WALLS  # for each wall: contact impulse, extrapolated impulse
+WALL_GAP = WALL_NORMAL + 2 * at.MOST_WALLS  # distances to those walls
+WALL_IMPULSE = WALL_GAP + at.MOST_WALLS  # for each wall: contact impulse, extrapolated impulse
 # Displacement of its moving base, two numbers; how far that raises it.
-BASE_DISPLACEMENT = WALL_IMPULSE + 2 * MOST_WALLS
+BASE_DISPLACEMENT = WALL_IMPULSE + 2 * at.MOST_WALLS
 BASE_RISE = BASE_DISPLACEMENT + 2
 IS_OFF_GROUND = BASE_DISPLACEMENT + 3  # 1: in the air or on a character
 IS_ON_CHARACTER = BASE_DISPLACEMENT + 4  # 1: on a character
@@ -143,11 +124,11 @@ def _inverse_mass(mass: float) -> float:
 @kernel
 def _may_be_on_moving_base(state: Floats, ground: GroundTable) -> bool:
     """Tell whether a character may stand on a moving base, which carries it before it moves."""
-    if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
+    if state[at.GROUNDED] == 0.0 or state[at.BASE_PART] < 0.0:
         return False
     return bool(
-        state[ON_MOVING_BASE] != 0.0
-        or (has_movers(ground) and mover_filtered(ground, float(state[BASE_PART])) > 0)
+        state[at.ON_MOVING_BASE] != 0.0
+        or (has_movers(ground) and mover_filtered(ground, float(state[at.BASE_PART])) > 0)
     )
 
 
@@ -158,7 +139,7 @@ def _put_base_displacement(
 ) -> None:  # fmt: skip
     """Write the displacement of a moving base; the state becomes that of the initial motion."""
     is_teleported = teleport_or_nudge(state, rules, body)
-    if state[MOVES_SEEN] < 0.0:
+    if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
     moving_base = find_moving_base(state, rules, body, ground, seconds, is_teleported)
     if moving_base.row > 0:
@@ -172,11 +153,11 @@ def _put_agent(
     agent: Floats,
 ) -> None:  # fmt: skip
     """Write the agent of a character."""
-    body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
+    body, center = unpack_body(rules), add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
     agent[X], agent[Z] = center[0], center[2]
     agent[BASE_DISPLACEMENT], agent[BASE_DISPLACEMENT + 1], agent[BASE_RISE] = 0.0, 0.0, 0.0
     if _may_be_on_moving_base(state, ground):
-        for column in range(STATE_SIZE):
+        for column in range(at.STATE_SIZE):
             scratch[column] = state[column]
         state = scratch
         _put_base_displacement(state, rules, body, center, seconds, ground, agent)
@@ -184,7 +165,7 @@ def _put_agent(
     agent[BOTTOM], agent[TOP] = height - body.half_extents[1], height + body.half_extents[1]
     displacement, velocity = free_displacement(initial_motion(state, rules), seconds)
     agent[RADIUS] = upright_radius(body)
-    agent[AGENT_MASS], agent[INVERSE_MASS] = rules[MASS], _inverse_mass(float(rules[MASS]))
+    agent[AGENT_MASS], agent[INVERSE_MASS] = rules[at.MASS], _inverse_mass(float(rules[at.MASS]))
     agent[SWEPT_BOTTOM] = agent[BOTTOM] + min(displacement[1], 0.0)
     agent[SWEPT_TOP] = agent[TOP] + max(displacement[1], 0.0)
     agent[OWN_DISPLACEMENT], agent[OWN_DISPLACEMENT + 1] = (
@@ -195,15 +176,17 @@ def _put_agent(
     agent[HEADING] = displacement[0] / size if size > 0.0 else 0.0
     agent[HEADING + 1] = displacement[2] / size if size > 0.0 else 0.0
     agent[VELOCITY], agent[VELOCITY + 1] = velocity[0], velocity[2]
-    agent[AGENT_LAYERS], agent[AGENT_MASK] = rules[LAYERS], rules[MASK]
-    for k in range(2 * MOST_WALLS):
-        agent[WALL_NORMAL + k] = state[WALLS + k]
-    for k in range(MOST_WALLS):
-        agent[WALL_GAP + k] = state[WALL_GAPS + k]
-    agent[IS_ON_CHARACTER] = 1.0 if state[GROUND_KIND] == ON_CHARACTER else 0.0
-    agent[IS_OFF_GROUND] = 1.0 if state[GROUNDED] == 0.0 or agent[IS_ON_CHARACTER] != 0.0 else 0.0
+    agent[AGENT_LAYERS], agent[AGENT_MASK] = rules[at.LAYERS], rules[at.MASK]
+    for k in range(2 * at.MOST_WALLS):
+        agent[WALL_NORMAL + k] = state[at.WALLS + k]
+    for k in range(at.MOST_WALLS):
+        agent[WALL_GAP + k] = state[at.WALL_GAPS + k]
+    agent[IS_ON_CHARACTER] = 1.0 if state[at.GROUND_KIND] == at.ON_CHARACTER else 0.0
+    agent[IS_OFF_GROUND] = (
+        1.0 if state[at.GROUNDED] == 0.0 or agent[IS_ON_CHARACTER] != 0.0 else 0.0
+    )
     agent[FLOOR_HEIGHT], agent[FLOOR_CHARACTER], agent[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
-    agent[SLIDE], agent[SLIDE + 1], agent[SECONDS_IN_AIR] = 0.0, 0.0, state[AIR_TIME]
+    agent[SLIDE], agent[SLIDE + 1], agent[SECONDS_IN_AIR] = 0.0, 0.0, state[at.AIR_TIME]
     agent[ROLL_DEPTH] = _ROLL_SHARE * agent[RADIUS] if holds else -np.inf
 
 
@@ -226,15 +209,15 @@ def _put_in_turn(
     states: Floats, rules: Floats, seconds: float, table: Int64s, holds: bool, agents: Floats
 ) -> tuple[float, float, float, bool]:
     """Write the agents of all characters in their own order; else do as `put_agents`."""
-    scratch, part_shifts = np.empty(STATE_SIZE), no_part_shifts()
+    scratch, part_shifts = np.empty(at.STATE_SIZE), no_part_shifts()
     total, widest, longest, any_carried = 0.0, 0.0, 0.0, False
     for i in range(len(agents)):
         agent = agents[i]
         _put_agent(
-            states[i * STATE_SIZE : (i + 1) * STATE_SIZE],
-            rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
+            states[i * at.STATE_SIZE : (i + 1) * at.STATE_SIZE],
+            rules[i * at.RULES_SIZE : (i + 1) * at.RULES_SIZE],
             seconds,
-            ground_at(table, int(rules[i * RULES_SIZE + MASK]), part_shifts),
+            ground_at(table, int(rules[i * at.RULES_SIZE + at.MASK]), part_shifts),
             holds,
             scratch,
             agent,

@@ -12,7 +12,7 @@ To add a shape, such as a cone:
 2. Its pair kernels, `geometry/cone_triangle.py` and `geometry/sweep_cone.py`. A branch for them in
    `touches` and `contact` of `contact.py`, and in `travel` and `point_of_touch` of `sweep.py`.
 3. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, and `row_of` with its
-   message.
+   message; in `shape_rows.py` beside it a class of its rows.
 
 That makes it right everywhere. A kind without a branch of its own counts as a capsule. A filter of
 cells in float32, as `heightmap/batch_contacts/filter_boxes.py` is one, makes contacts of many with

@@ -15,26 +15,15 @@ from terrain_physics._kernels.character.contacts.scene import (
     make_memory,
     scene_around,
 )
-from terrain_physics._kernels.character.state.layout import (
-    CONTACT_SIGNATURE,
-    KIND,
-    LAST_PLACE,
-    MASK,
-    OFFSET,
-    POSITION,
-    ROTATION,
-    SLOPE_COSINE,
-    UNDISTURBED,
-    three_at,
-    unpack_body,
-)
+from terrain_physics._kernels.character.state import layout as at
+from terrain_physics._kernels.character.state.layout import three_at, unpack_body
 from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SLOP, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 # The shape's part of the rules.
-SHAPE_SIZE = ROTATION + 9
+SHAPE_SIZE = at.ROTATION + 9
 
 # Looks at the ground that the feet of a wider body come to stand on.
 _MOST_LOOKS = 4
@@ -86,10 +75,10 @@ def _put_shape(state: Floats, rules: Floats, wanted: Floats, height: float, rise
     ``rise`` is how far that is above the height before.
     """
     # The last place is now that of the new body: this is no teleport.
-    state[LAST_PLACE + 1] += rise
-    state[POSITION + 1] = height
-    state[UNDISTURBED] = state[CONTACT_SIGNATURE] = 0.0
-    for i in range(KIND, SHAPE_SIZE):
+    state[at.LAST_PLACE + 1] += rise
+    state[at.POSITION + 1] = height
+    state[at.UNDISTURBED] = state[at.CONTACT_SIGNATURE] = 0.0
+    for i in range(at.KIND, SHAPE_SIZE):
         rules[i] = wanted[i]
 
 
@@ -105,12 +94,12 @@ def resize_body(
     memory, draws = make_memory(), borrow(random_state)
     own_memory, ground = (
         borrow_memory(memory),
-        ground_at(table, int(rules[MASK]), memory.part_shifts),
+        ground_at(table, int(rules[at.MASK]), memory.part_shifts),
     )
     position, old_offset, offset = (
-        three_at(state, POSITION),
-        three_at(rules, OFFSET),
-        three_at(wanted, OFFSET),
+        three_at(state, at.POSITION),
+        three_at(rules, at.OFFSET),
+        three_at(wanted, at.OFFSET),
     )
     scene = scene_around(borrow(rules), add(position, old_offset), 0.0, draws, ground, own_memory)
     before = _fit(scene, (0.0, 0.0, 0.0))
@@ -121,7 +110,7 @@ def resize_body(
     position = (position[0], position[1] + down, position[2])
     room = shape.half_extents[0] + shape.half_extents[2]
     scene = scene_around(borrow(wanted), add(position, offset), room, draws, ground, own_memory)
-    up = _rise_of_wider_feet(scene, room, float(rules[SLOPE_COSINE]) - SLOPE_SLACK)
+    up = _rise_of_wider_feet(scene, room, float(rules[at.SLOPE_COSINE]) - SLOPE_SLACK)
     after = _fit(scene, (0.0, up, 0.0))
     keep(memory)
     fits = after.depth <= max(before.depth, CONVERGED_DEPTH) and (

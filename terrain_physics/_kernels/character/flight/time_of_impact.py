@@ -157,7 +157,8 @@ def _land(
         landing=max(tally.landing, falling),
     )
     footing = Footing(True, True, normal, False, 0.0)
-    return True, Motion(motion.origin, down.offset, velocity, footing, tally), rest
+    landed = replaced(motion, offset=down.offset, velocity=velocity, footing=footing, tally=tally)
+    return True, landed, rest
 
 
 @kernel
@@ -177,7 +178,7 @@ def _bump(
     _, velocity = through_air(velocity, movement.gravity, left)
     tally = replaced(tally, contacts=manifold.contacts, depth=manifold.depth)
     footing = Footing(False, False, motion.footing.normal, False, 0.0)
-    return True, Motion(motion.origin, place, velocity, footing, tally)
+    return True, replaced(motion, offset=place, velocity=velocity, footing=footing, tally=tally)
 
 
 @kernel(noinline=True, no_refcount=True)

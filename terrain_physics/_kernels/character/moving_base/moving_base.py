@@ -11,36 +11,9 @@ from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of, foot_of
+from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import through_air
-from terrain_physics._kernels.character.state.layout import (
-    BASE_AHEAD,
-    BASE_PART,
-    BASE_POINT,
-    BASE_VELOCITY,
-    EXCESS,
-    GRAVITY,
-    GRAVITY_SCALE,
-    GROUND_PART,
-    GROUNDED,
-    KEEPS_NONE,
-    KEEPS_UPWARD,
-    LANDING_SPEED,
-    LEAVE,
-    MOVE_AGE,
-    MOVES_SEEN,
-    OFFSET,
-    ON_MOVING_BASE,
-    OWN_VELOCITY,
-    POSITION,
-    SNAP,
-    SQUEEZED_BY,
-    TURN,
-    UPDATES_SEEN,
-    VELOCITY,
-    WAS_GROUNDED,
-    put_three_at,
-    three_at,
-)
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.ground.movers import (
     PUT,
     SECONDS,
@@ -91,9 +64,9 @@ def _is_moving(ground: GroundTable, row: int, state: Floats, delta_time: float) 
     Then it began no longer ago than it takes, for all that the last updates have seen.
     """
     updates = math.ceil(
-        min(movers_of(ground)[row, SECONDS] / delta_time - MOVING_BASE_ROUNDING, UPDATES_SEEN)
+        min(movers_of(ground)[row, SECONDS] / delta_time - MOVING_BASE_ROUNDING, at.UPDATES_SEEN)
     )
-    return has_moved(movers_of(ground), row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
+    return has_moved(movers_of(ground), row, float(state[at.MOVES_SEEN + max(updates, 1) - 1]))
 
 
 @kernel(inline=True)
@@ -105,31 +78,33 @@ def _goes_on(movers: Floats, row: int, age: float) -> bool:
 @kernel(inline=True, no_refcount=True)
 def see_moves(state: Floats, counted: float) -> None:
     """Note that an update has ended, and how many moves the ground has counted by now."""
-    for k in range(UPDATES_SEEN - 1, 0, -1):
-        state[MOVES_SEEN + k] = state[MOVES_SEEN + k - 1] if counted > 0.0 else 0.0
-    state[MOVES_SEEN] = counted
+    for k in range(at.UPDATES_SEEN - 1, 0, -1):
+        state[at.MOVES_SEEN + k] = state[at.MOVES_SEEN + k - 1] if counted > 0.0 else 0.0
+    state[at.MOVES_SEEN] = counted
 
 
 @kernel(inline=True, no_refcount=True)
 def ignore_moves(state: Floats, counted: float) -> None:
     """Note that no move up to now concerns a body: it was asleep, or not there."""
-    for k in range(UPDATES_SEEN):
-        state[MOVES_SEEN + k] = counted
+    for k in range(at.UPDATES_SEEN):
+        state[at.MOVES_SEEN + k] = counted
 
 
 @kernel
 def _kept(rules: Floats, velocity: Vec3) -> Vec3:
     """Return the velocity that a body keeps of the part that it leaves."""
-    rule = int(rules[LEAVE])
-    if rule == KEEPS_NONE:
+    rule = int(rules[at.LEAVE])
+    if rule == at.KEEPS_NONE:
         return (0.0, 0.0, 0.0)
-    return (velocity[0], max(velocity[1], 0.0), velocity[2]) if rule == KEEPS_UPWARD else velocity
+    if rule == at.KEEPS_UPWARD:
+        return (velocity[0], max(velocity[1], 0.0), velocity[2])
+    return velocity
 
 
 @kernel(inline=True)
 def _add_velocity(state: Floats, more: Vec3) -> None:
-    put_three_at(state, VELOCITY, add(three_at(state, VELOCITY), more))
-    put_three_at(state, OWN_VELOCITY, add(three_at(state, OWN_VELOCITY), more))
+    put_three_at(state, at.VELOCITY, add(three_at(state, at.VELOCITY), more))
+    put_three_at(state, at.OWN_VELOCITY, add(three_at(state, at.OWN_VELOCITY), more))
 
 
 @kernel
@@ -138,19 +113,19 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 
     It is above 0 where a rising part slows down or turns round faster than gravity would.
     """
-    base_rise = float(state[BASE_VELOCITY + 1])
-    if int(rules[LEAVE]) == KEEPS_NONE or base_rise <= 0.0:
+    base_rise = float(state[at.BASE_VELOCITY + 1])
+    if int(rules[at.LEAVE]) == at.KEEPS_NONE or base_rise <= 0.0:
         return 0.0
-    held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
-    more = float(state[EXCESS]) + (base_rise - now[1]) - held
+    held = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE]) * seconds
+    more = float(state[at.EXCESS]) + (base_rise - now[1]) - held
     return more if more > MOVING_BASE_ROUNDING * held else 0.0
 
 
 @kernel
 def _is_thrown(rules: Floats, excess: float) -> bool:
     """Tell whether a body would rise over its part by more than the snap distance."""
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    return excess * excess > 2.0 * gravity * float(rules[SNAP])
+    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    return excess * excess > 2.0 * gravity * float(rules[at.SNAP])
 
 
 @kernel
@@ -174,14 +149,16 @@ def no_moving_base(state: Floats) -> MovingBase:
     """Return the moving base of an update in the frame of the world: none."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
-    return MovingBase(0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[GROUNDED] != 0.0)
+    return MovingBase(
+        0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[at.GROUNDED] != 0.0
+    )
 
 
 @kernel
 def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
     """Return how far the part that a body stands on has turned about +Y."""
-    if state[ON_MOVING_BASE] != 0.0:
-        ahead = turned(now.rotation, three_at(state, BASE_AHEAD))
+    if state[at.ON_MOVING_BASE] != 0.0:
+        ahead = turned(now.rotation, three_at(state, at.BASE_AHEAD))
     else:
         ahead = turned(turn_between(before.rotation, now.rotation), (0.0, 0.0, 1.0))
     return angle_of(ahead[0], ahead[2])
@@ -190,10 +167,10 @@ def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
 @kernel(inline=True)
 def _throw_off(state: Floats, rules: Floats) -> None:
     """Let a body fly that its part throws off, at the speed at which it would rise freely."""
-    velocity = three_at(state, BASE_VELOCITY)
-    up = (velocity[0], velocity[1] + float(state[EXCESS]), velocity[2])
+    velocity = three_at(state, at.BASE_VELOCITY)
+    up = (velocity[0], velocity[1] + float(state[at.EXCESS]), velocity[2])
     _add_velocity(state, _kept(rules, up))
-    state[GROUNDED] = 0.0
+    state[at.GROUNDED] = 0.0
 
 
 @kernel(noinline=True)
@@ -209,24 +186,24 @@ def find_moving_base(
     velocity and GROUNDED to the state.
     """
     none = no_moving_base(state)
-    if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
+    if state[at.GROUNDED] == 0.0 or state[at.BASE_PART] < 0.0:
         return none
-    movers, seen = movers_of(ground), float(state[MOVES_SEEN])
-    row = mover_filtered(ground, float(state[BASE_PART]))
+    movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
+    row = mover_filtered(ground, float(state[at.BASE_PART]))
     if row == 0 or movers[row, PUT] > seen:
-        _add_velocity(state, _kept(rules, three_at(state, BASE_VELOCITY)))
+        _add_velocity(state, _kept(rules, three_at(state, at.BASE_VELOCITY)))
         return none
     before, now = frame_seen(movers, row, seen), frame_now(movers, row)
-    foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+    foot = foot_of(add(three_at(state, at.POSITION), three_at(rules, at.OFFSET)), body)
     start = to_local(before, foot)
-    if state[ON_MOVING_BASE] != 0.0 and not is_teleported:
-        start = three_at(state, BASE_POINT)
+    if state[at.ON_MOVING_BASE] != 0.0 and not is_teleported:
+        start = three_at(state, at.BASE_POINT)
         if not _stands_there(ground, row, seen, before, start, foot, body):
             return none
-    age = 0.0 if has_moved(movers, row, seen) else float(state[MOVE_AGE])
+    age = 0.0 if has_moved(movers, row, seen) else float(state[at.MOVE_AGE])
     velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
     excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
-    if state[SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
+    if state[at.SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
         _throw_off(state, rules)
         return none
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
@@ -239,12 +216,14 @@ def find_moving_base(
 @kernel
 def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable) -> Vec3:
     """Return the center of a body after its moving base has carried it."""
-    row = mover_filtered(ground, float(state[BASE_PART])) if state[ON_MOVING_BASE] != 0.0 else 0
+    row = (
+        mover_filtered(ground, float(state[at.BASE_PART])) if state[at.ON_MOVING_BASE] != 0.0 else 0
+    )
     if row > 0:
         return center_of(
-            to_world(frame_now(movers_of(ground), row), three_at(state, BASE_POINT)), body
+            to_world(frame_now(movers_of(ground), row), three_at(state, at.BASE_POINT)), body
         )
-    return add(three_at(state, POSITION), three_at(rules, OFFSET))
+    return add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
 
 
 @kernel(inline=True)
@@ -267,12 +246,12 @@ def find_moving_base_in_air(
     by the time of this update.
     """
     movers = movers_of(ground)
-    before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
-    foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+    before, now = frame_seen(movers, row, float(state[at.MOVES_SEEN])), frame_now(movers, row)
+    foot = foot_of(add(three_at(state, at.POSITION), three_at(rules, at.OFFSET)), body)
     start = to_local(before, foot)
     velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    _, falling = through_air(three_at(state, VELOCITY), gravity, delta_time)
+    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    _, falling = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
     _add_velocity(state, scale(velocity, -1.0))
     return MovingBase(row, before, now, start, start, velocity, 0.0, 0.0, falling, 0.0, False)
 
@@ -286,7 +265,10 @@ def _pushed_velocity(
     The frame has gone all of the part's displacement in one update, which may be shorter or longer
     than the move. A pushed body gets the part's own velocity along the push.
     """
-    in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), moving_base.velocity)
+    in_frame, end = (
+        three_at(state, at.VELOCITY),
+        add(three_at(state, at.VELOCITY), moving_base.velocity),
+    )
     push = subtract(end, moving_base.falling)
     size, of_part = length(push), velocity_at(movers_of(ground), moving_base.row, foot, True)
     difference = length(subtract(of_part, moving_base.velocity))
@@ -300,11 +282,11 @@ def _pushed_velocity(
 @kernel(inline=True)
 def _part_stood_on(state: Floats, ground: GroundTable) -> tuple[float, int]:
     """Return (number, row of the mover) of the part that a body ends on; -1 and 0 in the air."""
-    if state[GROUNDED] == 0.0:
+    if state[at.GROUNDED] == 0.0:
         return -1.0, 0
-    number = float(state[GROUND_PART])
+    number = float(state[at.GROUND_PART])
     if number < 0.0:
-        number = float(state[BASE_PART])  # on its way up a step, say
+        number = float(state[at.BASE_PART])  # on its way up a step, say
     return number, mover_filtered(ground, number)
 
 
@@ -315,7 +297,7 @@ def _change_base(
 ) -> None:  # fmt: skip
     """Make a velocity relative to the base that a body ends on, which moves at ``after``."""
     movers, row = movers_of(ground), moving_base.row
-    grounded, was_grounded = state[GROUNDED] != 0.0, moving_base.was_grounded
+    grounded, was_grounded = state[at.GROUNDED] != 0.0, moving_base.was_grounded
     before = moving_base.velocity
     if row > 0 and was_grounded:
         before = velocity_at(movers, row, foot, _goes_on(movers, row, moving_base.age))
@@ -324,10 +306,10 @@ def _change_base(
     keeps_all = grounded or not was_grounded
     _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
     if grounded:
-        state[VELOCITY + 1] = 0.0
+        state[at.VELOCITY + 1] = 0.0
     if grounded and not was_grounded:
-        landing = state[LANDING_SPEED] + (after[1] - before[1])
-        state[LANDING_SPEED] = max(landing, 0.0)
+        landing = state[at.LANDING_SPEED] + (after[1] - before[1])
+        state[at.LANDING_SPEED] = max(landing, 0.0)
 
 
 @kernel(noinline=True)
@@ -340,8 +322,8 @@ def settle_moving_base(
     ``place`` is where the body was after it had been carried. A body that has not moved since stays
     at the same point of the part, to the last bit.
     """
-    movers, position = movers_of(ground), three_at(state, POSITION)
-    foot = foot_of(add(position, three_at(rules, OFFSET)), body)
+    movers, position = movers_of(ground), three_at(state, at.POSITION)
+    foot = foot_of(add(position, three_at(rules, at.OFFSET)), body)
     number, row = _part_stood_on(state, ground)
     stayed_on = row == moving_base.row and moving_base.was_grounded
     age, after = moving_base.age, (0.0, 0.0, 0.0)
@@ -352,16 +334,18 @@ def settle_moving_base(
         after = velocity_at(movers, row, foot, _goes_on(movers, row, age))
     if max(row, moving_base.row) > 0 and not stayed_on:
         _change_base(state, rules, ground, moving_base, foot, after)
-    state[WAS_GROUNDED] = 1.0 if moving_base.was_grounded else 0.0
-    state[BASE_PART], state[TURN] = number, moving_base.turn
-    state[ON_MOVING_BASE], state[EXCESS] = (1.0, moving_base.excess) if row > 0 else (0.0, 0.0)
-    state[MOVE_AGE] = age + delta_time if row > 0 else 0.0
+    state[at.WAS_GROUNDED] = 1.0 if moving_base.was_grounded else 0.0
+    state[at.BASE_PART], state[at.TURN] = number, moving_base.turn
+    state[at.ON_MOVING_BASE], state[at.EXCESS] = (
+        (1.0, moving_base.excess) if row > 0 else (0.0, 0.0)
+    )
+    state[at.MOVE_AGE] = age + delta_time if row > 0 else 0.0
     on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if row > 0:
         frame = frame_now(movers, row)
         is_still = stayed_on and position[0] == place[0] and position[2] == place[2]
         on_part = moving_base.end if is_still else to_local(frame, foot)
         ahead = turned_back(frame.rotation, (0.0, 0.0, 1.0))
-    put_three_at(state, BASE_POINT, on_part)
-    put_three_at(state, BASE_AHEAD, ahead)
-    put_three_at(state, BASE_VELOCITY, after)
+    put_three_at(state, at.BASE_POINT, on_part)
+    put_three_at(state, at.BASE_AHEAD, ahead)
+    put_three_at(state, at.BASE_VELOCITY, after)

@@ -23,26 +23,9 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     carried_to,
     find_moving_base_in_air,
 )
+from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import through_air
-from terrain_physics._kernels.character.state.layout import (
-    BASE_PART,
-    GRAVITY,
-    GRAVITY_SCALE,
-    GROUNDED,
-    MOST_SQUEEZING,
-    MOVES_SEEN,
-    OFFSET,
-    ON_MOVING_BASE,
-    POSITION,
-    SLOPE_COSINE,
-    SQUEEZED,
-    SQUEEZED_BY,
-    STEP_FOOT,
-    VELOCITY,
-    put_three_at,
-    three_at,
-    unpack_body,
-)
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at, unpack_body
 from terrain_physics._kernels.character.state.substeps import STEP_SHARE
 from terrain_physics._kernels.character.state.teleport import step_height
 from terrain_physics._kernels.character.state.work import STEP, is_spent, spend
@@ -196,17 +179,17 @@ def _depenetration_from(
 @kernel
 def _old_debt(state: Floats, number: float) -> Vec3:
     """Return the debt of a part to a body at the end of its last update."""
-    for k in range(MOST_SQUEEZING):
-        if state[SQUEEZED_BY + k] == number:
-            return three_at(state, SQUEEZED + 3 * k)
+    for k in range(at.MOST_SQUEEZING):
+        if state[at.SQUEEZED_BY + k] == number:
+            return three_at(state, at.SQUEEZED + 3 * k)
     return (0.0, 0.0, 0.0)
 
 
 @kernel
 def _largest_squeeze(state: Floats) -> float:
     most = 0.0
-    for k in range(3 * MOST_SQUEEZING):
-        most = max(most, abs(state[SQUEEZED + k]))
+    for k in range(3 * at.MOST_SQUEEZING):
+        most = max(most, abs(state[at.SQUEEZED + k]))
     return most
 
 
@@ -291,9 +274,9 @@ def _first_overlap(
 
     Both move: the part as it has, the body as it will.
     """
-    body, center = scene.body, add(three_at(state, POSITION), three_at(rules, OFFSET))
-    velocity = three_at(state, VELOCITY)
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+    body, center = scene.body, add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
+    velocity = three_at(state, at.VELOCITY)
+    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
     displacement, _ = through_air(velocity, gravity, delta_time)
     near = np.zeros((1, _NEAR_SIZE))
     near[0, _ROW] = row
@@ -359,9 +342,9 @@ def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, cent
 @kernel
 def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) -> None:
     """Write the debts to the ground; to the body's state, the largest of them."""
-    for k in range(MOST_SQUEEZING):
-        state[SQUEEZED_BY + k] = -1.0
-        put_three_at(state, SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
+    for k in range(at.MOST_SQUEEZING):
+        state[at.SQUEEZED_BY + k] = -1.0
+        put_three_at(state, at.SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
     rows = count_part_shifts(ground.part_shifts)
     for k in range(count):
         debt = three_at(near[k], _DEBT)
@@ -371,14 +354,14 @@ def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) 
         put_part_shift(ground.part_shifts, rows, number, scale(debt, -1.0))
         rows += 1
         least = 0
-        for i in range(1, MOST_SQUEEZING):
-            if length(three_at(state, SQUEEZED + 3 * i)) < length(
-                three_at(state, SQUEEZED + 3 * least)
+        for i in range(1, at.MOST_SQUEEZING):
+            if length(three_at(state, at.SQUEEZED + 3 * i)) < length(
+                three_at(state, at.SQUEEZED + 3 * least)
             ):
                 least = i
-        if length(debt) > length(three_at(state, SQUEEZED + 3 * least)):
-            state[SQUEEZED_BY + least] = number
-            put_three_at(state, SQUEEZED + 3 * least, debt)
+        if length(debt) > length(three_at(state, at.SQUEEZED + 3 * least)):
+            state[at.SQUEEZED_BY + least] = number
+            put_three_at(state, at.SQUEEZED + 3 * least, debt)
 
 
 @kernel
@@ -389,17 +372,17 @@ def _free_end(
     """Return where the center of a body ends if nothing stops it: on its base, or after a fall."""
     if moving_base.row > 0:
         return center_of(carried_to(moving_base, 1.0), body)
-    if state[GROUNDED] != 0.0:
+    if state[at.GROUNDED] != 0.0:
         return center
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    displacement, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
+    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    displacement, _ = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
     return add(center, displacement)
 
 
 @kernel(inline=True)
 def _most_rise(state: Floats, rules: Floats, body: Body) -> float:
     """Return how far walkable faces of a part may raise a body."""
-    if state[GROUNDED] == 0.0 or state[VELOCITY + 1] > 0.0:
+    if state[at.GROUNDED] == 0.0 or state[at.VELOCITY + 1] > 0.0:
         return 0.0
     return max(step_height(rules, body), body.least)
 
@@ -407,7 +390,7 @@ def _most_rise(state: Floats, rules: Floats, body: Body) -> float:
 @kernel(inline=True)
 def _base_number(state: Floats, ground: GroundTable, moving_base: MovingBase) -> int:
     """Return the number of the part that a body stands on as it is carried; -1: none."""
-    if moving_base.row == 0 or state[GROUNDED] == 0.0:
+    if moving_base.row == 0 or state[at.GROUNDED] == 0.0:
         return -1
     return int(movers_of(ground)[moving_base.row, NUMBER])
 
@@ -458,17 +441,21 @@ def carry_and_squeeze(
     MovingBase
         As it was, or that of a body in the air which a part hits.
     """
-    body, offset, rows = scene.body, three_at(rules, OFFSET), np.empty((MOST_SHIFTED, _NEAR_SIZE))
-    start = add(three_at(state, POSITION), offset)
+    body, offset, rows = (
+        scene.body,
+        three_at(rules, at.OFFSET),
+        np.empty((MOST_SHIFTED, _NEAR_SIZE)),
+    )
+    start = add(three_at(state, at.POSITION), offset)
     end = _free_end(state, rules, body, moving_base, start, delta_time)
     count = _list_near_parts(state, ground, body, start, end, rows)
-    if state[GROUNDED] == 0.0:
+    if state[at.GROUNDED] == 0.0:
         row, count = _first_hit(state, rules, scene, ground, rows, count, delta_time)
         end = start
         if row > 0:
             moving_base = find_moving_base_in_air(state, rules, body, ground, row, delta_time)
             end = center_of(carried_to(moving_base, 1.0), body)
-    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
+    walkable = float(rules[at.SLOPE_COSINE]) - SLOPE_SLACK
     near = _NearParts(rows, count, _most_rise(state, rules, body), walkable)
     base_part = _base_number(state, ground, moving_base)
     center = _move_with_parts(scene, ground, moving_base, base_part, near, start, end)
@@ -479,21 +466,21 @@ def carry_and_squeeze(
         _add_debts(scene, ground, rows, count, center)
     _put_squeezed(state, rows, count, ground)
     if center != start:
-        put_three_at(state, POSITION, subtract(center, offset))
-        state[STEP_FOOT] += center[1] - start[1]
+        put_three_at(state, at.POSITION, subtract(center, offset))
+        state[at.STEP_FOOT] += center[1] - start[1]
     return moving_base
 
 
 @kernel(noinline=True)
 def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts may wake a body that would sleep."""
-    movers, seen = movers_of(ground), float(state[MOVES_SEEN])
-    if state[ON_MOVING_BASE] != 0.0:
-        row = mover_filtered(ground, float(state[BASE_PART]))
+    movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
+    if state[at.ON_MOVING_BASE] != 0.0:
+        row = mover_filtered(ground, float(state[at.BASE_PART]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
-    center = add(three_at(state, POSITION), three_at(rules, OFFSET))
+    center = add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
     wide = add(unpack_body(rules).half_extents, (margin, margin, margin))
     lower, upper = subtract(center, wide), add(center, wide)
     for row in range(1, len(movers)):

@@ -6,17 +6,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import foremost
 from terrain_physics._kernels.character.contacts.resolve import note_plane
 from terrain_physics._kernels.character.contacts.scene import CANDIDATE, PUSH, Scene
-from terrain_physics._kernels.character.state.layout import (
-    AIRBORNE,
-    GROUND_KIND,
-    GROUND_PART,
-    GROUND_POINT,
-    GROUND_TRIANGLE,
-    STEEP,
-    WALKABLE,
-    WEDGED,
-    put_three_at,
-)
+from terrain_physics._kernels.character.state import layout as at
+from terrain_physics._kernels.character.state.layout import put_three_at
 from terrain_physics._kernels.character.state.work import PLANE, spend
 from terrain_physics._kernels.ground.candidates import OF_MOVER, PART, TRIANGLE, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
@@ -46,10 +37,10 @@ def kind_of_ground(
         if scene.planes[i, 1] > scene.planes[best, 1]:
             best = i
     if grounded:
-        return (WALKABLE if scene.planes[best, 1] >= walkable else WEDGED), normal
+        return (at.WALKABLE if scene.planes[best, 1] >= walkable else at.WEDGED), normal
     if scene.planes[best, 1] > 0.0 and (by_sum or scene.planes[best, 1] < walkable):
-        return STEEP, three(scene.planes, best, 0)
-    return AIRBORNE, normal
+        return at.STEEP, three(scene.planes, best, 0)
+    return at.AIRBORNE, normal
 
 
 @kernel(inline=True, no_refcount=True)
@@ -84,15 +75,15 @@ def report_ground(
     state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:
     """Write the ground that the body stands on or touches: kind, point, part and triangle."""
-    state[GROUND_KIND] = kind
-    state[GROUND_PART] = state[GROUND_TRIANGLE] = -1.0
-    put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
-    if kind == AIRBORNE:
+    state[at.GROUND_KIND] = kind
+    state[at.GROUND_PART] = state[at.GROUND_TRIANGLE] = -1.0
+    put_three_at(state, at.GROUND_POINT, (0.0, 0.0, 0.0))
+    if kind == at.AIRBORNE:
         return
-    put_three_at(state, GROUND_POINT, foremost_point(scene, center, normal))
+    put_three_at(state, at.GROUND_POINT, foremost_point(scene, center, normal))
     best = foremost_contact(scene, count, normal)
     if best < 0:
         return
     which = int(scene.contacts[best, CANDIDATE])
-    state[GROUND_PART] = scene.candidates[which, PART]
-    state[GROUND_TRIANGLE] = scene.candidates[which, TRIANGLE]
+    state[at.GROUND_PART] = scene.candidates[which, PART]
+    state[at.GROUND_TRIANGLE] = scene.candidates[which, TRIANGLE]

@@ -7,35 +7,9 @@ from terrain_physics._kernels.character.reports.report import (
     kind_of_ground,
     report_ground,
 )
+from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import along_ground
-from terrain_physics._kernels.character.state.layout import (
-    AIR_TIME,
-    AIRBORNE,
-    BELOW,
-    BY_ROOM,
-    CONTACTS,
-    CONVERGED,
-    DRIVEN,
-    GROUND_NORMAL,
-    GROUNDED,
-    HITS,
-    LANDING_SPEED,
-    LIFTED,
-    LIMIT,
-    MOVED,
-    NO_LIMIT,
-    PENETRATION,
-    POSITION,
-    ROUNDS,
-    STEP_FOOT,
-    STEPPING,
-    UNDISTURBED,
-    VELOCITY,
-    WALKABLE,
-    WAS_GROUNDED,
-    put_three_at,
-    three_at,
-)
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.math.vec3 import add, scale, subtract
@@ -46,17 +20,17 @@ from terrain_physics._kernels.types import Floats
 @kernel
 def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
     """Write how the body stands, how it stood before, and since when."""
-    state[WAS_GROUNDED] = state[GROUNDED]
+    state[at.WAS_GROUNDED] = state[at.GROUNDED]
     if footing.grounded:
-        if state[GROUNDED] == 0.0:
-            state[LANDING_SPEED] = tally.landing + 0.0
-        state[AIR_TIME] = 0.0
+        if state[at.GROUNDED] == 0.0:
+            state[at.LANDING_SPEED] = tally.landing + 0.0
+        state[at.AIR_TIME] = 0.0
     else:
-        state[AIR_TIME] = tally.air_time
+        state[at.AIR_TIME] = tally.air_time
     stepping = footing.grounded and footing.stepping
-    state[GROUNDED] = 1.0 if footing.grounded else 0.0
-    state[STEPPING] = 1.0 if stepping else 0.0
-    state[STEP_FOOT] = footing.step_foot if stepping else 0.0
+    state[at.GROUNDED] = 1.0 if footing.grounded else 0.0
+    state[at.STEPPING] = 1.0 if stepping else 0.0
+    state[at.STEP_FOOT] = footing.step_foot if stepping else 0.0
 
 
 @kernel(inline=True)
@@ -67,29 +41,29 @@ def _put_place(state: Floats, movement: MovementRules, motion: Motion, delta_tim
         _, velocity = along_ground(velocity, movement.friction, delta_time)
     elif motion.footing.grounded:
         velocity = scale(velocity, 1.0 / movement.speed)
-    put_three_at(state, VELOCITY, velocity)
+    put_three_at(state, at.VELOCITY, velocity)
 
-    position = three_at(state, POSITION)
+    position = three_at(state, at.POSITION)
     if motion.origin == add(position, movement.body_offset):
         # A body that did not move keeps its bits.
         position = add(position, motion.offset)
     else:
         position = subtract(add(motion.origin, motion.offset), movement.body_offset)
-    put_three_at(state, POSITION, position)
+    put_three_at(state, at.POSITION, position)
 
 
 @kernel(inline=True, no_refcount=True)
 def _put_ground(state: Floats, movement: MovementRules, motion: Motion, scene: Scene) -> None:
     """Write the ground that a body stands on or touches."""
     footing, contacts = motion.footing, motion.tally.contacts
-    kind, normal = (WALKABLE if footing.grounded else AIRBORNE), footing.normal
+    kind, normal = (at.WALKABLE if footing.grounded else at.AIRBORNE), footing.normal
     if contacts > 0 and not (footing.grounded and (movement.by_sum or footing.stepping)):
         kind, normal = kind_of_ground(
             scene, contacts, footing.grounded, normal, movement.walkable, movement.by_sum
         )
     center = add(motion.origin, motion.offset)
     report_ground(state, scene, center, contacts, normal, kind)
-    put_three_at(state, GROUND_NORMAL, normal)
+    put_three_at(state, at.GROUND_NORMAL, normal)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -107,12 +81,16 @@ def settle(
     _put_place(state, movement, motion, delta_time)
     _put_ground(state, movement, motion, scene)
     _put_footing(state, footing, tally)
-    state[HITS] = tally.hits
-    state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
-    state[PENETRATION] = tally.depth
-    if limit == NO_LIMIT and not tally.depth <= CONVERGED_DEPTH:
-        limit = BY_ROOM
-    state[LIMIT], state[CONVERGED] = limit, 1.0 if limit == NO_LIMIT else 0.0
+    state[at.HITS] = tally.hits
+    state[at.CONTACTS], state[at.ROUNDS], state[at.LIFTED] = (
+        tally.contacts,
+        tally.rounds,
+        tally.lifted,
+    )
+    state[at.PENETRATION] = tally.depth
+    if limit == at.NO_LIMIT and not tally.depth <= CONVERGED_DEPTH:
+        limit = at.BY_ROOM
+    state[at.LIMIT], state[at.CONVERGED] = limit, 1.0 if limit == at.NO_LIMIT else 0.0
     if not is_spent(scene.work):
-        state[BELOW] = 1.0 if footing.grounded and is_buried(scene, motion.offset) else 0.0
-    state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
+        state[at.BELOW] = 1.0 if footing.grounded and is_buried(scene, motion.offset) else 0.0
+    state[at.UNDISTURBED], state[at.DRIVEN], state[at.MOVED] = 1.0, 0.0, 0.0

@@ -8,29 +8,8 @@ on ground that is gone.
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Memory
 from terrain_physics._kernels.character.sleep.contact_signature import contact_signature
-from terrain_physics._kernels.character.state.layout import (
-    BASE_VELOCITY,
-    BY_WORK,
-    CONTACT_SIGNATURE,
-    DRIVEN,
-    GRAVITY,
-    GRAVITY_SCALE,
-    GROUND_KIND,
-    GROUNDED,
-    HITS,
-    LAST_PLACE,
-    LIFTED,
-    LIMIT,
-    MOVED,
-    ON_CHARACTER,
-    POSITION,
-    ROUNDS,
-    UNDISTURBED,
-    VELOCITY,
-    WAS_GROUNDED,
-    put_three_at,
-    three_at,
-)
+from terrain_physics._kernels.character.state import layout as at
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.types import Floats, UInt64s
 
@@ -39,11 +18,11 @@ from terrain_physics._kernels.types import Floats, UInt64s
 def stands_still(state: Floats, rules: Floats) -> bool:
     """Tell whether a body stands on the ground and nothing moves it."""
     return bool(
-        state[GROUNDED] != 0.0
-        and state[VELOCITY] == 0.0
-        and state[VELOCITY + 1] == 0.0
-        and state[VELOCITY + 2] == 0.0
-        and rules[GRAVITY] * rules[GRAVITY_SCALE] >= 0.0
+        state[at.GROUNDED] != 0.0
+        and state[at.VELOCITY] == 0.0
+        and state[at.VELOCITY + 1] == 0.0
+        and state[at.VELOCITY + 2] == 0.0
+        and rules[at.GRAVITY] * rules[at.GRAVITY_SCALE] >= 0.0
     )
 
 
@@ -51,7 +30,9 @@ def stands_still(state: Floats, rules: Floats) -> bool:
 def is_asleep(state: Floats, rules: Floats) -> bool:
     """Tell whether a body is at rest and nothing has disturbed it since."""
     return bool(
-        state[UNDISTURBED] != 0.0 and state[CONTACT_SIGNATURE] != 0.0 and stands_still(state, rules)
+        state[at.UNDISTURBED] != 0.0
+        and state[at.CONTACT_SIGNATURE] != 0.0
+        and stands_still(state, rules)
     )
 
 
@@ -64,12 +45,12 @@ def note_contact_signature(
     A body does not sleep on a base that moves it, nor on a character, nor after an update that ran
     out of work: it may not have arrived.
     """
-    put_three_at(state, LAST_PLACE, three_at(state, POSITION))
-    state[CONTACT_SIGNATURE] = 0.0
-    is_carried = three_at(state, BASE_VELOCITY) != (0.0, 0.0, 0.0)
-    stands = stands_still(state, rules) and state[GROUND_KIND] != ON_CHARACTER
-    if stands and not is_carried and int(state[LIMIT]) != BY_WORK:
-        state[CONTACT_SIGNATURE] = contact_signature(state, rules, random_state, ground, memory)
+    put_three_at(state, at.LAST_PLACE, three_at(state, at.POSITION))
+    state[at.CONTACT_SIGNATURE] = 0.0
+    is_carried = three_at(state, at.BASE_VELOCITY) != (0.0, 0.0, 0.0)
+    stands = stands_still(state, rules) and state[at.GROUND_KIND] != at.ON_CHARACTER
+    if stands and not is_carried and int(state[at.LIMIT]) != at.BY_WORK:
+        state[at.CONTACT_SIGNATURE] = contact_signature(state, rules, random_state, ground, memory)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -78,13 +59,14 @@ def stays_asleep(
 ) -> bool:
     """Tell whether a woken body still has the contact signature of its rest; if so, it sleeps."""
     if (
-        state[CONTACT_SIGNATURE] == 0.0
+        state[at.CONTACT_SIGNATURE] == 0.0
         or not stands_still(state, rules)
-        or three_at(state, POSITION) != three_at(state, LAST_PLACE)
-        or contact_signature(state, rules, random_state, ground, memory) != state[CONTACT_SIGNATURE]
+        or three_at(state, at.POSITION) != three_at(state, at.LAST_PLACE)
+        or contact_signature(state, rules, random_state, ground, memory)
+        != state[at.CONTACT_SIGNATURE]
     ):
         return False
-    state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
-    state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
-    state[WAS_GROUNDED] = 1.0
+    state[at.UNDISTURBED], state[at.DRIVEN], state[at.MOVED] = 1.0, 0.0, 0.0
+    state[at.ROUNDS] = state[at.LIFTED] = state[at.HITS] = 0.0
+    state[at.WAS_GROUNDED] = 1.0
     return True

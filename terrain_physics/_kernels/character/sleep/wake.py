@@ -3,17 +3,8 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.state.layout import (
-    EXTENTS,
-    GROUND_VERSION,
-    MOVED,
-    OFFSET,
-    POSITION,
-    RULES_SIZE,
-    STATE_SIZE,
-    UNDISTURBED,
-    three_at,
-)
+from terrain_physics._kernels.character.state import layout as at
+from terrain_physics._kernels.character.state.layout import three_at
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.surface.changes import (
     CHANGE_LOWER,
@@ -44,9 +35,9 @@ def _wake_radius(rules: Floats, rule: int) -> float:
     # Of a capsule the extents are its radius and half its segment.
     return float(
         WAKE_DISTANCE
-        + rules[rule + EXTENTS]
-        + rules[rule + EXTENTS + 1]
-        + rules[rule + EXTENTS + 2]
+        + rules[rule + at.EXTENTS]
+        + rules[rule + at.EXTENTS + 1]
+        + rules[rule + at.EXTENTS + 2]
     )
 
 
@@ -81,21 +72,21 @@ def wake_near(
     """
     all_changes, since = np.empty((1, CHANGE_SIZE)), np.nan  # their box, and since which version
     for i in range(first, last):
-        state, rule = i * STATE_SIZE, i * RULES_SIZE
-        seen = float(states[state + GROUND_VERSION])
+        state, rule = i * at.STATE_SIZE, i * at.RULES_SIZE
+        seen = float(states[state + at.GROUND_VERSION])
         if seen == version:
             continue
-        states[state + GROUND_VERSION] = version
+        states[state + at.GROUND_VERSION] = version
         wakes = seen < forgotten or seen > version
         if not wakes:
             if seen != since:
                 _put_bounds(changes, seen, all_changes)
                 since = seen
-            place = add(three_at(states[state:], POSITION), three_at(rules[rule:], OFFSET))
+            place = add(three_at(states[state:], at.POSITION), three_at(rules[rule:], at.OFFSET))
             radius, row = _wake_radius(rules, rule), len(changes) - 1
             is_near = _is_near(place, radius, all_changes, 0)
             while is_near and not wakes and row >= 0 and changes[row, CHANGE_VERSION] > seen:
                 wakes = _is_near(place, radius, changes, row)
                 row -= 1
         if wakes:
-            states[state + UNDISTURBED], states[state + MOVED] = 0.0, 1.0
+            states[state + at.UNDISTURBED], states[state + at.MOVED] = 0.0, 1.0

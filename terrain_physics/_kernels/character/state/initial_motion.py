@@ -3,21 +3,9 @@
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import along_ground, through_air
-from terrain_physics._kernels.character.state.layout import (
-    DRIVEN,
-    FRICTION,
-    FRICTION_FACTOR,
-    GRAVITY,
-    GRAVITY_SCALE,
-    GROUND_RULE,
-    GROUNDED,
-    MATERIAL_RULES,
-    RULE_SUM,
-    SPEED_FACTOR,
-    VELOCITY,
-    three_at,
-)
+from terrain_physics._kernels.character.state.layout import three_at
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats
 
@@ -42,16 +30,16 @@ def initial_motion(state: Floats, rules: Floats) -> InitialMotion:
     The material under a walker may make it faster or slower than its velocity says: then velocity
     and friction are those of its real motion.
     """
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    by_sum = int(rules[GROUND_RULE]) == RULE_SUM
+    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    by_sum = int(rules[at.GROUND_RULE]) == at.RULE_SUM
     walks = gravity > 0.0 and not by_sum
-    velocity, grounded = three_at(state, VELOCITY), state[GROUNDED] != 0.0
+    velocity, grounded = three_at(state, at.VELOCITY), state[at.GROUNDED] != 0.0
     walking = grounded and velocity[1] <= 0.0 and walks
-    friction, speed = (float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0), 1.0
-    if rules[MATERIAL_RULES] != 0.0:
-        friction *= float(rules[FRICTION_FACTOR])
+    friction, speed = (float(rules[at.FRICTION]) if state[at.DRIVEN] == 0.0 else 0.0), 1.0
+    if rules[at.MATERIAL_RULES] != 0.0:
+        friction *= float(rules[at.FRICTION_FACTOR])
         if walking:
-            speed = float(rules[SPEED_FACTOR])
+            speed = float(rules[at.SPEED_FACTOR])
             friction *= speed
     if walking:
         velocity = (speed * velocity[0], 0.0, speed * velocity[2])

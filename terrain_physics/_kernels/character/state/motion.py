@@ -58,12 +58,6 @@ class Motion(NamedTuple):
 
 
 @kernel(inline=True)
-def with_forces(movement: MovementRules, gravity: float, friction: float) -> MovementRules:
-    """Return the rules with another gravity and another friction."""
-    return replaced(movement, gravity=gravity, friction=friction)
-
-
-@kernel(inline=True)
 def with_hits(motion: Motion, hits: int) -> Motion:
     """Return the motion with another number of hits in its tally."""
     return replaced(motion, tally=replaced(motion.tally, hits=hits))

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.others.half_planes import (
@@ -35,7 +36,6 @@ from terrain_physics._kernels.character.state.free_motion import along_ground
 from terrain_physics._kernels.character.state.motion import (
     Motion,
     MovementRules,
-    with_forces,
     with_hits,
 )
 from terrain_physics._kernels.character.state.substeps import Pace
@@ -150,7 +150,7 @@ def _velocity_to(others: Others, column: int, up: float) -> Vec3:
 def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
     """Return a motion with another horizontal velocity."""
     velocity = (x, motion.velocity[1], z)
-    return Motion(motion.origin, motion.offset, velocity, motion.footing, motion.tally)
+    return replaced(motion, velocity=velocity)
 
 
 @kernel
@@ -247,7 +247,7 @@ def _try_within(
     velocity, seconds = motion.velocity, pace.seconds
     start = from_x, from_z = _displacement_from(spot, motion)
     aim = to = (from_x + velocity[0] * seconds, from_z + velocity[2] * seconds)
-    frictionless = with_forces(movement, movement.gravity, 0.0)
+    frictionless = replaced(movement, friction=0.0)
     for attempt in range(_STAY + 1):
         end = _displacement_from(spot, ahead)
         if not is_outside_half_planes(crowd, end[0], end[1]):

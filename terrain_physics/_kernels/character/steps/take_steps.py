@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.scene import Scene, look
@@ -146,5 +147,5 @@ def _cut_short(
     if is_spent(scene.work):  # unknown
         contacts, depth = 0, tally.depth
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
-    tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
-    return scene, Motion(motion.origin, motion.offset, motion.velocity, motion.footing, tally)
+    tally = replaced(tally, contacts=contacts, depth=depth, air_time=air_time)
+    return scene, replaced(motion, tally=tally)

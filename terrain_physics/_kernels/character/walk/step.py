@@ -87,7 +87,8 @@ def _leave_ground(
     footing = Footing(False, False, ahead.footing.normal, False, 0.0)
     if left > 0.0:
         pace = cut_anew(pace, velocity, movement.gravity, left, scene.body.least)
-    return Motion(motion.origin, offset, velocity, footing, tally), pace
+    ahead = replaced(ahead, offset=offset, velocity=velocity, footing=footing, tally=tally)
+    return ahead, pace
 
 
 @kernel(inline=True)
@@ -184,7 +185,7 @@ def walk_step(
     if climbs:
         footing = Footing(True, True, footing.normal, True, foot)
         tally = _walked_by(motion.tally, walked)
-        ahead = Motion(motion.origin, offset, slowed, footing, tally)
+        ahead = replaced(motion, offset=offset, velocity=slowed, footing=footing, tally=tally)
         return ahead, look_next(pace)
     has_ended, walked, ahead = _follow_ground(
         movement, motion, scene, walked, displacement, slowed, log
