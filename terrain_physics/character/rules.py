@@ -85,7 +85,11 @@ DEFAULT: Any = SimpleNamespace(**_DEFAULTS)
 
 def given_rules(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of a constructor's arguments that are rules and were given."""
-    return {name: arguments[name] for name in _NAMES if type(arguments[name]) is not Default}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name in _DEFAULTS and type(value) is not Default
+    }
 
 
 class _Rules(ABC):

@@ -184,8 +184,8 @@ FAULTS = (
     Fault(
         "36_a_keyword_that_says_the_default_counts_as_not_given",
         "character.rules",
-        "if type(arguments[name]) is not Default",
-        "if repr(arguments[name]) != repr(_DEFAULTS[name])",
+        "type(value) is not Default",
+        "repr(value) != repr(_DEFAULTS[name])",
         (f"{_RULES}::TestTaken::test_a_keyword_beats_the_object_even_by_the_default",),
     ),
     Fault(
