@@ -191,8 +191,8 @@ FAULTS = (
     Fault(
         "37_another_mask_in_a_value_of_rules_wakes_nobody",
         "character.rule",
-        "            rule.wake(states, places[different[:, rule.place]])\n",
-        "            forget_contact_signature(states, places[different[:, rule.place]])\n",
+        "        wake = RULES[name].wake if name in RULES else forget_contact_signature\n",
+        "        wake = forget_contact_signature\n",
         (f"{_RULES}::TestSet::test_as_one_by_one[mask]",),
     ),
 )
