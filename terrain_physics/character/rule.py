@@ -3,7 +3,7 @@
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
@@ -284,16 +284,16 @@ def _made(column: Column) -> Rule[Any]:
 RULES = {column.name: _made(column) for column in columns.RULES.columns if column.is_rule}
 
 
-def wake_changed(states: Floats, places: Int64s, before: Floats, after: Floats) -> None:
-    """Let characters take notice of those of their rules that are others now.
+def wake_changed(
+    states: Floats, places: Int64s, before: Floats, after: Floats, names: Collection[str]
+) -> None:
+    """Let characters take notice of those of some rules that are others now.
 
     ``before`` and ``after`` are rows of rules (n, RULES_SIZE); ``places`` (n,) says which states
     are theirs.
     """
-    different = before != after
-    any_different = different.any(axis=0)
-    for rule in RULES.values():
-        if any_different[rule.place]:
-            rule.wake(states, places[different[:, rule.place]])
-    if any_different[columns.MATERIAL_RULES]:
-        forget_contact_signature(states, places[different[:, columns.MATERIAL_RULES]])
+    for name in names:
+        place = columns.RULES.place(name)
+        changed = places[before[:, place] != after[:, place]]
+        wake = RULES[name].wake if name in RULES else forget_contact_signature
+        wake(states, changed)

@@ -184,15 +184,15 @@ FAULTS = (
     Fault(
         "36_a_keyword_that_says_the_default_counts_as_not_given",
         "character.rules",
-        "if type(arguments[name]) is not Default",
-        "if repr(arguments[name]) != repr(_DEFAULTS[name])",
+        "type(value) is not Default",
+        "repr(value) != repr(_DEFAULTS[name])",
         (f"{_RULES}::TestTaken::test_a_keyword_beats_the_object_even_by_the_default",),
     ),
     Fault(
         "37_another_mask_in_a_value_of_rules_wakes_nobody",
         "character.rule",
-        "            rule.wake(states, places[different[:, rule.place]])\n",
-        "            forget_contact_signature(states, places[different[:, rule.place]])\n",
+        "        wake = RULES[name].wake if name in RULES else forget_contact_signature\n",
+        "        wake = forget_contact_signature\n",
         (f"{_RULES}::TestSet::test_as_one_by_one[mask]",),
     ),
 )
