@@ -5,18 +5,19 @@ from typing import NamedTuple
 
 
 class AdoptedMember(NamedTuple):
-    """Calls by which a group asks a character that is a member, but has a face of its own.
+    """Callbacks of a character that is a member of a group, and an object of the game by itself.
 
     Attributes
     ----------
     adopt : callable
-        Takes over what the game wrote to it; raises for bad values, and changes nothing then.
+        Takes over the values that the game wrote to it; raises for bad values, and changes nothing
+        then.
     show : callable
-        Shows what an update did to it to the game, and to its owner.
+        Shows the result of an update to the game and to its owner.
     show_restored : callable
-        Does the same where a state was restored.
+        Shows a restored state in the same way.
     leave : callable
-        Takes its numbers along, as long as they are still the group's.
+        Copies its numbers out of the group, before the group drops them.
     """
 
     adopt: Callable[[], None]

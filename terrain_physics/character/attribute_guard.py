@@ -1,32 +1,32 @@
-"""Attributes that are misspelled: refused when they are set, where Python would take them."""
+"""Attribute guard: refuses misspelled attributes, which Python would accept in silence."""
 
 import inspect
 from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-# How alike two names are that are taken for one, from 0 to 1: a letter too few, too many, wrong,
-# or two exchanged, in a name of six letters or more.
+# Least similarity, from 0 to 1, at which a name counts as a misspelling of another one: one letter
+# missing, added, wrong, or two exchanged, in a name of six letters or more.
 _ALIKE = 0.8
 
 
 class AttributeGuard:
-    """Something that takes no attribute with a name close to one that it has.
+    """Base of classes that refuse an attribute with a name close to one that they have.
 
-    The library's own classes take no attribute that they do not have. A subclass may have its own;
-    one that looks like a slip must stand in the body of its class, if only as an annotation, which
-    says that it is none. A method of the library can be overridden in a class, but not written over
-    in an object. Names with a leading underscore are the author's own business.
+    The library's own classes refuse each attribute that they do not have. A subclass may have its
+    own attributes; a name that looks misspelled must be declared in the body of its class, at least
+    as an annotation. A subclass may override a method of the library, but an object may not replace
+    one. Names with a leading underscore are not checked.
     """
 
-    # Names that were looked at and are good; each class has its own.
+    # Names that have passed the check; each class has its own set.
     _accepted: ClassVar[set[str]] = set()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._accepted = set()
 
-    if not TYPE_CHECKING:  # to a checker a class with this method has attributes of any name
+    if not TYPE_CHECKING:  # with this method, a type checker would allow attributes of any name
 
         def __setattr__(self, name: str, value: Any) -> None:
             if name not in self._accepted:
@@ -35,7 +35,7 @@ class AttributeGuard:
 
 
 def _accept(kind: type[AttributeGuard], name: str) -> None:
-    """Note that a name is good, or raise AttributeError with the one that was meant."""
+    """Accept a name, or raise AttributeError with the likely one."""
     home = next((base for base in kind.__mro__ if _declares(base, name)), None)
     if home is None and not name.startswith("_"):
         _refuse_unknown(kind, name)
@@ -59,7 +59,7 @@ def _refuse_unknown(kind: type[AttributeGuard], name: str) -> None:
 
 
 def _declares(base: type, name: str) -> bool:
-    """Tell whether a name stands in the body of a class."""
+    """Tell whether a name is declared in the body of a class."""
     return name in vars(base) or (not _is_ours(base) and name in inspect.get_annotations(base))
 
 
@@ -70,9 +70,9 @@ def _is_ours(base: type) -> bool:
 
 
 def _meant(kind: type, name: str) -> str | None:
-    """Return the public name of the library that a name is a slip of, if it is one.
+    """Return the public name of the library of which a name is a misspelling, or None.
 
-    Nobody sets a method, so a name that is like one is no slip.
+    Games do not set methods, so the names of methods are left out.
     """
     known = {
         known
@@ -84,7 +84,7 @@ def _meant(kind: type, name: str) -> str | None:
     words = name.lower().split("_")
     for close in get_close_matches(name.lower(), sorted(known), n=3, cutoff=_ALIKE):
         meant = close.split("_")
-        # A name with a word more, or with another word, such as old_velocity, is no slip.
+        # A name with a word more, or with another word, such as old_velocity, is not misspelled.
         has_more = set(words) > set(meant)
         has_other = len(words) == len(meant) and any(
             abs(len(own) - len(other)) > 1 for own, other in zip(words, meant, strict=True)

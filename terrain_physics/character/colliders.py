@@ -1,4 +1,4 @@
-"""Colliders: a character's body as a ball, a box or a capsule, relative to its owner."""
+"""Colliders: a character's body as a sphere, a box or a capsule, relative to its owner."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 
-# Cosine between axes that were square before a transform, above which it shears.
+# Largest cosine between axes after a transform; above it, the transform shears.
 _SHEAR = 1e-4
 
 _IDENTITY = np.eye(3)
@@ -21,7 +21,7 @@ _IDENTITY = np.eye(3)
 def _product(first: Floats, second: Floats) -> Floats:
     """Return products of matrices (..., 3, 3) and (..., 3, k): the same bits on every processor.
 
-    ``first @ second`` may fuse additions on some.
+    ``first @ second`` may use fused multiply-adds on some processors.
     """
     x, y, z = (first[..., [k]] * second[..., [k], :] for k in range(3))
     product: Floats = x + y + z + 0.0  # a zero has no sign
@@ -29,7 +29,7 @@ def _product(first: Floats, second: Floats) -> Floats:
 
 
 def _scaled(axes: Floats) -> tuple[Floats, Floats]:
-    """Return the lengths (n, 3) of axes, the columns of (n, 3, 3), and those at length 1.
+    """Return the lengths (n, 3) of axes, the columns of (n, 3, 3), and the axes at unit length.
 
     Shear is refused.
     """
@@ -45,7 +45,7 @@ def _scaled(axes: Floats) -> tuple[Floats, Floats]:
 
 
 def _rotations(units: Floats) -> Floats:
-    """Return the rotations (n, 3, 3) of axes; a mirrored body is the same, one of them reversed."""
+    """Return the rotations (n, 3, 3) of axes; those of a mirrored body have one axis reversed."""
     mirrored = np.linalg.det(units) < 0.0
     if mirrored.any():
         units[mirrored, :, 0] *= -1.0
@@ -234,7 +234,7 @@ class CapsuleCollider:
         radius, half the length of the axis, and the radius.
         """
         lengths, units = _scaled(linears)
-        extents = self.radius * np.maximum(lengths, lengths[:, ::-1])  # across: the larger of both
+        extents = self.radius * np.maximum(lengths, lengths[:, ::-1])  # the larger of x and z
         extents[:, 1] = np.maximum(0.5 * self.height * lengths[:, 1] - extents[:, 0], 0.0)
         return _rows(extents, linears, self.offset64, _rotations(units))
 
@@ -273,7 +273,7 @@ _BY_NAME: dict[str, type[SphereCollider] | type[BoxCollider] | type[CapsuleColli
 
 
 def described(collider: Collider) -> dict[str, Any]:
-    """Return a collider as JSON knows it."""
+    """Return a collider as a dict for JSON."""
     (kind,) = (name for name, form in _BY_NAME.items() if isinstance(collider, form))
     return {"kind": kind} | {
         name.removesuffix("64"): list(value) if isinstance(value, tuple) else value
@@ -282,7 +282,7 @@ def described(collider: Collider) -> dict[str, Any]:
 
 
 def collider_from(description: Any) -> Collider:
-    """Return the collider that was described, or raise ValueError."""
+    """Return the collider of a dict that `described` returned, or raise ValueError."""
     try:
         given = {name: value for name, value in description.items() if name != "kind"}
         if "rotation" in given:

@@ -10,34 +10,35 @@ from terrain_physics._support import checks
 from terrain_physics.character.frame_time import step_time
 
 # Time is counted in whole units, so that no sum is ever rounded. Any float of 4 ns or more is a
-# whole number of them; of a shorter one less than 1e-24 s is cut off.
+# whole number of units; a shorter one loses less than 1e-24 s.
 _UNITS_A_SECOND = 2**80
 
-# A step that is due within this share of one is done. 1 / 50 and 1 / 120 are no exact floats: five
-# frames of the one could be a hair less than twelve steps of the other.
+# A step is done if it is due within one millionth of a step. 1 / 50 and 1 / 120 are not exact as
+# floats: five frames of 1 / 50 s could be a little shorter than twelve steps of 1 / 120 s.
 _NEARLY = 1_000_000
 
 
 @public
 class FixedStep:
-    """Cuts the frames of a game into steps of one length, and tells where between two a picture is.
+    """Cuts the frames of a game into steps of one length, and interpolates pictures between steps.
 
-    What happens then does not depend on the frame rate: after the same time there were the same
-    steps, in frames of any length, for any number of hours. A picture shows the time of its frame,
-    one step late: between the last two steps, `alpha` of the way.
+    The game then does not depend on the frame rate: after the same time there were the same steps,
+    in frames of any length, for any number of hours. A picture shows the time of its frame, one
+    step late: between the last two steps, `alpha` of the way.
 
     Parameters
     ----------
     seconds : float
         The length of a step, such as ``1 / 120``; from 1e-6 to 1.
     max_steps : int, default 8
-        The most steps in one frame. Time beyond is dropped: after a pause, or where steps take
-        longer than they last, the game goes slower instead of falling behind ever more.
+        The most steps in one frame. Time beyond them is dropped: after a pause, or if a step takes
+        longer to compute than it lasts, the game runs slower instead of falling behind more and
+        more.
 
     Raises
     ------
     TypeError, ValueError
-        For a length that is none, and for fewer steps than one.
+        For a length that is no number or out of range, and for fewer steps than one.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class FixedStep:
 
     @property
     def alpha(self) -> float:
-        """Where the picture is on the way from the last but one step to the last: 0 <= alpha < 1.
+        """Place of the picture between the last but one step and the last: 0 <= alpha < 1.
 
         It is the share of a step that has passed since the last one was due.
         """
@@ -88,7 +89,7 @@ class FixedStep:
 
     @property
     def dropped(self) -> float:
-        """How many seconds of the last frame were dropped: whole steps, beyond `max_steps`."""
+        """Seconds of the last frame that were dropped: whole steps beyond `max_steps`."""
         return self._dropped * self._seconds
 
     def steps(self, frame_seconds: float) -> range:
@@ -97,8 +98,8 @@ class FixedStep:
         Parameters
         ----------
         frame_seconds : float
-            Seconds since the last frame, >= 0, as measured or as measured times a factor. What is
-            not a whole step counts for later frames.
+            Seconds since the last frame, >= 0, as measured or as measured times a factor. The rest
+            beyond whole steps counts for later frames.
 
         Returns
         -------
@@ -120,19 +121,19 @@ class FixedStep:
         return range(self._count - done, self._count)
 
     def interpolated(self, before: Any, after: Any) -> NDArray[np.float64]:
-        """Return what is to be drawn of something that moved in the last step.
+        """Return the place at which to draw something that moved in the last step.
 
         Parameters
         ----------
         before, after : glm.vec3 or array_like
             A place, or many places, before the last step and after it, such as ``position64`` of a
-            character or ``positions`` of a group; not a live vector, which would be both. Where
-            something was put elsewhere in between, give the new place as both.
+            character or ``positions`` of a group. A live vector would be the same for both. If
+            something was put elsewhere in between, give the new place for both.
 
         Returns
         -------
         ndarray of float64
-            In the shape of both: `before` plus `alpha` of the way to `after`.
+            In the shape of the arguments: `before` plus `alpha` of the way to `after`.
 
         Raises
         ------

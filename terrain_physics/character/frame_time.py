@@ -1,15 +1,15 @@
-"""The length of an update: the time that the game says, cut to the longest that it allows."""
+"""The length of an update: the time that the game gives, cut to the longest that it allows."""
 
 from typing import Any, Protocol, Self, overload
 
 from terrain_physics._support import checks
 
-# In seconds. An update of more would be a jump, whatever the game allows.
+# In seconds. A longer update would be a jump, so games cannot allow more.
 SHORTEST_STEP, LONGEST_STEP = 1e-6, 1.0
 
 
 def step_time(name: str, value: Any, likely: str) -> float:
-    """Return the seconds of a step; of a number too great, tell what was likely meant."""
+    """Return the seconds of a step; the error of a too large number says what was likely meant."""
     seconds = checks.finite(name, value)
     if not (SHORTEST_STEP <= seconds <= LONGEST_STEP):
         hint = f"; {likely.format(seconds)}" if seconds > LONGEST_STEP else ""
@@ -30,13 +30,13 @@ class FrameTime:
         self.last = 0.0
 
     def lived(self, delta_time: Any) -> float:
-        """Return how long an update lasts; refuse what is no time."""
+        """Return how long an update lasts, or refuse a value that is no time."""
         if type(delta_time) is float and 0.0 <= delta_time <= self.max_delta:  # every frame
             return delta_time
         return min(checks.non_negative("delta_time", delta_time, " seconds"), self.max_delta)
 
     def copy(self) -> "FrameTime":
-        """Return the same times, to be changed apart."""
+        """Return a copy, which changes independently."""
         other = FrameTime(self.max_delta)
         other.last = self.last
         return other
@@ -47,7 +47,7 @@ class _Timed(Protocol):
 
 
 class MaxDelta:
-    """The rule `max_delta`: the longest time that one update lives; default 0.25 s."""
+    """The rule `max_delta`: the longest time of one update; default 0.25 s."""
 
     default = 0.25
 

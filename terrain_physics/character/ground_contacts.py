@@ -1,4 +1,4 @@
-"""Contacts of characters with the ground, as of their last updates: triangles and materials."""
+"""Contacts of characters with the ground in their last updates: triangles and materials."""
 
 from typing import NamedTuple, Self
 
@@ -8,7 +8,7 @@ from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics.surface.queries import Queries
 
-# Places in what `GroundContacts` holds: columns of the state that follow each other.
+# Columns in the rows of `GroundContacts`, which are consecutive columns of the state.
 _KIND = 0
 _POINT = columns.GROUND_POINT - columns.GROUND_KIND
 _PART = columns.GROUND_PART - columns.GROUND_KIND
@@ -16,14 +16,14 @@ _TRIANGLE = columns.GROUND_TRIANGLE - columns.GROUND_KIND
 
 
 class GroundContacts(NamedTuple):
-    """The contacts of characters with triangles, as kernels name them, and their ground.
+    """The contacts of characters with triangles, by parts and numbers as in kernels.
 
     Attributes
     ----------
     rows : ndarray of float64, shape (n, 6)
         Kind of ground, point, part and triangle of each.
     queries : Queries
-        Of the ground.
+        The queries of the ground.
     """
 
     rows: Floats
@@ -31,11 +31,11 @@ class GroundContacts(NamedTuple):
 
     @classmethod
     def by(cls, states: Floats, queries: Queries) -> Self:
-        """Return what rows of state (n, STATE_SIZE) tell, as a view of them."""
+        """Return the contacts in rows of state (n, STATE_SIZE), as a view of the rows."""
         return cls(states[:, columns.GROUND_KIND : columns.GROUND_TRIANGLE + 1], queries)
 
     def copy(self) -> Self:
-        """Return the same, whatever becomes of the rows of state."""
+        """Return a copy, which later changes of the rows of state do not reach."""
         item = f"V{self.rows.shape[1] * self.rows.itemsize}"  # NumPy copies a row at once then
         return self._replace(rows=self.rows.view(item).copy().view(np.float64))
 
@@ -45,21 +45,21 @@ class GroundContacts(NamedTuple):
         return self.queries.triangles_at(self.parts(), triangles.astype(np.int64), points)
 
     def parts(self) -> Int64s:
-        """Return which parts of the ground they touch (n,); -1: none, or none that is known."""
+        """Return the numbers (n,) of the parts touched; -1: none, or none that is known."""
         parts = self.rows[:, _PART].astype(np.int64)
         parts[self.rows[:, _KIND] == columns.AIRBORNE] = -1
         return parts
 
     def at(self, rows: Int64s) -> Self:
-        """Return what some of them touch."""
+        """Return the contacts of some of the characters."""
         return self._replace(rows=self.rows[rows])
 
     def is_other_material(self, before: "GroundContacts") -> Bools:
-        """Tell which touch another material than before; False without any, now or then."""
+        """Tell which touch another material than before; False if there is none now or before."""
         parts, parts_before = self.parts(), before.parts()
         triangles = self.rows[:, _TRIANGLE]
         differs: Bools = (triangles != before.rows[:, _TRIANGLE]) | (parts != parts_before)
-        differs |= triangles < 0.0  # outside a map, where the points tell
+        differs |= triangles < 0.0  # outside a map, where the point decides the material
         differs &= (parts >= 0) & (parts_before >= 0)
         rows = np.flatnonzero(differs)
         differs[rows] = self.at(rows).named()[1] != before.at(rows).named()[1]

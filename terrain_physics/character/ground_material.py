@@ -1,4 +1,4 @@
-"""Find the ground material below characters with rules for materials, before each update."""
+"""Ground material below characters with rules for materials, found before each update."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from terrain_physics.surface.queries import Queries
 _PUT = CachedDispatch(kernels.put_ground_material)
 _ONE = np.zeros(1, dtype=np.int64)
 
-# Nanoseconds that it takes to find the ground material of one, roughly.
+# Rough cost of finding the ground material of one character, in nanoseconds.
 _COST = 1_000
 
 _FACTORS = slice(columns.FRICTION_FACTOR, columns.SPEED_FACTOR + 1)
@@ -27,7 +27,7 @@ def put_factors(
 ) -> None:
     """Write the factors of the ground material of one character to its rules.
 
-    ``names`` are those of the materials of the ground, and ``table`` is that for kernels.
+    ``names`` are the names of the ground's materials, ``table`` is the ground's table for kernels.
     """
     found = np.zeros(kernels.GROUND_MATERIAL_SIZE)
     _PUT.call(row.state, row.random, row.rules, _ONE, 0, 1, table, found)
@@ -40,11 +40,11 @@ def put_factors(
 
 
 def put_all_factors(data: GroupData, queries: Queries, table: Int64s, threads: int | None) -> None:
-    """Write the same for the characters of a group that have rules for materials."""
+    """Write the factors of all characters of a group that have rules for materials."""
     rows = data.rows()
     ruled = np.flatnonzero(rows.rules[:, columns.MATERIAL_RULES])
     found = np.zeros((len(ruled), kernels.GROUND_MATERIAL_SIZE))
-    # Kernels take rows one after another; these are views.
+    # Kernels take flat arrays of rows; these are views.
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     rules, out = rows.rules.reshape(-1), found.reshape(-1)
 
@@ -60,7 +60,7 @@ def put_all_factors(data: GroupData, queries: Queries, table: Int64s, threads: i
 
 
 def _factors(data: GroupData, rows: Rows, which: Int64s, found: Floats, queries: Queries) -> Floats:
-    """Return the factors (m, 2) of characters (m,) that stand on what was found (m, ...)."""
+    """Return the factors (m, 2) of characters (m,) for the ground materials found (m, ...)."""
     parts, triangles = found[:, : kernels.UNDER_POINT].astype(np.int64).T
     _, materials = queries.triangles_at(parts, triangles, found[:, kernels.UNDER_POINT :])
     marks = rows.rules[which, columns.MATERIAL_RULES]

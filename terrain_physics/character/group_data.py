@@ -40,26 +40,27 @@ _FIRST_CAPACITY = 16
 @pickled_by_name
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """Everything about a group that changes, exact; pickle it, send it, restore it.
+    """The exact state of a group, with everything that changes; pickle it, send it, restore it.
 
     Pickles of another format are refused, as those of `CharacterState`.
 
     Attributes
     ----------
     seed : int
-        The group's.
+        The seed of the group.
     keys : tuple of str or int
-        In order.
+        The keys of the characters, in order.
     colliders : tuple of colliders
         The bodies before they were placed.
     rows : bytes
         The numbers of each character: the columns of both tables of `CharacterState`, its
-        ``linear`` and its ``random_state``, each number as 8 bytes, little-endian. A copy of what
-        was given.
+        ``linear`` and its ``random_state``, each number as 8 bytes, little-endian. The bytes given
+        are copied.
     format : int
-        Stands for the columns that the rows have: 1.
+        The number of the format, which tells the columns of the rows: 1.
     material_rules : tuple of (str or int, tuple)
-        The keys of those that have rules for materials, in order, with `CharacterState`'s of each.
+        For each character with rules for materials, in order: its key, and its ``material_rules``
+        as in `CharacterState`.
     """
 
     seed: int
@@ -70,7 +71,7 @@ class GroupState:
     material_rules: tuple[tuple[Key, MaterialRules], ...] = ()
 
     def __post_init__(self) -> None:
-        """Copy what its owner may write to, such as a bytearray."""
+        """Copy values that the caller may still write to, such as a bytearray."""
         try:
             rows = bytes(memoryview(self.rows))
         except TypeError:
@@ -79,7 +80,7 @@ class GroupState:
         object.__setattr__(self, "rows", rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state as JSON knows it, as `CharacterState.to_dict` does.
+        """Return the state as a dict for JSON, as `CharacterState.to_dict` does.
 
         Returns
         -------
@@ -94,7 +95,7 @@ class GroupState:
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
-        """Return the state that `to_dict` gave.
+        """Return the state of a dict that `to_dict` returned.
 
         Parameters
         ----------
@@ -157,19 +158,19 @@ def checked_key(key: Any) -> Key:
 
 
 def checked_keys(keys: Any) -> list[Key]:
-    """Return the keys that an iterable gives, each as str or int."""
+    """Return the keys of an iterable, each as str or int."""
     given = keys.tolist() if isinstance(keys, np.ndarray) else keys
     known = list(checks.listed("keys", given))
     return known if {*map(type, known)} <= {str, int} else [checked_key(key) for key in known]
 
 
 def seed_of(seed: int, key: Key) -> int:
-    """Return the seed of one character: it follows from its group's and its key alone."""
+    """Return the seed of one character, which follows from its group's seed and its key alone."""
     return int.from_bytes(_digest(seed, key), "little")
 
 
 def seeds_of(seed: int, keys: Iterable[Key]) -> UInt64s:
-    """Return the seeds (n,) of many."""
+    """Return the seeds (n,) of characters by their keys."""
     digests = b"".join([_digest(seed, key) for key in keys])  # quicker than from a generator
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
@@ -200,16 +201,15 @@ def packed_rows(state: GroupState) -> UInt64s:
 class GroupData:
     """The characters of a group by key: a row of numbers, a collider and rules for materials each.
 
-    With them is what they have in common, and a member of the group must find: the ground, how long
-    updates last, and the seed.
+    It also holds the values that all members share: the ground, the time of updates, and the seed.
 
-    A character that is removed leaves its row behind until the rows are next used as a whole: so
-    many are removed at the cost of one.
+    A removed character leaves its row behind until all rows are used next, so that removing many
+    characters costs about as much as removing one.
 
     Attributes
     ----------
     cell_sizes : tuple of (float, float), or None
-        Those of the ground when an update last found that all bodies fit there.
+        Cell sizes of the ground when an update last found that all bodies fit there.
     """
 
     cell_sizes: tuple[tuple[float, float], ...] | None = None
@@ -218,14 +218,14 @@ class GroupData:
         self.ground, self.time, self.seed = ground, time, seed
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
-        self._material_rules: dict[Key, MaterialRules] = {}  # of those that have any
+        self._material_rules: dict[Key, MaterialRules] = {}  # only of characters that have any
         self._adopted: dict[Key, AdoptedMember] = {}
         self._room = Rows.room(_FIRST_CAPACITY)
         self._end = 0
-        self._words: UInt64s | None = None  # until they are asked for
+        self._words: UInt64s | None = None  # computed when asked for
 
     def __getstate__(self) -> dict[str, Any]:
-        """Arrays and tables of its own for a copy, on the same ground; without adopted members."""
+        """Give a copy arrays and tables of its own, on the same ground, without adopted members."""
         content = {"format": columns.FORMAT} | {
             name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
@@ -250,16 +250,16 @@ class GroupData:
         )
 
     def place(self, key: Any) -> int:
-        """Return which row is a character's, or raise KeyError."""
+        """Return the row number of a character, or raise KeyError."""
         name = checked_key(key)
         if name not in self._places:
             raise KeyError(f"no character has the key {checks.shorten(name)}")
         return self._places[name]
 
     def places(self, keys: Sequence[Key]) -> Int64s:
-        """Return which rows (n,) are some characters', or raise KeyError."""
+        """Return the row numbers (n,) of some characters, or raise KeyError."""
         if not self._places.keys() >= set(keys):
-            list(map(self.place, keys))  # raises for the first that is missing
+            list(map(self.place, keys))  # raises for the first missing key
         return np.array([self._places[key] for key in keys], dtype=np.int64)
 
     def row(self, key: Any) -> Rows:
@@ -298,37 +298,37 @@ class GroupData:
         return bool(self._material_rules)
 
     def words(self) -> UInt64s:
-        """Return a word (n,) of each character in order; it follows from its key alone."""
+        """Return the words (n,) of the characters in order; each follows from the key alone."""
         if self._words is None:
             self._words = seeds_of(0, self._places)
         return self._words
 
     def material_rules_in(self, rows: Int64s) -> list[MaterialRules]:
-        """Return the rules for materials of characters that have some, by their place in order."""
+        """Return the rules for materials of characters that have some, by row numbers."""
         keys = tuple(self._places)
         return [self._material_rules[keys[row]] for row in rows.tolist()]
 
     def rows(self) -> Rows:
-        """Return the rows of all in order, to read and to write."""
+        """Return the rows of all characters in order, to read and to write."""
         self._compact()
         return self._room.at(slice(len(self)))
 
     def room_for(self, count: int) -> Rows:
-        """Return rows for more characters, to write to; they are theirs as soon as they are added.
+        """Return rows to write new characters to, which `add` then takes over.
 
-        Hits may be left as they are: nobody reads more of them than the state says there are.
+        Hits need not be written, as only the number of hits that the state has is ever read.
         """
         if self._end + count > len(self._room.state):
             self._compact()
             needed = self._end + count
-            # Not at each turn where few come and as many go.
+            # Grow unless half is free: a few that come and go must not compact each time.
             if 2 * needed > len(self._room.state):
                 old, self._room = self._room.at(slice(self._end)), Rows.room(2 * needed)
                 self._room.at(slice(self._end)).put(old)
         return self._room.at(slice(self._end, self._end + count))
 
     def add(self, keys: Sequence[Key], collider: Collider, material_rules: MaterialRules) -> None:
-        """Add characters under new keys, with the rows that there was room for."""
+        """Add characters under new keys, with the rows of the last `room_for`."""
         end = self._end + len(keys)
         self._places.update(zip(keys, range(self._end, end), strict=True))
         self._colliders.update(dict.fromkeys(keys, collider))
@@ -337,11 +337,14 @@ class GroupData:
         self._end, self._words = end, None
 
     def welcome(self, key: Key, adopted: AdoptedMember) -> None:
-        """Adopt a character that is one by itself too."""
+        """Adopt a `CharacterMovement` as the member with a key."""
         self._adopted[key] = adopted
 
     def adopt_writes(self) -> None:
-        """Take over what the game wrote to adopted members: of all or, naming a key, of none."""
+        """Take over the values that the game wrote to adopted members.
+
+        An error names the key of the bad value; no member has changed then.
+        """
         before = {key: self.row(key).copy() for key in self._adopted}
         try:
             for key, adopted in self._adopted.items():
@@ -352,18 +355,18 @@ class GroupData:
             raise
 
     def show_adopted(self) -> None:
-        """Show adopted members what became of them."""
+        """Show the results of an update in the adopted members."""
         for adopted in self._adopted.values():
             adopted.show()
 
     def _dismiss(self, keys: Iterable[Key]) -> None:
-        """Let the adopted members among some keys go, with their numbers."""
+        """Release the adopted members among some keys, with copies of their numbers."""
         for key in keys:
             if key in self._adopted:
                 self._adopted.pop(key).leave()
 
     def refuse_known(self, keys: Sequence[Key]) -> None:
-        """Refuse keys of which one is here already, or comes twice."""
+        """Refuse keys of which one is already used, or given twice."""
         if len(set(keys)) == len(keys) and self._places.keys().isdisjoint(keys):
             return
         known = set(self._places)
@@ -385,11 +388,14 @@ class GroupData:
         self._words = None
 
     def state_of(self, rows: Rows) -> GroupState:
-        """Return everything, with these rows of all in order."""
+        """Return the state of the group with ``rows`` of all characters in order."""
         return state_of_rows(self.seed, self._colliders, self._material_rules, rows.packed())
 
     def take_over(self, state: Any) -> None:
-        """Check a state, naming the first key, and go on from it as if it had always been here."""
+        """Check a state, and go on from it as if it had always been this group's.
+
+        An error names the first key with bad values.
+        """
         if not isinstance(state, GroupState):
             raise TypeError(f"state must be a GroupState, got {checks.shorten(state)}")
         refuse_other_format("state", state.format)
@@ -430,7 +436,7 @@ class GroupData:
 
 
 def _by_key(material_rules: Any, keys: tuple[Key, ...]) -> dict[Key, Any]:
-    """Return what a state holds of rules for materials by key, which are still to be checked."""
+    """Return a state's rules for materials by key, unchecked."""
     try:
         given = dict(material_rules)
     except (TypeError, ValueError):

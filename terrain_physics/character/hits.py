@@ -1,4 +1,4 @@
-"""Hits of characters against the ground and each other: of one, and of many as arrays."""
+"""Hits of characters on the ground and on each other: one as a value, many as arrays."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -43,12 +43,12 @@ class MoveHit(NamedTuple):
     speed : float
         How fast the body ran into it, in m/s: the part of its velocity against the normal.
     other : int
-        Which other character it was: its row, in the order of the group's keys; -1: the ground.
+        Row of the other character that it was, in the order of the group's keys; -1: the ground.
     material : int
-        What the cell or face is made of, outside a map the nearest cell; 0 of a character.
+        Material of the cell or face, outside a map of the nearest cell; 0 of a character.
     reason : {"steep", "wall", "step", "ceiling", "edge", "character"} or None
-        Why it was in the way, as of `MoveResult.blocked_by`; None where it was not, as a floor that
-        the body fell on.
+        Why it blocked the body, as in `MoveResult.blocked_by`; None if it did not, such as a floor
+        that the body fell on.
     """
 
     triangle: int
@@ -68,7 +68,7 @@ class MoveHits:
     Attributes
     ----------
     character : ndarray of int64, shape (m,)
-        Which character: its row, in the order of the group's keys; 0 of one alone.
+        Row of the character, in the order of the group's keys; 0 of a character alone.
     triangle : ndarray of int64, shape (m,)
         The triangles' ids; -1 outside a map, at the side of one, and of characters.
     point : ndarray of float64, shape (m, 3)
@@ -78,12 +78,12 @@ class MoveHits:
     speed : ndarray of float64, shape (m,)
         How fast the bodies ran into them, in m/s.
     other : ndarray of int64, shape (m,)
-        Which other characters they were: their rows, in the order of the keys; -1: the ground.
+        Rows of the other characters that they were, in the order of the keys; -1: the ground.
     material : ndarray of uint8, shape (m,)
-        What the cells or faces are made of, outside a map the nearest cells; 0 of characters.
+        Materials of the cells or faces, outside a map of the nearest cells; 0 of characters.
     reason : ndarray of str, shape (m,)
-        Why they were in the way: "steep", "wall", "step", "ceiling", "edge" or "character"; ""
-        where not.
+        Why they blocked the bodies: "steep", "wall", "step", "ceiling", "edge" or "character"; ""
+        if they did not.
     """
 
     character: Int64s
@@ -136,7 +136,7 @@ Log = tuple[bytes, Queries]
 
 
 def blocker_of(log: Log, count: int) -> MoveHit | None:
-    """Return the one of ``count`` hits that took most speed; None if none took any."""
+    """Return the hit of ``count`` that took the most speed; None if none took any."""
     content, queries = log
     rows = memoryview(content).cast("d")
     best, most = -1, 0.0
@@ -158,18 +158,18 @@ def blocker_of(log: Log, count: int) -> MoveHit | None:
 
 
 class Logs:
-    """Hits of many characters in an update: copied at once, and read when somebody asks.
+    """Hits of many characters in an update: copied at once, and read on demand.
 
     Parameters
     ----------
     logs : ndarray of float64, shape (m, HITS_SIZE)
-        Of those that met something.
+        The logs of the characters that hit something.
     counts : ndarray of int64, shape (m,)
         How many hits each log has.
     characters : ndarray of int64, shape (m,)
         The characters of the logs.
     queries : Queries
-        Of the ground, which knows ids and materials.
+        The queries of the ground, which know ids and materials.
     """
 
     __slots__ = ("_characters", "_queries", "_rows")
@@ -180,24 +180,24 @@ class Logs:
         self._characters, self._queries = np.repeat(characters, counts), queries
 
     def blockers(self) -> MoveHits:
-        """Return the hit that took most speed from each character that was blocked."""
+        """Return, for each blocked character, the hit that took the most speed from it."""
         order = self._strongest_first(kernels.TAKEN)
         order = order[self._rows[order, kernels.REASON] != kernels.LET_PASS]
         _, first = np.unique(self._characters[order], return_index=True)
         return self._named(order[first], kernels.TAKEN)
 
     def blocked(self) -> Int64s:
-        """Return the characters that were blocked, some more than once."""
+        """Return the blocked characters, some more than once."""
         rows = np.flatnonzero(self._rows[:, kernels.REASON] != kernels.LET_PASS)
         return self._characters.take(rows)
 
     def hitting(self) -> Int64s:
-        """Return which characters came upon something, some more than once."""
+        """Return the characters that ran into something, some more than once."""
         rows = np.flatnonzero(self._rows[:, kernels.IMPACT] >= LEAST_IMPACT)
         return self._characters.take(rows)
 
     def impacts(self) -> MoveHits:
-        """Return what the characters came upon, the strongest of each first."""
+        """Return the impacts of the characters, the strongest of each first."""
         order = self._strongest_first(kernels.IMPACT)
         order = order[self._rows[order, kernels.IMPACT] >= LEAST_IMPACT]
         return self._named(order, kernels.IMPACT)
@@ -207,7 +207,7 @@ class Logs:
         return np.lexsort((-self._rows[:, speed], self._characters))
 
     def _named(self, order: Int64s, speed: int) -> MoveHits:
-        """Return some of the rows, with ids and materials."""
+        """Return some of the rows as hits, with ids and materials."""
         rows = self._rows[order]
         points = rows[:, kernels.HIT_POINT : kernels.HIT_POINT + 3].copy()
         parts, numbers = rows[:, [kernels.HIT_PART, kernels.HIT_TRIANGLE]].astype(np.int64).T
@@ -234,19 +234,19 @@ def logs_of(rows: Rows, queries: Queries) -> Logs | None:
 
 
 def impacts_of(rows: Rows, queries: Queries) -> MoveHits:
-    """Return what characters (n, ...) came upon in their last update."""
+    """Return the impacts of characters (n, ...) in their last update."""
     logs = logs_of(rows, queries)
     return _NONE if logs is None else logs.impacts()
 
 
 def renumber_others(hits: Floats, kept: Int64s, count: int) -> None:
-    """Give others their new rows in logs (n, HITS_SIZE), when some of ``count`` have gone.
+    """Renumber the other characters in logs (n, HITS_SIZE) after some of ``count`` were removed.
 
-    ``kept`` (n,): the rows that characters had. One that has gone is another of which nobody knows.
+    ``kept`` (n,) are the old rows of those that are left. A hit on a removed character loses it.
     """
     rows = hits[:, : kernels.OWN].reshape(-1, kernels.MOST_HITS, kernels.HIT_SIZE)
     which = rows[:, :, kernels.REASON] == kernels.CHARACTER
-    new = np.full(count + 1, _GROUND)  # the last stands for all that went earlier
+    new = np.full(count + 1, _GROUND)  # the last entry is for those removed earlier
     new[kept] = np.arange(len(kept))
     old = rows[which, kernels.HIT_TRIANGLE].astype(np.int64)
     found = new[np.where((old >= 0) & (old < count), old, count)]
@@ -276,7 +276,7 @@ _NONE = spread(None, 0)
 
 
 def same_values(one: Any, two: Any) -> bool:
-    """Tell whether two arrays or numbers are equal, NaNs too."""
+    """Tell whether two arrays or numbers are equal; NaNs count as equal."""
     return np.array_equal(one, two, equal_nan=np.asarray(one).dtype.kind == "f")
 
 

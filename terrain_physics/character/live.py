@@ -1,4 +1,4 @@
-"""Vectors that a character shows to the game, and that the game may write to."""
+"""Live vectors, which a character shows to the game and the game may write to."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from terrain_physics._support.checks import Floats3
 
 
 class _Xyz(Protocol):
-    """Any vector with parts by name, such as a ``vec3``."""
+    """Any vector with components by name, such as a ``vec3``."""
 
     @property
     def x(self) -> float: ...
@@ -20,20 +20,20 @@ class _Xyz(Protocol):
     def z(self) -> float: ...
 
 
-# What a game may set a vector or a rotation to. With Any for these, mypy would no longer know what
-# is read after a write.
+# Types that a game may set a vector or a rotation to. If these were Any, mypy would not know the
+# type that is read after a write.
 ThreeNumbers = _Xyz | Sequence[float] | NDArray[Any]
 Rotation = glm.quat | glm.mat3 | Sequence[Any] | NDArray[Any]
 
 
 def unsigned_zeros(values: Floats3) -> Floats3:
-    """Return three numbers with zeros that have no sign, as all of a character's."""
+    """Return three numbers with unsigned zeros, as all numbers of a character are."""
     x, y, z = values
     return x + 0.0, y + 0.0, z + 0.0
 
 
 def merged(exact: Floats3, shown: Floats3, written: Floats3) -> Floats3:
-    """Return the parts that were written since they were shown; of the others the float64."""
+    """Return the components written since they were shown, and the exact float64 of the others."""
     (x, y, z), (a, b, c), (u, v, w) = exact, shown, written
     return u if u != a else x, v if v != b else y, w if w != c else z
 
@@ -42,9 +42,9 @@ _set_part, _set_item = glm.vec3.__setattr__, glm.vec3.__setitem__  # quicker tha
 
 
 class LiveVec3(glm.vec3):
-    """A ``vec3`` that a game may write to; it remembers what it showed, and that it was written."""
+    """A ``vec3`` that a game may write to, with the value shown and whether it was written."""
 
-    # All in the instance's own table, as assignments go to the vector.
+    # Its own data is in the instance's dict, as assignments go to the vector.
     shown: glm.vec3
     written: bool
 
@@ -70,14 +70,14 @@ class LiveVec3(glm.vec3):
 
     def show(self, values: Floats3) -> None:
         """Take new values, rounded to float32."""
-        shown = glm.vec3(*values) + 0.0  # what rounds to a zero may be negative
+        shown = glm.vec3(*values) + 0.0  # a small number may have rounded to a negative zero
         glm.vec3.__init__(self, shown)  # three times as quick as setting x, y and z
         known = self.__dict__
         known["shown"], known["written"] = shown, False
 
     @classmethod
     def written_through(cls, exact: Floats3, pass_on: Callable[[Floats3], object]) -> "LiveVec3":
-        """Return a vector that passes on what is written to it at once, as three float64."""
+        """Return a vector that passes each write on at once, as three float64."""
         vector = LiveVec3()
         vector.show(exact)
         vector.__dict__.update(exact=exact, pass_on=pass_on)

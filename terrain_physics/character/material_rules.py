@@ -1,7 +1,7 @@
-"""Rules for materials: how a character goes on what it stands on, by the names of materials.
+"""Rules for materials: friction and speed of a character by the material that it stands on.
 
-Names are no numbers, so these rules stand beside a character's row, as its collider does. The row
-has a mark of them: it tells kernels that there are any, and hashes that they are others.
+Names of materials are no numbers, so these rules are kept beside a character's row, as its collider
+is. The row has a mark of them, by which kernels see that there are any, and hashes differ.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _NAMES = ("friction", "speed")
 
 
 def put_material_rules(rows: Floats, value: Any) -> MaterialRules:
-    """Check what a game sets and put its mark into rows of rules (..., RULES_SIZE); return it."""
+    """Check rules that a game sets, put their mark into rows (..., RULES_SIZE); return them."""
     if not isinstance(value, Mapping):
         raise TypeError(
             "material_rules must be a mapping from materials to their friction and speed, "
@@ -47,7 +47,7 @@ def put_material_rules(rows: Floats, value: Any) -> MaterialRules:
 
 
 def saved_material_rules(value: Any) -> MaterialRules:
-    """Return the rules that a saved state has as rows of three, or raise ValueError."""
+    """Return the rules of a saved state, which are rows of three, or raise ValueError."""
     try:
         given = {
             material: {"friction": friction, "speed": speed} for material, friction, speed in value
@@ -63,7 +63,7 @@ def saved_material_rules(value: Any) -> MaterialRules:
 
 
 def shown(rules: MaterialRules) -> Mapping[str | int, Mapping[str, float]]:
-    """Return rules as a game sets them, read-only."""
+    """Return rules in the form in which a game sets them, read-only."""
     return MappingProxyType(
         {
             material: MappingProxyType(dict(zip(_NAMES, factors, strict=True)))
@@ -76,7 +76,7 @@ NO_MATERIAL_RULES = shown(())
 
 
 def mark_of(rules: MaterialRules) -> float:
-    """Return a whole number that rules have in common with no others; 0 for none."""
+    """Return a whole number that differs for different rules; 0 for none."""
     if not rules:
         return 0.0
     word = hashlib.blake2b(json.dumps(rules).encode(), digest_size=8).digest()
@@ -89,7 +89,7 @@ def factors_of(rules: MaterialRules, names: Names) -> Floats:
     known = names or ()
     factors = np.ones((MOST_MATERIALS, 2))
     for material, friction, speed in rules:
-        if isinstance(material, int):  # those without names come after the names
+        if isinstance(material, int):  # unnamed materials come after the named ones
             factors[min(len(known) + material, MOST_MATERIALS - 1)] = friction, speed
         elif material in known:
             factors[known.index(material)] = friction, speed
@@ -102,7 +102,7 @@ def _in_order(rules: Iterable[tuple[str | int, float, float]]) -> MaterialRules:
 
 
 def _checked(material: Any, own: Any) -> tuple[str | int, float, float]:
-    """Return the rules for one material: it, and both factors."""
+    """Return the rules for one material: the material and both factors."""
     if isinstance(material, str):
         material = str.__str__(material)  # of an enum of texts, the text
     else:

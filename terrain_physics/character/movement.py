@@ -69,18 +69,18 @@ _UPDATE, _WAKE = CachedDispatch(update_characters), CachedDispatch(wake_near)
 
 
 class _Idle(NamedTuple):
-    """An update of a body that stands still.
+    """An update of a body that stands still, whose result may be used again.
 
     Attributes
     ----------
     numbers : tuple of bytes
-        All that it left behind.
+        All numbers after the update.
     changed : bool
-        Whether it found other numbers: only if not, the next one is the same.
+        Whether the update changed any number; if it did not, the next one has the same result.
     version : int
-        Of the ground.
+        The version of the ground.
     seconds : float
-        How long it lasted.
+        The length of the update.
     result : MoveResult
     """
 
@@ -98,37 +98,36 @@ _Owner = TypeVar("_Owner")
 class CharacterMovement(CharacterView):
     """Moves a body under gravity and keeps it out of the ground.
 
-    Each `update` falls, moves in steps so short that nothing is passed unseen, pushes the body out
-    of the ground, decides whether it is grounded, and takes the velocity into the ground away. At
-    rest the position stays the same, bit for bit, until the game disturbs it.
+    Each `update` applies gravity, moves the body in steps so short that it passes through nothing,
+    pushes it out of the ground, decides whether it is grounded, and removes the velocity into the
+    ground. At rest the position stays the same, bit for bit, until the game disturbs it.
 
     Parameters
     ----------
     ground : HeightMap, TriangleMesh or Ground
-        What to stand on.
+        The ground to stand on.
     collider : SphereCollider, CapsuleCollider or BoxCollider
         The body; it turns and scales with its owner.
     position : three numbers, default (0, 0, 0)
-        Where the body starts, in meters. To be left out with an owner: it is the owner's then.
+        The position of the body at the start, in meters. Left out with an owner, which has it.
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
-        How the body is turned. To be left out with an owner that has a rotation.
+        The rotation of the body. Left out with an owner that has a rotation.
     owner : object, optional
-        Any object of a game that has a place. Its position is read before and written after each
-        update, in the type it has; what the game writes is obeyed. See the notes.
+        Any object of a game that has a place. Its position is read before each update and written
+        after it, in its own type; a position that the game writes to it is obeyed. See the notes.
     axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
-        Those of the owner: "z-up" for Panda3D, "y-up-left" for ursina, where (x, y, z) is what
-        (x, z, -y) and (x, y, -z) are here. All else of a character has the library's axes.
+        The axes of the owner: "z-up" for Panda3D, "y-up-left" for ursina. Their (x, y, z) is
+        (x, z, -y) and (x, y, -z) here. All else of a character has the library's axes.
     read : function, optional
-        Returns the position of the owner, which it is called with, instead of what that has.
-        Together with `write`.
+        Called with the owner; returns its position, instead of an attribute. Needs `write`.
     write : function, optional
-        Called with the owner and its new position, three floats, instead of setting what it has.
-        Without `read` the owner only shows where the character is, which has `position` and
-        `rotation` itself then.
+        Called with the owner and its new position, three floats, instead of setting an attribute.
+        Without `read` the owner only shows the place of the character, which then has `position`
+        and `rotation` of its own.
     seed : int or numpy.random.Generator, default 0
-        Where the shuffling of contacts starts. A generator gives one draw of 64 bits.
+        The start of the shuffling of contacts. A generator gives one draw of 64 bits.
     rules : CharacterRules, optional
-        All rules at once: those that follow. A rule that is given by its own name too is that one.
+        All the rules below at once. A rule that is also given by its name has that value instead.
     gravity : float, default 9.81
         Downward, in m/s^2; >= 0.
     gravity_scale : float, default 1.0
@@ -136,62 +135,64 @@ class CharacterMovement(CharacterView):
     slope_limit : float, default 30 degrees
         Steepest walkable slope in radians, from 0 to pi / 2.
     ground_rule : {"contact", "sum"}, default "contact"
-        Grounded when some contact is walkable or the body is wedged between steep ones; or when
-        +Y plus the normals of all triangles touched, summed up, is within the slope limit of +Y.
+        "contact": grounded if a contact is walkable or the body is wedged between steep ones.
+        "sum": grounded if the sum of +Y and the normals of all triangles touched is within the
+        slope limit of +Y.
     ground_friction : float, default 20.0
-        How fast horizontal speed falls on the ground, in m/s^2, unless the game set the velocity.
+        Deceleration of horizontal speed on the ground, in m/s^2, unless the game set the velocity.
     max_rounds : int, default 16
         After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
     resolver : {"shuffled", "simultaneous"}, default "shuffled"
-        Contacts are pushed out one after another in seeded random order, or all at once, whatever
-        their order.
+        The body is pushed out of contacts one after another, in seeded random order, or out of all
+        at once, independent of their order.
     snap_distance : float, default 0.3
-        How far down a walker stays on the ground, on slopes and stairs, in meters.
+        Greatest drop over which a walker stays on the ground, on slopes and stairs, in meters.
     step_offset : float, default 0.3
         Walls up to this height with walkable ground behind are stepped up, in meters; at most half
         the body's height.
     slope_speed : {"horizontal", "surface"}, default "horizontal"
-        Which speed a walk keeps on slopes: seen from above, or along the ground.
+        The speed that a walk keeps on slopes: the horizontal one, or that along the ground.
     mask : int, default 0xFFFF_FFFF
-        It meets the parts of a `Ground` on any of these layers, a bit for each, and no others: to
-        whatever it does, they are not there. A map or a mesh by itself has the layers 1.
+        Layers of the parts of a `Ground` that exist for the character, a bit for each. All other
+        parts do not exist for it. A map or a mesh by itself has the layers 1.
     leave : {"velocity", "up", "none"}, default "velocity"
-        The part that it keeps of the velocity of a moving base that it leaves, by a jump, over an
-        edge or because the base is gone: all of it, all but what leads down, or nothing. With
-        "none" it is not thrown up either by a lift that stops.
+        The part that it keeps of the velocity of a moving base when it leaves the base, by a jump,
+        over an edge or because the base is gone: all of it, all but the downward part, or nothing.
+        With "none", a lift that stops does not throw it up either.
     turn_with_ground : bool, default False
         Whether an owner with a rotation turns along with a moving part, about +Y.
     mass : float, default 80.0
-        For others of a `CharacterGroup` that collide with it, in kg, > 0. It pushes another
-        one along as fast as both would go after a collision without a bounce; infinity: nobody can
-        push it. To the ground mass is nothing.
+        Mass in collisions with others of a `CharacterGroup`, in kg, > 0. A character pushes another
+        one along at the speed of both after a collision without a bounce. With infinite mass, it
+        cannot be pushed. Mass does not matter to the ground.
     layers : int, default 1
-        Layers that it is on for those others, a bit for each: two meet if the `mask` of each has a
-        layer of the other.
+        Layers that it is on for others of its group, a bit for each: two characters collide if the
+        `mask` of each has a layer of the other.
     keep_off_ledges : bool, default False
-        Whether no push of theirs takes it off the ground, as over an edge.
+        Whether pushes of others never take it off the ground, as over an edge.
     material_rules : mapping, optional
-        How it goes on the materials of the ground, such as ``{"ice": dict(friction=0.5), "mud":
-        dict(speed=0.5)}``. A material is its name, or its number, from 0 to 255, on maps and meshes
-        without names; names that the ground does not have (yet) are no mistake. ``friction`` is a
-        factor on `ground_friction`, >= 0; 0: ice without end. ``speed`` is a factor on how fast it
-        walks, from 0.001 to 1000: it gets along by so many times its `velocity`, which stays what
-        the game set, to rounding. Both are 1 where left out. See the notes.
+        Friction and speed on the materials of the ground, such as ``{"ice": dict(friction=0.5),
+        "mud": dict(speed=0.5)}``. A material is given by name, or by number, from 0 to 255, on maps
+        and meshes without names; names that the ground does not have (yet) are no mistake.
+        ``friction`` is a factor on `ground_friction`, >= 0; with 0 a body slides on without end.
+        ``speed`` is a factor on the speed of its walk, from 0.001 to 1000: it really moves at its
+        `velocity` times the factor, while `velocity` stays as the game set it, to rounding. Both
+        are 1 if left out. See the notes.
     max_delta : float, default 0.25
-        The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
-        the rest is left out: a game that stood still goes on where it was. No part of the state.
+        The longest time of one update, in seconds, from 1e-6 to 1. The rest of a longer frame is
+        left out: after a pause the game goes on where it stopped. It is no part of the state.
 
     Notes
     -----
-    Its material is that of the triangle that it stands on as an update begins, of several the one
-    that holds it up most; on a step's edge, of that. What it comes onto in an update counts from
-    the next one on, and in the air nothing changes: a jump takes the `velocity` with it. A body
-    that walks off the ground flies on as fast as it really went, and so fast it runs into walls. On
-    ice as in mud, a body without velocity rests. A body that does not walk, by
-    ``ground_rule="sum"``, has friction but no ``speed``. No ``speed`` is 0: nobody would ever come
-    off such ground.
+    Its material is that of the triangle that it stands on as an update begins; of several triangles
+    the one that holds it up most; on a step's edge, that of the edge. A material that it comes onto
+    in an update counts from the next update on. In the air nothing changes: a jump takes the
+    `velocity` along. A body that walks off the ground flies on at its real speed, and runs into
+    walls at its real speed. A body without velocity rests, on ice as in mud. A body that does not
+    walk, by ``ground_rule="sum"``, has friction but no ``speed``. A ``speed`` of 0 is refused,
+    because a body could never leave such ground.
 
-    An owner has, looked for in this order as the character is made:
+    An owner has one of these, looked for in this order when the character is made:
 
     - ``transform``, a 4 x 4 matrix: of PyGLM, pyrr or Panda3D, an array or rows with the
       translation in the last column, or 16 numbers column by column, as OpenGL, pyglet and raylib
@@ -202,15 +203,16 @@ class CharacterMovement(CharacterView):
     - ``getPos`` and ``setPos``, and it may have ``getScale``, as Panda3D's nodes;
     - ``x``, ``y`` and ``z``: a vector, or a component such as a dataclass.
 
-    A rotation is a quaternion or a 3 x 3 matrix. One of another kind (an angle, Euler angles, HPR)
-    is not read: balls and capsules stay upright, and a box is refused.
+    A rotation is a quaternion or a 3 x 3 matrix. A rotation of another kind (an angle, Euler
+    angles, HPR) is not read: spheres and capsules stay upright, and a box is refused.
 
     A position of two numbers, as of a sprite, is seen from above: x and z, with ``axes="z-up"`` x
-    and -z. The character has the height, starts on the ground there, and keeps its height where the
-    game puts the owner elsewhere. A scale of two numbers is the picture's.
+    and -z. The character has the height: it starts on the ground there, and keeps its height when
+    the game puts the owner elsewhere. A scale of two numbers belongs to the picture, and is not
+    read.
 
-    An attribute that a character does not have is refused with AttributeError, as one that was
-    misspelled. A subclass may have its own.
+    An attribute that a character does not have is refused with AttributeError, because it is likely
+    misspelled. A subclass may have attributes of its own.
 
     Examples
     --------
@@ -228,13 +230,13 @@ class CharacterMovement(CharacterView):
 
     max_delta = MaxDelta()
 
-    # Those of the ground when an update last found that the body fits there.
+    # Cell sizes of the ground when an update last found that the body fits there.
     _cell_sizes: tuple[tuple[float, float], ...] | None = None
 
-    # The last update, if the body stands still.
+    # The last update, if the body stood still in it.
     _idle: _Idle | None = None
 
-    # What the group holds that updates it, and its key there.
+    # The data of the group that updates it, and its key there.
     _group: GroupData | None = None
     _key: Key
 
@@ -280,19 +282,19 @@ class CharacterMovement(CharacterView):
         self._begin(position, rotation)
 
     def _begin(self, position: Any, rotation: Any) -> None:
-        """Begin where the owner or the game says."""
+        """Begin at the place given by the owner or the game."""
         start, linear = self._first_place(position, rotation)
         self._place(linear)
         if self._owner is not None:
             start = self._put_owner(self._owner, start)
         self._numbers.state[POSITION] = self._numbers.state[LAST_PLACE] = start
-        # Readers of the live vectors see these; what differs later was written.
+        # Readers of the live vectors see these. A component that differs later was written.
         self._position, self._velocity = LiveVec3(), LiveVec3()
         self._position.show(start)
         self._velocity.show(_ZERO)
 
     def _first_place(self, position: Any, rotation: Any) -> tuple[Floats3, Floats9]:
-        """Return where the body starts and how it is turned, as its owner or the game says."""
+        """Return position and rotation of the body at the start, from its owner or the game."""
         start, owner = _ZERO, self._owner
         linear = None if owner is None else owner.linear()
         if owner is not None and owner.is_read:
@@ -307,7 +309,7 @@ class CharacterMovement(CharacterView):
         return unsigned_zeros(start), linear or UPRIGHT
 
     def _put_owner(self, owner: Owner, start: Floats3) -> Floats3:
-        """Begin with an owner; return where: one of two numbers stands on the ground."""
+        """Begin with an owner; return the place, which is on the ground for a flat owner."""
         if owner.is_flat:
             start = standing(self._ground, self._numbers.rules, start)
         if not owner.is_read:
@@ -323,13 +325,13 @@ class CharacterMovement(CharacterView):
         Parameters
         ----------
         delta_time : float
-            Seconds since the last update, >= 0; those beyond `max_delta` are left out. Zero does
+            Seconds since the last update, >= 0; time beyond `max_delta` is left out. Zero does
             nothing.
 
         Returns
         -------
         MoveResult
-            Its ``seconds`` say how long the update lasted.
+            Its ``seconds`` are the time that the update really took.
 
         Raises
         ------
@@ -338,9 +340,10 @@ class CharacterMovement(CharacterView):
             velocity, the position or the owner, and if the body covers too many cells of a map that
             was added to the ground. Nothing has changed then.
         TypeError
-            If the time is no number, and if the owner's transform is none or shears the collider.
+            If the time is no number, and if the owner's transform is no matrix or shears the
+            collider.
         RuntimeError
-            If it is in a group.
+            If the character is in a group.
         """
         if self._group is not None:
             raise RuntimeError(
@@ -378,14 +381,14 @@ class CharacterMovement(CharacterView):
             numbers = self._bytes()
             changed = idle is None or numbers != idle.numbers
             now_idle = _Idle(numbers, changed, version, seconds, result)
-        if now_idle is not self._idle:  # to set an attribute takes a while
+        if now_idle is not self._idle:  # setting an attribute is slow
             self._idle = now_idle
         return result
 
     def _see_changes(self, queries: Queries, version: int) -> None:
-        """Look at how the ground has changed since the last update."""
+        """Check the body and wake it if the ground has changed since the last update."""
         state, rules, *_ = self._numbers
-        if queries.cell_sizes is not self._cell_sizes:  # maps came or went
+        if queries.cell_sizes is not self._cell_sizes:  # maps were added or removed
             refuse_too_wide(self._ground, rules)
             self._cell_sizes = queries.cell_sizes
         log = queries.changes
@@ -397,7 +400,7 @@ class CharacterMovement(CharacterView):
         return state.tobytes(), rules.tobytes(), random_state.tobytes()
 
     def _is_left_as(self, idle: _Idle, seconds: float, version: int) -> bool:
-        """Tell whether an update would find everything as another one has left it."""
+        """Tell whether nothing has changed since an idle update."""
         position, velocity = self._position, self._velocity
         return (
             seconds == idle.seconds
@@ -420,11 +423,11 @@ class CharacterMovement(CharacterView):
 
     @property
     def ground(self) -> AnyGround:
-        """What it stands on; set another one, and the next update goes on there.
+        """The ground it stands on; set another one, and the next update goes on there.
 
-        Until then the report names no triangle. TypeError for what is no ground, ValueError for one
-        of whose cells the body covers too many, and in a group, which has a ground for all; nothing
-        has changed then.
+        Until then the report names no triangle. Raises TypeError for a value that is no ground, and
+        ValueError for a ground with so small cells that the body covers too many, and in a group,
+        which has one ground for all. Nothing has changed then.
         """
         return self._ground if self._group is None else self._group.ground
 
@@ -445,7 +448,7 @@ class CharacterMovement(CharacterView):
         return self._collider if self._group is None else self._group.collider(self._key)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Numbers and vectors of its own for a copy, which is in no group."""
+        """Give a copy, which is in no group, numbers and vectors of its own."""
         return self.__dict__ | {
             "format": columns.FORMAT,
             "_group": None,
@@ -472,7 +475,7 @@ class CharacterMovement(CharacterView):
     # In a group
 
     def _join(self, group: GroupData, key: Key) -> None:
-        """Become one of a group, under a new key."""
+        """Become a member of a group, under a new key."""
         if self._group is not None:
             raise ValueError(f"movement must be in no group, is in one as {self._key!r}")
         refuse_too_wide(group.ground, self._numbers.rules)
@@ -488,7 +491,7 @@ class CharacterMovement(CharacterView):
         self._group, self._key, self._idle = group, key, None
 
     def _leave(self) -> None:
-        """Be one alone again, where the group has brought it."""
+        """Leave the group, at the place where it has brought the character."""
         self._ground, self._collider, self._numbers = self.ground, self.collider, self._row().copy()
         self._own_rules, self._time.last = self._material_rules(), self._frame_time().last
         self._group, self._cell_sizes = None, None
@@ -497,7 +500,7 @@ class CharacterMovement(CharacterView):
         row = self._row()
         self._show_update(plain_row(row.state), row.rules)
 
-    # What differs from a member of a group
+    # Differences from a member of a group
 
     def _row(self) -> Rows:
         return self._numbers if self._group is None else self._group.row(self._key)
@@ -522,7 +525,7 @@ class CharacterMovement(CharacterView):
         return self._velocity
 
     def _show_anew(self, vector: LiveVec3, place: slice) -> None:
-        """Show what the game has written to the group, unless it has written to this too."""
+        """Show a value that the game wrote to the group, unless it also wrote to this vector."""
         if not vector.written and vector == vector.shown:
             x, y, z = self._state()[place].tolist()
             vector.show((x, y, z))
@@ -561,7 +564,7 @@ class CharacterMovement(CharacterView):
         return velocity
 
     def _adopt(self) -> None:
-        """Take over what the game wrote since the last update: all of it, or nothing."""
+        """Take over the values that the game wrote since the last update: all or none."""
         position = velocity = None
         if self._position != self._position.shown:  # also where the game wrote a NaN
             position = checks.vector("position", self._position)
@@ -601,7 +604,7 @@ class CharacterMovement(CharacterView):
         self._turn_owner_back()
 
     def _turn_owner_back(self) -> None:
-        """Turn an owner that turns with the ground as the body is turned."""
+        """Set the rotation of an owner that turns with the ground to that of the body."""
         if self._owner is not None and self.turn_with_ground:
             self._owner.turn_to(checks.floats9(self._row().linear))
 
@@ -625,7 +628,7 @@ class CharacterMovement(CharacterView):
             self._move_owner()  # the game has put it elsewhere
 
     def _show_update(self, values: Row, rules: Floats) -> None:
-        """Show what an update has done to it."""
+        """Show the result of an update."""
         self._show_values(values)
         if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
             self._turn_owner(values[columns.TURN])
@@ -639,14 +642,14 @@ class CharacterMovement(CharacterView):
             self._move_owner()
 
     def _move_owner(self) -> None:
-        """Move the owner along; one that stays within bounds of its own is obeyed."""
+        """Move the owner along; if it keeps within bounds of its own, the character follows it."""
         owner = self._owner
         if owner is None:
             return
         place = self.position64
         shown = owner.move_to(place)
         for axis in range(3):
-            # More than what float32 rounds away.
+            # A smaller difference may come from rounding to float32.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
                 self._state()[columns.POSITION + axis] = shown[axis] + 0.0
                 self._disturb()

@@ -1,4 +1,4 @@
-"""Place a character's body on its ground, and tell whether another one fits."""
+"""Placement of a character's body on its ground, and the check whether another body fits."""
 
 import math
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
-# A body over more cells than this needs a coarser map: a step would use all work of an update.
+# Most cells under a body. With more, a step would use up the work budget of an update.
 MOST_CELLS = 40_000
 
 
-# The state of one that nothing has happened to.
+# The state of a new character.
 _NEW = columns.STATE.defaults()
 
 
@@ -57,7 +57,7 @@ def checked_collider(collider: Any) -> Collider:
 
 
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floats:
-    """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
+    """Return the part of the rules that is a body's shape (SHAPE_SIZE,), turned and scaled."""
     shape: Floats = _shapes(collider, np.array([linear]))[0]
     refuse_too_wide(ground, shape)
     return shape
@@ -79,7 +79,7 @@ def put_shapes(
 
 
 def _shapes(collider: Collider, linears: Floats) -> Floats:
-    """Return a body's part of rules (n, SHAPE_SIZE), turned and scaled by (n, 9)."""
+    """Return a body's shape as the part of rules (n, SHAPE_SIZE), turned and scaled by (n, 9)."""
     shapes = np.empty((len(linears), SHAPE_SIZE))
     shapes[:, columns.KIND] = collider.kind
     shapes[:, columns.EXTENTS :] = collider.placed(linears.reshape(-1, 3, 3))
@@ -87,7 +87,7 @@ def _shapes(collider: Collider, linears: Floats) -> Floats:
 
 
 def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
-    """Raise ValueError for a body, the first part of its rules, over too many cells of a ground."""
+    """Raise ValueError if a body, given by its rules, covers too many cells of a ground."""
     extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
     extent_x, extent_z = _horizontal_extents(rules)
     for cell_x, cell_z in queries_of(ground).cell_sizes:
@@ -99,11 +99,11 @@ def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
 
 
 def refuse_any_too_wide(ground: AnyGround, rules: Floats, names: Sequence[str]) -> None:
-    """Do the same for bodies (n, RULES_SIZE), naming the widest."""
+    """Raise ValueError, naming the widest, if a body of (n, RULES_SIZE) covers too many cells."""
     if len(rules) == 0:
         return
     extent_x, extent_z = _horizontal_extents(rules)
-    row = int(np.argmax(extent_x * extent_z))  # it covers the most cells, of whatever size
+    row = int(np.argmax(extent_x * extent_z))  # it covers the most cells of any size
     try:
         refuse_too_wide(ground, rules[row])
     except ValueError as error:
@@ -118,7 +118,7 @@ def _horizontal_extents(rules: Floats) -> tuple[Any, Any]:
 
 
 def standing(ground: AnyGround, rules: Floats, place: Floats3) -> Floats3:
-    """Return a place with the height at which a body by its rules stands on level ground there."""
+    """Return a place with the height at which a body with these rules stands on level ground."""
     x, _, z = place
     height = ground.height_at(x, z, mask=int(rules[columns.MASK]))
     if math.isnan(height):
@@ -135,7 +135,7 @@ def standing(ground: AnyGround, rules: Floats, place: Floats3) -> Floats3:
 
 
 def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
-    """Put characters (..., STATE_SIZE) somewhere else, where they have no ground yet."""
+    """Put characters (..., STATE_SIZE) somewhere else, in the air."""
     state[..., POSITION] = state[..., LAST_PLACE] = places
     state[..., VELOCITY] = speeds
     state[..., columns.ZERO_IN_THE_AIR] = 0.0
@@ -147,9 +147,10 @@ def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
 def make_new(
     rows: Rows, places: Any, speeds: Any, random_states: Any, *, are_driven: bool | None = None
 ) -> None:
-    """Make characters (..., ...) new ones by the rules that they have.
+    """Make characters (..., ...) as new, with the rules that they have.
 
-    ``are_driven`` says whether the game has set their velocities; default: those that are not 0.
+    ``are_driven`` tells whether the game has set their velocities; by default, those that are not
+    0 count as set.
     """
     state = rows.state
     state[...] = _NEW

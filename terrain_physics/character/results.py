@@ -1,7 +1,7 @@
-"""Results: what an update of one did, and what it stands on, as small immutable values.
+"""Results of a character's update, and the report of its ground, as small immutable values.
 
-They hold copies of rows of state. A field is made when it is read: updates cost nothing more when
-results get new fields.
+They hold copies of rows of state. A field is computed when it is read, so that more fields make no
+update slower.
 """
 
 import math
@@ -26,13 +26,13 @@ from terrain_physics.surface.results import of_plain, plain
 
 Limit = Literal["work", "depth", "room"]
 
-# By the numbers of the columns.
+# The words of limits by their numbers in the column.
 LIMITS = (None, *cast("tuple[Limit, ...]", columns.STATE.words("limit")[1:]))
 GROUND_STATES = columns.STATE.words("ground_kind")
 
 
 class Fields:
-    """Something with fields by name, which are its value."""
+    """Base of values that consist of named fields."""
 
     __slots__ = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
@@ -55,14 +55,14 @@ class Fields:
 
 @public
 class Squeeze(NamedTuple):
-    """A moving part that presses a character against something that stands still.
+    """A moving part that presses a character against ground that stands still.
 
     Attributes
     ----------
     part : int
         Its key in the ground.
     depth : float
-        How deep the character is in it, in meters.
+        Depth of the character in the part, in meters.
     """
 
     part: int
@@ -70,7 +70,7 @@ class Squeeze(NamedTuple):
 
 
 def squeezes_of(values: Sequence[float]) -> tuple[Squeeze, ...]:
-    """Return what presses a character, of its row of state."""
+    """Return the parts that press a character, from its row of state."""
     found = []
     for k in range(columns.MOST_SQUEEZING):
         start = columns.SQUEEZED + 3 * k
@@ -83,16 +83,16 @@ def squeezes_of(values: Sequence[float]) -> tuple[Squeeze, ...]:
 
 @public
 class MoveResult(Fields):
-    """What one update of a character did.
+    """Result of one update of a character.
 
     Parameters
     ----------
     values : array of float
-        A row of state, kept as it is.
+        A row of state, which is not copied.
     seconds : float, default 0.0
-        How long the update lasted.
+        Length of the update.
     log : Log, optional
-        What the character ran into, and its ground; None: nothing.
+        Hits of the character, and its ground; None: no hits.
     """
 
     __slots__ = ("_met", "_seconds", "_values")
@@ -140,7 +140,7 @@ class MoveResult(Fields):
 
     @property
     def contacts(self) -> int:
-        """How many triangles hold it up at the end; those that a neighbor covers do not count."""
+        """Count of triangles that hold it up at the end, without those that a neighbor covers."""
         return int(self._values[columns.CONTACTS])
 
     @property
@@ -152,19 +152,19 @@ class MoveResult(Fields):
     def converged(self) -> bool:
         """Whether it ended outside of the ground, to 1e-5 m, and at the end of its displacement.
 
-        If not, `limited_by` says why.
+        If not, `limited_by` is the reason.
         """
         return self._values[columns.CONVERGED] != 0.0
 
     @property
     def limited_by(self) -> Limit | None:
-        """Why it did not converge; None if it did.
+        """The reason why it did not converge; None if it did.
 
         "depth": it is so far below the surface that it is still being lifted, at 30 m/s. "room": it
-        is in something, and found no place to go to. "work": too many triangles were looked at, in
-        all its steps together. It is where the last step before that left it, which may be where it
-        was, with the velocity that it had there, as if less time had passed; and will go on from
-        there.
+        is in the ground, and found no free place nearby. "work": its steps visited too many
+        triangles. Then it is where the last complete step left it, which may be where it was before
+        the update, with the velocity that it had there, as if less time had passed. The next update
+        goes on from there.
         """
         return LIMITS[int(self._values[columns.LIMIT])]
 
@@ -175,37 +175,37 @@ class MoveResult(Fields):
 
     @property
     def lifted(self) -> float:
-        """How far it was lifted straight up in this update, in meters.
+        """Distance that it was lifted straight up in this update, in meters.
 
-        It is lifted from below the ground, and where pushing out found no place nearby.
+        It is lifted from below the ground, and if pushing out found no place nearby.
         """
         return self._values[columns.LIFTED]
 
     @property
     def seconds(self) -> float:
-        """How long the update lasted, in seconds: less than it was given if above `max_delta`."""
+        """Length of the update in seconds; at most `max_delta`."""
         return self._seconds
 
     @property
     def blocked(self) -> bool:
-        """Whether something was in the way, and took speed from it.
+        """Whether something was in its way and took speed from it.
 
-        Its way is where the velocity led, but for falling: the ground that a body falls on, stands
-        on or slides down does not block it, nor does a step that it climbs.
+        Falling does not count: the ground that a body falls on, stands on or slides down does not
+        block it, nor does a step that it climbs.
         """
         return self.blocked_by is not None
 
     @property
     def blocked_by(self) -> MoveHit | None:
-        """What was in the way; of several, what took most speed; None where the way was free.
+        """The hit on the surface in its way that took the most speed; None if the way was free.
 
-        Its ``speed`` is what it took, also in each later update in which the character pushes on.
-        Its ``reason`` is "steep": ground too steep to walk up; "wall": upright, or leaning over;
+        Its ``speed`` is the speed taken, in each update in which the character pushes on. Its
+        ``reason`` is "steep": ground too steep to walk up; "wall": upright, or leaning over;
         "step": a riser with walkable ground on top, lower than the body and higher than
-        `step_offset`; "ceiling": facing down, or all higher than the body's center; "edge": the
+        `step_offset`; "ceiling": facing down, or wholly higher than the body's center; "edge": the
         side of a map, where its ground ends; "character": another one of a group that collides.
 
-        Id and material are looked up as it is first read: they are those of the ground then.
+        Id and material are looked up when it is first read: they are those of the ground then.
         """
         if self._met is not None and not isinstance(self._met, MoveHit):
             self._met = blocker_of(self._met, int(self._values[columns.HITS]))
@@ -217,8 +217,8 @@ class MoveResult(Fields):
     def just_landed(self) -> bool:
         """Whether it is grounded, and was not before this update.
 
-        A body that lands and leaves the ground again within one update has not landed: see
-        `CharacterMovement.hits`, which has the hit on the ground.
+        A body that lands and leaves the ground again within one update has not landed, but
+        `CharacterMovement.hits` has the hit on the ground.
         """
         return self.grounded and self._values[columns.WAS_GROUNDED] == 0.0
 
@@ -229,31 +229,31 @@ class MoveResult(Fields):
 
     @property
     def turn(self) -> float:
-        """How far its moving base has turned it about +Y in this update, in radians."""
+        """Angle by which its moving base has turned it about +Y in this update, in radians."""
         return self._values[columns.TURN]
 
     @property
     def squeezed(self) -> tuple[Squeeze, ...]:
-        """Which moving parts press it against something that stands still; the hardest first.
+        """The moving parts that press it against still ground, the hardest first; at most 2.
 
-        It stays out of what stands still, and is in these parts so deep: they yield to it, and hold
-        it up or stop it as if they were so much farther back. At most 2.
+        It stays out of still ground, and so it is in these parts. They yield to it: they hold it up
+        or stop it as if they were farther back by its depth in them.
         """
         return squeezes_of(self._values)
 
 
 @public
 class GroundReport(Fields):
-    """What a character stands on or touches, as of its last update.
+    """The ground that a character stands on or touches, as of its last update.
 
     Parameters
     ----------
     values : array of float
-        A row of state, kept as it is.
+        A row of state, which is not copied.
     triangle : int
         The id of the triangle touched; -1 in the air, and outside a map.
     material : int
-        What the ground is made of there.
+        The material of the ground there.
     """
 
     __slots__ = ("_material", "_triangle", "_values")
@@ -285,8 +285,9 @@ class GroundReport(Fields):
     def state(self) -> str:
         """One of "grounded", "wedged", "steep", "airborne" and "character".
 
-        On walkable ground; held between slopes too steep to walk on; touching such a slope, down
-        which it slides; touching no ground; on the head of another one of its group.
+        "grounded": on walkable ground. "wedged": held between slopes too steep to walk on. "steep":
+        touching such a slope, down which it slides. "airborne": touching no ground. "character": on
+        top of another character of its group.
         """
         return GROUND_STATES[int(self._values[columns.GROUND_KIND])]
 
@@ -297,7 +298,7 @@ class GroundReport(Fields):
 
     @property
     def point(self) -> glm.vec3 | None:
-        """Where the body touches it, in meters; None in the air."""
+        """The point where the body touches it, in meters; None in the air."""
         return _vector(self._values, columns.GROUND_POINT) if self._touches else None
 
     @property
@@ -307,15 +308,15 @@ class GroundReport(Fields):
 
     @property
     def material(self) -> int:
-        """What the ground is made of there; outside a map the cell nearest to the point.
+        """The material of the ground there, outside a map of the cell nearest to the point.
 
-        0 where the ground does not say.
+        0 if the ground has no materials.
         """
         return self._material
 
     @property
     def slope(self) -> float | None:
-        """How steep the ground is, in radians from 0 to pi / 2; None in the air."""
+        """The slope of the ground, in radians from 0 to pi / 2; None in the air."""
         if not self._touches:
             return None
         x, y, z = self._values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
@@ -323,22 +324,22 @@ class GroundReport(Fields):
 
     @property
     def air_time(self) -> float:
-        """Seconds since it was grounded or wedged, or since its first update; 0 while it is."""
+        """Seconds since it was last grounded or wedged, or since its first update; 0 while it is."""
         return self._values[columns.AIR_TIME]
 
     @property
     def landing_speed(self) -> float:
-        """How fast it fell when it landed last, in m/s; 0 before it ever did."""
+        """The speed of its fall when it landed last, in m/s; 0 before its first landing."""
         return self._values[columns.LANDING_SPEED]
 
     @property
     def part(self) -> int:
-        """The key of that part of a `Ground`; 0 of another ground; -1 as ``triangle`` is."""
+        """The key of the part of a `Ground` touched; 0 of another ground; -1 as ``triangle`` is."""
         return self._triangle >> ID_BITS
 
     @property
     def velocity(self) -> glm.vec3:
-        """How the part that it stands on moves there, in m/s; 0 where that stands still."""
+        """The velocity there of the part that it stands on, in m/s; 0 if the part stands still."""
         return _vector(self._values, columns.BASE_VELOCITY)
 
     @property
@@ -347,7 +348,7 @@ class GroundReport(Fields):
 
 
 def nothing_new(states: Floats) -> None:
-    """Forget in rows of state (..., STATE_SIZE) what happened in the last update alone."""
+    """Clear in rows of state (..., STATE_SIZE) the events of the last update."""
     states[..., columns.WAS_GROUNDED] = states[..., columns.GROUNDED]
     states[..., columns.HITS] = 0.0
 

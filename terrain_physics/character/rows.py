@@ -1,4 +1,4 @@
-"""The numbers that characters are: of one character, or a row for each of many."""
+"""All numbers of one character, or of many, as a row for each."""
 
 import hashlib
 from array import array
@@ -24,20 +24,20 @@ Row: TypeAlias = "array[float]"
 
 
 class Rows(NamedTuple):
-    """All numbers of one character, or with one more axis in front, of many.
+    """All numbers of one character, or of many with one more axis in front.
 
     Attributes
     ----------
     state : ndarray of float64, shape (..., STATE_SIZE)
-        What updates change.
+        The columns that updates change.
     rules : ndarray of float64, shape (..., RULES_SIZE)
-        The shape in the world, and what else the game sets.
+        The shape in the world, and the rules.
     linear : ndarray of float64, shape (..., 9)
         Rotation times scale, row by row, that the shape was made for.
     random : ndarray of uint64, shape (..., 1)
         The generator that shuffles contacts.
     hits : ndarray of float64, shape (..., HITS_SIZE)
-        What it ran into in the last update, as many as the state says; neither saved nor hashed.
+        Hits of the last update, as many as the state says; neither saved nor hashed.
     """
 
     state: Floats
@@ -48,7 +48,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def room(cls, count: int) -> Self:
-        """Return rows to write to; until then they take no memory."""
+        """Return rows to write to, which take no memory until they are written."""
         return cls(
             np.zeros((count, columns.STATE_SIZE)),
             np.zeros((count, columns.RULES_SIZE)),
@@ -59,13 +59,13 @@ class Rows(NamedTuple):
 
     @classmethod
     def one(cls) -> Self:
-        """Return the row of a character that nothing has happened to."""
+        """Return the row of a new character."""
         row = cls.room(1).at(0)
         row.state[:], row.rules[:] = columns.STATE.defaults(), columns.RULES.defaults()
         return row
 
     def at(self, index: Any) -> Self:
-        """Return one row or some, as arrays that share memory where NumPy's indices do."""
+        """Return one row or some, as views or copies, as indexing an array gives them."""
         state, rules, linear, random, hits = self
         return type(self)(state[index], rules[index], linear[index], random[index], hits[index])
 
@@ -80,7 +80,7 @@ class Rows(NamedTuple):
             part[...] = new
 
     def saved(self) -> tuple[NDArray[Any], ...]:
-        """Return the parts that the layout `SAVED` has, in its order."""
+        """Return the arrays that the layout `SAVED` has, in its order."""
         return self.state, self.rules, self.linear, self.random
 
     def packed(self) -> UInt64s:
@@ -89,7 +89,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def unpacked(cls, packed: UInt64s) -> Self:
-        """Return the rows (n, ...) of bits (n, size) that were packed."""
+        """Return the rows (n, ...) of packed bits (n, size)."""
         bits = np.ascontiguousarray(packed, dtype=np.uint64)
         rows, end = cls.room(len(bits)), 0
         for part in rows.saved():
@@ -99,7 +99,7 @@ class Rows(NamedTuple):
 
 
 def plain_row(state: Floats) -> Row:
-    """Return a copy of one row of state as plain numbers, twice as quickly as a list."""
+    """Return a copy of one row of state as plain numbers, in half the time of a list."""
     return array("d", state.tobytes())
 
 
@@ -112,9 +112,9 @@ def vectors(states: Floats, place: int, more: Floats | float = 0.0) -> Floats:
 
 
 def wake(state: Floats) -> None:
-    """Let characters (..., STATE_SIZE) look at their ground anew, whichever they are on now.
+    """Wake characters (..., STATE_SIZE), which may be on another ground now.
 
-    Until the next update, this ground knows nothing of their contacts.
+    Their contacts count as unknown until the next update.
     """
     state[..., columns.UNDISTURBED], state[..., columns.MOVED] = 0.0, 1.0
     state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
@@ -122,12 +122,12 @@ def wake(state: Floats) -> None:
 
 
 def forget_contact_signature(state: Floats, rows: Any = ...) -> None:
-    """Wake some characters (..., STATE_SIZE) for good: the ground as it was says nothing."""
+    """Wake some characters (..., STATE_SIZE), even if their contact signatures stay equal."""
     state[rows, columns.UNDISTURBED] = state[rows, columns.CONTACT_SIGNATURE] = 0.0
 
 
 def step_off(state: Floats) -> None:
-    """Let characters (..., STATE_SIZE) stand on no part of a ground: they are on another now."""
+    """Take characters (..., STATE_SIZE) off their bases, as they are on another ground now."""
     state[..., columns.BASE_PART], state[..., columns.ON_MOVING_BASE] = -1.0, 0.0
     state[..., BASE_VELOCITY], state[..., columns.TURN] = 0.0, 0.0
     state[..., columns.EXCESS] = state[..., columns.MOVE_AGE] = 0.0

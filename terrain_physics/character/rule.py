@@ -1,4 +1,4 @@
-"""A rule of a character: a column that the game sets by its name, and the check of its value."""
+"""Rules of a character: columns that the game sets by name, with checks of their values."""
 
 import math
 import sys
@@ -32,7 +32,7 @@ class _Holder(Protocol):
 
 
 class HasRow(ABC):
-    """A character: something with numbers that a rule can be set in."""
+    """Base of a character with a row of numbers, in which a rule can be set."""
 
     @abstractmethod
     def _row(self) -> Rows:
@@ -40,7 +40,7 @@ class HasRow(ABC):
 
 
 class Rule(ABC, Generic[T]):
-    """The value that stands in a column, as the game reads and sets it."""
+    """The value of a column, as the game reads and sets it."""
 
     _dtype: type[np.generic] = np.float64  # of the values of many
 
@@ -68,7 +68,7 @@ class Rule(ABC, Generic[T]):
             self.wake(row.state)
 
     def wake(self, state: Floats, rows: Any = ...) -> None:
-        """Let some of characters (..., STATE_SIZE) take notice that the rule is another."""
+        """Wake some of characters (..., STATE_SIZE) after the rule has changed."""
         forget_contact_signature(state, rows)
 
     @abstractmethod
@@ -86,7 +86,8 @@ class Rule(ABC, Generic[T]):
     def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
         """Put values (n,) into rows, one into each, and return True.
 
-        False where one is bad, and where their type says little: then `write` is to decide on each.
+        Return False if a value is bad, or if their type does not tell: then `write` decides on each
+        value.
         """
         numbers = self._numbers(values)
         if numbers is None:
@@ -96,15 +97,15 @@ class Rule(ABC, Generic[T]):
 
     @abstractmethod
     def _number(self, value: Any) -> float:
-        """Return what stands in the column for a value, or refuse it."""
+        """Return the number in the column for a value, or refuse the value."""
 
     @abstractmethod
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        """Return what stands in the column for good values (n,); None as of `write_good`."""
+        """Return the numbers in the column for good values (n,); None if `write_good` is False."""
 
 
 class _Real(Rule[float]):
-    """A number as it is."""
+    """A real number, unchanged in the column."""
 
     def __init__(self, column: Column) -> None:
         super().__init__(column)
@@ -122,7 +123,7 @@ class _Real(Rule[float]):
 
 
 class _Gravity(_Real):
-    """A downward acceleration, which has no sign."""
+    """A downward acceleration, >= 0."""
 
     def _number(self, value: Any) -> float:
         gravity = checks.finite(self.name, value)
@@ -135,7 +136,7 @@ class _Gravity(_Real):
 
 
 class _Slope(_Real):
-    """An angle, whose cosine the kernel reads."""
+    """An angle, with its cosine in a second column for kernels."""
 
     def write(self, rules: Floats, value: Any) -> None:
         super().write(rules, value)
@@ -144,7 +145,7 @@ class _Slope(_Real):
     def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
         if not super().write_good(rules, values):
             return False
-        # The cosines of one: those of NumPy have other last bits.
+        # The same cosines as for one character: those of NumPy differ in their last bits.
         rules[:, columns.SLOPE_COSINE] = [math.cos(x) for x in rules[:, self.place].tolist()]
         return True
 
@@ -196,7 +197,7 @@ class _Whole(Rule[int]):
 
 
 class _Mask(_Whole):
-    """Layers, a bit for each; with others the ground is another."""
+    """Layers, a bit for each; a change of them is like a change of the ground."""
 
     def wake(self, state: Floats, rows: Any = ...) -> None:
         super().wake(state, rows)
@@ -204,7 +205,7 @@ class _Mask(_Whole):
 
 
 class _Flag(Rule[bool]):
-    """Whether something is so."""
+    """A flag, true or false."""
 
     _dtype = np.bool_
 
@@ -253,7 +254,7 @@ def _check_of(allowed: Span) -> Callable[[str, Any], float]:
 
 
 def _reals(values: NDArray[Any], least: float, most: float) -> Floats | None:
-    """Return real numbers (n,) from least to most; None where one is not, or is no number."""
+    """Return values (n,) as real numbers; None if one is out of range or no number."""
     if values.dtype.kind not in "biuf":
         return None
     with np.errstate(over="ignore"):  # a long double may become infinite
@@ -271,7 +272,7 @@ _SPECIAL: dict[str, type[Rule[Any]]] = {
 
 
 def _made(column: Column) -> Rule[Any]:
-    """Return the rule that a column is."""
+    """Return the rule of a column."""
     if column.name in _SPECIAL:
         return _SPECIAL[column.name](column)
     if column.words:
@@ -287,10 +288,10 @@ RULES = {column.name: _made(column) for column in columns.RULES.columns if colum
 def wake_changed(
     states: Floats, places: Int64s, before: Floats, after: Floats, names: Collection[str]
 ) -> None:
-    """Let characters take notice of those of some rules that are others now.
+    """Wake characters by those of some rules that have changed.
 
-    ``before`` and ``after`` are rows of rules (n, RULES_SIZE); ``places`` (n,) says which states
-    are theirs.
+    ``before`` and ``after`` are rows of rules (n, RULES_SIZE), ``places`` (n,) the row numbers of
+    their states.
     """
     for name in names:
         place = columns.RULES.place(name)

@@ -64,7 +64,7 @@ class RuleKeywords(TypedDict, total=False):
 
 
 class Default:
-    """The default of a keyword: shown as its value, and known as not given."""
+    """The default of a keyword: shown as its value, but recognized as not given."""
 
     __slots__ = ("value",)
 
@@ -84,7 +84,7 @@ DEFAULT: Any = SimpleNamespace(**_DEFAULTS)
 
 
 def given_rules(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a constructor's arguments that are rules and were given."""
+    """Return the rules that were given among a constructor's arguments."""
     return {
         name: value
         for name, value in arguments.items()
@@ -124,10 +124,10 @@ for _name, _rule in RULES.items():
 @public
 @final
 class CharacterRules(_Rules):
-    """All rules of a character as one value, such as those of a kind of character; frozen.
+    """All rules of a character as one frozen value, for example those of a kind of character.
 
-    Hand it to a `CharacterMovement` or to a `CharacterGroup`, as ``rules``, or set it as the
-    `rules` of a character. Two are equal if all their rules are.
+    Pass it to a `CharacterMovement` or to a `CharacterGroup` as ``rules``, or set it as the `rules`
+    of a character. Two values are equal if all their rules are.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class CharacterRules(_Rules):
         self._hold(numbers, materials)
 
     def _hold(self, numbers: Floats, materials: MaterialRules) -> "CharacterRules":
-        """Take numbers, which nobody else writes to, and return the rules."""
+        """Take numbers, which no other object writes to, and return the rules."""
         numbers.setflags(write=False)
         object.__setattr__(self, "_numbers", numbers)
         object.__setattr__(self, "_materials", materials)
@@ -187,7 +187,7 @@ class CharacterRules(_Rules):
         return shown(self._materials)
 
     def replace(self, **changes: Unpack[RuleKeywords]) -> "CharacterRules":
-        """Return the same rules but for some.
+        """Return the same rules with some changes.
 
         Parameters
         ----------
@@ -211,8 +211,8 @@ class CharacterRules(_Rules):
         Returns
         -------
         dict
-            Of numbers, flags, words and, as ``material_rules``, a dict of dicts. JSON keeps it, but
-            for materials that are known by their numbers: it makes texts of these. An infinite
+            It holds numbers, flags, words and, as ``material_rules``, a dict of dicts. JSON keeps
+            all of it, but turns the numbers of materials without names into texts. An infinite
             ``mass`` is a float.
         """
         rules: dict[str, Any] = {name: rule.read(self._numbers) for name, rule in RULES.items()}
@@ -247,7 +247,7 @@ class CharacterRules(_Rules):
         raise AttributeError(f"CharacterRules are frozen, and keep their {name}")
 
     def __getstate__(self) -> RuleKeywords:
-        """Rules by name, for pickles."""
+        """Return the rules by name, for pickles."""
         return self.to_dict()
 
     def __setstate__(self, content: RuleKeywords) -> None:
@@ -280,7 +280,7 @@ class RuleProperties(AttributeGuard, _Rules, HasRow):
 
     @property
     def rules(self) -> CharacterRules:
-        """All rules as they are now, as a value; set one, and all rules are those of it.
+        """All present rules as a value; setting a value sets all rules.
 
         Examples
         --------
@@ -318,18 +318,18 @@ class RuleProperties(AttributeGuard, _Rules, HasRow):
 
     @abstractmethod
     def _keep_material_rules(self, rules: MaterialRules) -> None:
-        """Remember the rules that the numbers now have the mark of."""
+        """Keep the rules with the mark that the numbers now have."""
 
 
 def checked_rules(value: Any) -> CharacterRules:
-    """Return a value of rules, or refuse what is none."""
+    """Return a value of rules, or refuse any other value."""
     checks.instance("rules", value, CharacterRules)
     known: CharacterRules = value
     return known
 
 
 def rule_to_read(name: Any) -> Rule[Any]:
-    """Return the rule with a name, or refuse that."""
+    """Return the rule with a name, or refuse the name."""
     return RULES[checks.choice("name", name, tuple(RULES))]
 
 
@@ -342,9 +342,9 @@ def put_rules(
 ) -> MaterialRules | _Before:
     """Put rules into rows (..., RULES_SIZE): all those of a value, then some by name.
 
-    Returned are the rules for materials that the rows have then, ``material_rules`` if these stay.
+    Returns the rules for materials of the rows then, which are ``material_rules`` if they stay.
     With ``keys``, a rule by name may have a value for each of rows (n, RULES_SIZE). An error may
-    come after some are put.
+    come after some rules have been put.
     """
     result: MaterialRules | _Before = material_rules
     if rules is not None:
@@ -362,7 +362,7 @@ def put_rules(
 
 
 def names_of(rules: CharacterRules | None, changes: Mapping[str, Any]) -> Collection[str]:
-    """Return which rules `put_rules` puts."""
+    """Return the names of the rules that `put_rules` puts."""
     return changes.keys() if rules is None else _NAMES
 
 
@@ -379,14 +379,14 @@ def _put_each(rule: Rule[Any], rows: Floats, value: Any, keys: Sequence[Any]) ->
     if values.ndim == 0:
         rule.write(rows, value)
     elif not rule.write_good(rows, values):
-        # An array of a list may hold its values as of another type.
+        # An array made of a list may have converted its values to another type.
         given = value if isinstance(value, (list, tuple)) else values.tolist()
         for row, own, key in zip(rows, given, keys, strict=True):
             checks.named_check(key, rule.write, row, own)
 
 
 def _one_or_each(name: str, value: Any, count: int) -> NDArray[Any]:
-    """Return a new array of one value, without axes, or of one for each of ``count``."""
+    """Return a new array of one value, without axes, or of ``count`` values."""
     checks.refuse_masked(name, value)
     try:
         values = checks.copied(name, value)

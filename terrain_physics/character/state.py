@@ -1,4 +1,4 @@
-"""Saved characters: everything that changes, as numbers by the names of columns."""
+"""Saved states of characters: everything that changes, as numbers by the names of columns."""
 
 import re
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ from terrain_physics.character.rows import Rows
 
 _Saved = TypeVar("_Saved")
 
-# By how much the axes of a saved body may not be square: those of transforms are rounded.
+# Slack of the right angles between the axes of a saved body, as transforms are rounded.
 _OFF_SQUARE = 1e-3
 
 
 def refuse_other_format(what: str, form: Any) -> None:
-    """Refuse the numbers of another version, which has other columns."""
+    """Refuse numbers of another format, which has other columns."""
     if form != columns.FORMAT:
         raise ValueError(
             f"{what} must be of format {columns.FORMAT}, got {checks.shorten(form)}: "
@@ -49,7 +49,7 @@ def digits(word: int) -> str:
 
 
 def word_from(name: str, text: Any) -> int:
-    """Return the 64 bits that `digits` gave."""
+    """Return the 64 bits of a text that `digits` returned."""
     if not isinstance(text, str) or re.fullmatch("[0-9a-f]{16}", text) is None:
         raise ValueError(f"{name} must be 16 hexadecimal digits, got {checks.shorten(text)}")
     return int(text, 16)
@@ -65,21 +65,22 @@ def refuse_other_content(what: str, content: Any, *names: str) -> None:
 
 
 def fields_by_name(saved: Any) -> dict[str, Any]:
-    """Return what a pickle of a saved dataclass holds."""
+    """Return the fields of a saved dataclass, for a pickle."""
     return {field.name: getattr(saved, field.name) for field in fields(saved)}
 
 
 def load_fields(saved: Any, content: Any) -> None:
-    """Fill a dataclass from its pickle, unless another version made that."""
+    """Fill a dataclass from its pickle, unless that has another format."""
     refuse_other_format(type(saved).__name__, content["format"])
     for field in fields(saved):
         object.__setattr__(saved, field.name, content[field.name])
 
 
 def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
-    """Have a dataclass pickle its fields by name.
+    """Make a dataclass pickle its fields by name.
 
-    Up to Python 3.11.3 a frozen dataclass with slots overrides methods of its own that do it.
+    A decorator is needed: up to Python 3.11.3 a frozen dataclass with slots overrides methods in
+    its body that do it.
     """
     for name, method in (("__getstate__", fields_by_name), ("__setstate__", load_fields)):
         setattr(kind, name, method)
@@ -90,7 +91,7 @@ def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
 @pickled_by_name
 @dataclass(frozen=True, slots=True)
 class CharacterState:
-    """Everything about a character that changes, exact; pickle it, send it, restore it.
+    """The exact state of a character, with everything that changes; pickle, send or restore it.
 
     Pickles of another format are refused with ValueError.
 
@@ -107,9 +108,9 @@ class CharacterState:
     collider : SphereCollider, CapsuleCollider or BoxCollider
         The body before it was placed.
     format : int
-        Stands for the columns that `values` and `rules` have: 1.
+        The number of the format, which tells the columns of `values` and `rules`: 1.
     material_rules : tuple of (str or int, float, float)
-        Material, factor on friction and factor on speed of each of the rules for materials.
+        Material, factor on friction and factor on speed, for each rule for materials.
     """
 
     values: tuple[float, ...]
@@ -121,13 +122,13 @@ class CharacterState:
     material_rules: MaterialRules = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state as JSON knows it: numbers by name, and exact.
+        """Return the state as a dict for JSON, with exact numbers by name.
 
         Returns
         -------
         dict
-            Of dicts, lists, texts and finite numbers. The random state is 16 hexadecimal digits,
-            since not all readers of JSON keep 64 bits.
+            It holds dicts, lists, texts and finite numbers. The random state is 16 hexadecimal
+            digits, since not all readers of JSON keep 64 bits.
         """
         return {
             "format": self.format,
@@ -141,7 +142,7 @@ class CharacterState:
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
-        """Return the state that `to_dict` gave.
+        """Return the state of a dict that `to_dict` returned.
 
         Parameters
         ----------
@@ -154,7 +155,7 @@ class CharacterState:
         Raises
         ------
         TypeError, ValueError
-            If it is none, and if another version of the library saved it.
+            If it is no such dict, and if it has another format.
         """
         refuse_other_content(cls.__name__, content, *(field.name for field in fields(cls)))
         return cls(
@@ -193,7 +194,7 @@ def state_of(row: Rows, collider: Collider, material_rules: MaterialRules) -> Ch
 
 
 def row_of(state: Any, ground: AnyGround) -> Rows:
-    """Return the numbers of a state, or refuse it, also where it does not fit the ground."""
+    """Return the numbers of a state, or refuse a bad one, or one that does not fit the ground."""
     if not isinstance(state, CharacterState):
         raise TypeError(f"state must be a CharacterState, got {checks.shorten(state)}")
     refuse_other_format("state", state.format)
@@ -219,9 +220,9 @@ def refuse_unfit(
     ground: AnyGround,
     names: Sequence[str],
 ) -> None:
-    """Refuse rows (n, ...) by name that no characters with these bodies have on this ground.
+    """Refuse, by name, rows (n, ...) that no characters with these bodies have on this ground.
 
-    So are rules for materials that the rows do not have the marks of.
+    Rules for materials are refused if the rows do not have their marks.
     """
     found = columns.NUMBERS.not_allowed(np.concatenate(rows[:3], axis=-1))
     for row, why in () if found is None else (found,):
@@ -241,7 +242,7 @@ def refuse_unfit(
 
 
 def _known_rules(name: str, rules: Any) -> MaterialRules:
-    """Return the rules for materials that a state holds, or refuse others by its name."""
+    """Return a state's rules for materials, or refuse bad ones, with the state's name."""
     try:
         known = saved_material_rules(rules)
     except ValueError as error:
@@ -254,7 +255,7 @@ def _known_rules(name: str, rules: Any) -> MaterialRules:
 
 
 def _are_shapes(rules: Floats) -> Bools:
-    """Tell in which rows (n, RULES_SIZE) extents and rotation are those of a body."""
+    """Tell in which rows (n, RULES_SIZE) a body can have the extents and the rotation."""
     kinds = rules[:, columns.KIND]
     x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
     turns = rules[:, columns.ROTATION : columns.ROTATION + 9].reshape(-1, 3, 3)
@@ -266,7 +267,7 @@ def _are_shapes(rules: Floats) -> Bools:
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:
-    """Return the 64 bits that a seed stands for."""
+    """Return the 64 bits of a seed."""
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(0, 2**64, dtype=np.uint64))
     return checks.whole("seed", seed, 0, 2**64 - 1)

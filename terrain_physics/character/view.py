@@ -1,4 +1,4 @@
-"""CharacterView: what a game reads and writes of one character, alone or in a group."""
+"""CharacterView: the interface of one character to the game, alone or in a group."""
 
 from abc import abstractmethod
 from typing import Any
@@ -47,28 +47,28 @@ from terrain_physics.surface.surface import queries_of
 class CharacterView(RuleProperties):
     """One character on its ground, to read and to steer.
 
-    A `CharacterMovement` is one alone, a `GroupMember` one of a group: functions that work with
-    either take a `CharacterView`. It has the rules of a `CharacterMovement` (``gravity``,
-    ``slope_limit`` and so on, and all at once as ``rules``), to read and to write at any time; only
-    ``max_delta`` is the group's.
+    A `CharacterMovement` is a character alone, a `GroupMember` is one of a group. Functions that
+    work with either take a `CharacterView`. It has the rules of a `CharacterMovement`
+    (``gravity``, ``slope_limit`` and so on, and all at once as ``rules``), to read and to write at
+    any time. Only ``max_delta`` belongs to the group.
     """
 
-    # What the game reads and writes
+    # Values that the game reads and writes
 
     @property
     @abstractmethod
     def ground(self) -> AnyGround:
-        """What it stands on."""
+        """The ground that it stands on."""
 
     @property
     def position(self) -> glm.vec3:
-        """The position in meters; live: the game may write to it or to its parts.
+        """The position in meters; live: the game may write to it or to its components.
 
-        Where that puts the body no farther from its place after the last update than
-        `step_offset` (at most half its height), or than its radius or least half extent if that is
-        more, it is nudged: it stands as it stood, and walks on. Farther it is a teleport: it is in
-        the air there, with the velocity that it has. `teleport` does that however near, and
-        `reset` begins anew.
+        A new position near the place after the last update is a nudge: the body keeps its footing,
+        and walks on. Near is up to `step_offset` (at most half its height), or up to its radius or
+        least half extent if that is more. Farther away it is a teleport: the body is in the air
+        there, with the velocity that it has. `teleport` does the same at any distance, and `reset`
+        begins anew.
         """
         return self._live_position()
 
@@ -78,7 +78,7 @@ class CharacterView(RuleProperties):
 
     @property
     def position64(self) -> Floats3:
-        """The position in float64; of a `CharacterMovement` as of the last update."""
+        """The position in float64; of a `CharacterMovement`, the one after the last update."""
         x, y, z = self._state()[POSITION].tolist()
         return x, y, z
 
@@ -100,10 +100,11 @@ class CharacterView(RuleProperties):
 
     @property
     def velocity(self) -> glm.vec3:
-        """The velocity in m/s; live: the game may write to it or to its parts.
+        """The velocity in m/s; live: the game may write to it or to its components.
 
-        On a part of a `Ground` that moves it is relative to that part, where the body stands; as
-        the body leaves the part, it gets what the rule `leave` says. See `world_velocity`.
+        On a moving part of a `Ground`, it is relative to that part at the place of the body. When
+        the body leaves the part, the rule `leave` decides how much of the part's velocity it keeps.
+        See `world_velocity`.
         """
         return self._live_velocity()
 
@@ -112,10 +113,10 @@ class CharacterView(RuleProperties):
         self._put_velocity(value)
 
     def walk(self, vx: float, vz: float) -> None:
-        """Drive it over the ground; how it rises and falls stays as it is.
+        """Drive it over the ground; its vertical velocity stays.
 
-        That is right in each frame: in the air it goes on falling, and a jump that was given as a
-        velocity remains one. `velocity` sets all three.
+        It can be called in each frame: in the air the body goes on falling, and a jump set as a
+        velocity goes on. `velocity` sets all three components.
 
         Parameters
         ----------
@@ -125,7 +126,7 @@ class CharacterView(RuleProperties):
         Raises
         ------
         TypeError, ValueError
-            For what is no finite number. Nothing has changed then.
+            For a value that is no finite number. Nothing has changed then.
 
         Examples
         --------
@@ -143,14 +144,17 @@ class CharacterView(RuleProperties):
 
     @property
     def world_velocity(self) -> glm.vec3:
-        """The velocity in m/s with that of the ground it stands on, as of the last update."""
+        """The velocity in the world in m/s: that of the ground it stands on is added.
+
+        Both are those after the last update.
+        """
         state = self._state()
         own, carried = state[VELOCITY].tolist(), state[BASE_VELOCITY].tolist()
         return glm.vec3(*(a + b for a, b in zip(own, carried, strict=True)))
 
     @property
     def rotation(self) -> glm.mat3:
-        """How the body is turned (and scaled, with an owner that is); set a quat or a mat3."""
+        """The rotation of the body, with the scale of an owner; set a quat or a mat3."""
         m = self._row().linear.tolist()
         return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
@@ -175,20 +179,20 @@ class CharacterView(RuleProperties):
         return self.move_result().ground_normal
 
     def move_result(self) -> MoveResult:
-        """Return what the last update did.
+        """Return the result of the last update.
 
         Returns
         -------
         MoveResult
-            Before the first update: in the air, without contacts. Its ``seconds`` and what blocked
-            the way are no part of a state: they are those of the last update here.
+            Before the first update: in the air, without contacts. Its ``seconds`` and
+            ``blocked_by`` are no part of a state: they are those of the last update of this object.
         """
         row = self._row()
         log = (row.hits.tobytes(), queries_of(self.ground))
         return MoveResult(plain_row(row.state), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:
-        """Return what it stands on or touches, as of the last update.
+        """Return the ground that it stands on or touches, as of the last update.
 
         Returns
         -------
@@ -203,17 +207,17 @@ class CharacterView(RuleProperties):
         return GroundReport(values, *known)
 
     def hits(self) -> MoveHits:
-        """Return what it ran into in the last update, for sounds and damage.
+        """Return the surfaces that it ran into in the last update, for sounds and damage.
 
-        That is each surface that it came upon and that took speed from it: a floor that it fell on,
-        a wall that it walked into, a ceiling. What it touched already is none: so there is one hit
-        where it lands and none as it stands and walks, one where it comes to a wall and none as it
-        pushes on or slides along. Surfaces that face the same way, to 8 degrees, are one hit, the
-        strongest; so are those of several steps of one update. Speeds are relative to the moving
-        part that it stood on as the update began, or that it met in the air.
+        A hit is a surface that it came upon and that took speed from it: a floor that it fell on, a
+        wall that it walked into, a ceiling. A surface that it touched before is no hit: there is
+        one hit when it lands and none while it stands and walks, one when it comes to a wall and
+        none while it pushes on or slides along. Surfaces that face the same way, to 8 degrees, are
+        one hit, the strongest, also over several steps of an update. Speeds are relative to the
+        moving part that it stood on as the update began, or that it hit in the air.
 
-        Each call reads them anew, so updates cost nothing more. Read them before the ground is
-        edited: ids and materials are those of the ground as it is then.
+        Each call reads the hits anew, so that updates take no time for them. Read them before the
+        ground is edited: ids and materials are those of the ground at the time of the call.
 
         Returns
         -------
@@ -238,16 +242,16 @@ class CharacterView(RuleProperties):
         """Return the planes of the ground that the body touches where the last update left it.
 
         The body can move into none of them. Contacts that push the same way are one plane. To a
-        walker a plane steeper than the slope limit is an upright wall. Each call finds them anew,
-        so updates cost nothing more.
+        walker a plane steeper than the slope limit is an upright wall. Each call finds the planes
+        anew, so that updates take no time for them.
 
         Returns
         -------
         ndarray of float64, shape (m, 4)
             Unit normals, towards the body, and offsets in meters: points p of a plane have
-            normal . p = offset, points on the body's side have more. Touching is within 1e-4 m;
-            what the update left too deep has a plane through the depth of the ground, inside the
-            body. m is 0 in the air, and at most 32.
+            normal . p = offset, points on the body's side have more. Touching is within 1e-4 m. If
+            the update left the body in the ground, the plane is at the surface, inside the body. m
+            is 0 in the air, and at most 32.
 
         Examples
         --------
@@ -260,10 +264,10 @@ class CharacterView(RuleProperties):
         return constraint_planes(self.ground, self._row())
 
     def resize(self, collider: Collider) -> bool:
-        """Change to another body where it stands, as to crouch and to stand up, if that fits.
+        """Change to another body where it stands, as to crouch or to stand up, if that fits.
 
-        The feet, the lowest point of the body, stay at their height: so bodies of different height
-        around the same offset move the position. On a slope, wider feet rise as far as they must.
+        The lowest point of the body stays at its height: a body of another height around the same
+        offset therefore changes the position. On a slope, a wider body rises as far as it must.
 
         Parameters
         ----------
@@ -273,16 +277,16 @@ class CharacterView(RuleProperties):
         Returns
         -------
         bool
-            False if the new body would reach into a ceiling, a wall or steep ground, by 1e-5 m or
-            deeper than the one it has; nothing has changed then.
+            False if the new body would reach into a ceiling, a wall or steep ground, by more than
+            1e-5 m and deeper than the present one. Nothing has changed then.
 
         Raises
         ------
         TypeError
             For a collider of another kind.
         ValueError
-            For one that covers too many cells, and as `CharacterMovement.update` for what the game
-            wrote.
+            For a collider that covers too many cells, and, as `CharacterMovement.update`, for bad
+            values that the game wrote.
         """
         self._adopt()
         if not resize(self.ground, self.collider, collider, self._row()):
@@ -294,9 +298,9 @@ class CharacterView(RuleProperties):
     # Other places and times
 
     def teleport(self, position: Any, velocity: Any = (0.0, 0.0, 0.0)) -> None:
-        """Put it somewhere else, however near: there it is in the air.
+        """Put it somewhere else, in the air, at any distance.
 
-        A `position` that is written is taken for a nudge where it is near, see `position`.
+        A near place that is written to `position` is a nudge instead, see `position`.
 
         Parameters
         ----------
@@ -321,9 +325,9 @@ class CharacterView(RuleProperties):
         velocity: Any = (0.0, 0.0, 0.0),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Begin anew: it goes on as a new one would, bit for bit, whatever became of it before.
+        """Begin anew: it goes on as a new character would, bit for bit.
 
-        Its rules, its body and how that is turned stay.
+        Its rules, its body and the rotation of the body stay.
 
         Parameters
         ----------
@@ -332,13 +336,13 @@ class CharacterView(RuleProperties):
         velocity : three numbers, default (0, 0, 0)
             In m/s.
         seed : int or numpy.random.Generator, optional
-            Where the shuffling of contacts starts; default: the seed that it was made with, of a
-            member the group's `seed_of` its key.
+            The start of the shuffling of contacts. By default the seed that it was made with; for a
+            member, the group's `seed_of` its key.
 
         Raises
         ------
         TypeError, ValueError
-            For what is not three finite numbers or no seed. Nothing has changed then.
+            For values that are not three finite numbers, or no seed. Nothing has changed then.
         """
         place = unsigned_zeros(checks.vector("position", position))
         speed = unsigned_zeros(checks.vector("velocity", velocity))
@@ -347,13 +351,13 @@ class CharacterView(RuleProperties):
         self._show()
 
     def state(self) -> CharacterState:
-        """Return everything that changes, exact: any other character can go on from it.
+        """Return the exact state, from which any other character can go on.
 
         Returns
         -------
         CharacterState
-            Small and picklable. What the game wrote to a `CharacterMovement` since its last update
-            is not part of it.
+            Small and picklable. Values that the game wrote to a `CharacterMovement` since its last
+            update are not part of it.
         """
         row = self._row().copy()
         wake(row.state)  # a character that goes on from it does not know this ground
@@ -362,9 +366,9 @@ class CharacterView(RuleProperties):
     def restore(self, state: CharacterState) -> None:
         """Go back to a state, bit for bit, and put the owner there too.
 
-        At rest or not, the next update looks at the ground, which may be another one now. Where
-        that is as it was, all goes on as if nothing had been saved. Until then the report names no
-        triangle.
+        The next update looks at the ground, which may be another one now, even at rest. If the
+        ground is the same, the character goes on as if nothing had been saved. Until then the
+        report names no triangle.
 
         Parameters
         ----------
@@ -374,8 +378,8 @@ class CharacterView(RuleProperties):
         Raises
         ------
         TypeError, ValueError
-            For something else, damaged numbers, a body over too many cells of the ground, and a
-            state that another version of the library saved. Nothing has changed then.
+            For a value that is no state, damaged numbers, a body over too many cells of the ground,
+            and a state of another format. Nothing has changed then.
         """
         self._take_over(state)
         wake(self._state())
@@ -383,16 +387,16 @@ class CharacterView(RuleProperties):
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal when two states are, bit for bit.
 
-        They stand for all that an update goes on from: position, velocity, rules, random state,
-        the kind of ground, its normal, and times; not for what the next update finds anew, such
-        as triangles, contacts and depths.
+        They cover all values that an update goes on from: position, velocity, rules, random state,
+        the kind of ground, its normal, and times. They leave out values that the next update finds
+        anew, such as triangles, contacts and depths.
         """
         return state_hashes(self._row().packed()[np.newaxis])[0]
 
-    # What differs between one alone and one of a group
+    # Differences between a character alone and one of a group
 
     def _state(self) -> Floats:
-        """Return the state alone, which is asked for most."""
+        """Return the row of state alone, which is needed most often."""
         return self._row().state
 
     @abstractmethod
@@ -400,7 +404,7 @@ class CharacterView(RuleProperties):
 
     @abstractmethod
     def _seed(self) -> int:
-        """Return what its random state begins with."""
+        """Return the seed of its random state."""
 
     @abstractmethod
     def _live_position(self) -> LiveVec3: ...
@@ -409,21 +413,21 @@ class CharacterView(RuleProperties):
     def _live_velocity(self) -> LiveVec3: ...
 
     def _vertical_velocity(self) -> float:
-        """Return how fast it rises, also by what the game wrote and has not been looked at."""
+        """Return its vertical velocity, with values that the game wrote since the last update."""
         return float(self._state()[columns.VELOCITY + 1])
 
     @abstractmethod
     def _keep_collider(self, collider: Collider) -> None:
-        """Remember the body that the numbers now hold."""
+        """Keep the collider of the shape that the numbers now hold."""
 
     def _refuse_rotation(self) -> None:
-        """Raise ValueError if something else than the game turns the body."""
+        """Raise ValueError if an owner turns the body."""
 
     def _adopt(self) -> None:
-        """Take over what the game wrote but has not been looked at."""
+        """Take over values that the game wrote since the last update."""
 
     def _show(self) -> None:
-        """Show the numbers to all that hold copies of them."""
+        """Show the numbers in all copies of them, such as the live vectors."""
 
     # Inside
 

@@ -1,7 +1,7 @@
-"""Owner adapters: they read and write the place that an object of a game has.
+"""Owner adapters, which read and write the place of an object of a game.
 
-All numbers are in the axes of the game's engine. A position has three, or two if it is that of a
-picture seen from above.
+All numbers are in the axes of the game's engine. A position has three numbers, or two if it is that
+of a picture seen from above.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ Write = Callable[[Any, Floats3], object]
 
 
 class OwnerAdapter(ABC):
-    """An object of a game, as one that is moved.
+    """An object of a game with a position, and perhaps a rotation and a scale.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class OwnerAdapter(ABC):
 
     @abstractmethod
     def position(self) -> tuple[float, ...]:
-        """Return its position, three numbers or two; none if it is only written."""
+        """Return its position, three numbers or two; empty if it is only written."""
 
     @abstractmethod
     def move_to(self, position: Sequence[float]) -> None:
-        """Give it a position, of as many numbers as it has."""
+        """Give it a position, with as many numbers as its own has."""
 
     @abstractmethod
     def linear(self) -> Floats | None:
@@ -53,14 +53,15 @@ class OwnerAdapter(ABC):
 
     @abstractmethod
     def turn_to(self, linear: Floats) -> bool:
-        """Turn it, by rotation times scale; tell whether it has a rotation to be set.
+        """Turn it to a rotation times scale (3, 3); tell whether it has a rotation that can be set.
 
-        Its scale stays: a matrix gets all of it, a rotation only how its axes are directed.
+        Its scale stays: a matrix gets the whole product, a rotation only the directions of the
+        axes.
         """
 
 
 class Functions(OwnerAdapter):
-    """An object that functions of the game read and write; it is not turned."""
+    """An object read and written by functions of the game; it is not turned."""
 
     __slots__ = ("_read", "_write")
 
@@ -85,9 +86,9 @@ class Functions(OwnerAdapter):
 
 
 class Matrix(OwnerAdapter):
-    """An object whose place is a 4 x 4 matrix, or 16 numbers column by column, as OpenGL's.
+    """An object with its place in a 4 x 4 matrix, or in 16 numbers column by column, as in OpenGL.
 
-    A struct has them as m0 to m15.
+    A struct has the numbers as m0 to m15.
     """
 
     __slots__ = ("_name",)
@@ -95,7 +96,7 @@ class Matrix(OwnerAdapter):
     def __init__(self, target: Any, name: str) -> None:
         super().__init__(target)
         self._name = name
-        # Now is the time to find out that it is of a kind that cannot be made anew.
+        # Fail now, not in the first update, if its type cannot be made from numbers.
         shown = getattr(target, name)
         try:
             remade_matrix(shown, _affine(*self._parts()))
@@ -182,7 +183,7 @@ class _Turned(OwnerAdapter):
         return None if self.unread_rotation is not None else getattr(self._target, "rotation", None)
 
     def _scale(self) -> Any:
-        """Return a number or three; None also for the two of a picture."""
+        """Return one number or three, or None; two numbers are a picture's scale, so None."""
         return _scale_of(getattr(self._target, "scale", None))
 
 
@@ -203,7 +204,7 @@ class Position(_Turned):
     def __init__(self, target: Any) -> None:
         super().__init__(target)
         shown, position = target.position, self.position()
-        # Now is the time to find out that it is of a kind that cannot be made anew.
+        # Fail now, not in the first update, if its type cannot be made from numbers.
         try:
             new = _moved(shown, position)
             is_same = checks.vector_or_pair("", new) == position
@@ -230,7 +231,7 @@ _COUNT = {2: "two", 3: "three"}
 
 
 def _moved(shown: Any, position: Sequence[float]) -> Any:
-    """Return a position in the type of the one shown; where none is made, that one, changed."""
+    """Return a new position in the type of the one shown, or that one with new coordinates."""
     try:
         return remade_vector(shown, position)
     except TypeError:
@@ -263,7 +264,7 @@ class NodePath(_Turned):
 
 
 class Coordinates(_Turned):
-    """An object that is a position itself: it has x, y and z."""
+    """An object that is itself a position, with x, y and z."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The owner of a component: any object of a game that has a place."""
+"""The owner of a character: any object of a game that has a place."""
 
 from typing import Any
 
@@ -20,20 +20,20 @@ from terrain_physics.surface.axes import Axes, frame_of
 class Owner:
     """Reads and writes the place of a game's object, in the axes of the library.
 
-    Scale is only read; so is a rotation, but where the ground turns its object along.
+    Scale is only read. Rotation is only read too, unless the ground turns the object along.
 
     Attributes
     ----------
     is_read : bool
-        Whether its position says where the character is; else it only shows that.
+        Whether its position decides where the character is; if not, it only shows that.
     is_flat : bool
         Whether its position is read as two numbers: the height is the character's alone.
     shown : tuple of three floats
-        The position as the object showed it last: what differs later was written.
+        The position as the object showed it last; a coordinate that differs later was written.
     place : tuple of three floats
         The exact position that it was last moved to.
     turned : tuple of nine floats or None
-        The same as `linear` after the ground has turned it along: what differs later was written.
+        The result of `linear` after the ground turned it last; if it differs later, it was written.
     """
 
     __slots__ = (
@@ -83,7 +83,7 @@ class Owner:
         return self._seen(position)
 
     def turn_to(self, linear: Floats9) -> bool:
-        """Turn the object, by rotation times scale; tell whether it has a rotation to be set."""
+        """Turn the object to rotation times scale; tell whether it has a rotation to be set."""
         turned = np.array(linear).reshape(3, 3)
         if not self._adapter.turn_to(self._frame.from_ours.linear(turned)):
             return False
@@ -91,7 +91,7 @@ class Owner:
         return True
 
     def _seen(self, known: Floats3) -> Floats3:
-        """Return the object's position; what it does not show is as known."""
+        """Return the object's position, with the ``known`` coordinates that it does not show."""
         theirs = self._adapter.position()
         if not theirs:
             return known

@@ -1,7 +1,7 @@
 """Vectors, rotations and matrices of other libraries, made anew with other numbers.
 
-A game gets values back in the type that it uses. What no call of that type makes is written in
-place: such are structs of raylib, and vectors whose types take something else than numbers.
+A game gets values back in the type that it uses. A value is written in place if a call of its type
+with numbers does not make one: structs of raylib, for example.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from terrain_physics._support import checks
 
 
 def remade_vector(old: Any, numbers: Sequence[float]) -> Any:
-    """Return numbers in the type of an old vector; TypeError if it is not made from them."""
+    """Return numbers in the type of an old vector; TypeError if that is not made from numbers."""
     if isinstance(old, np.ndarray):
         return _filled(old, numbers)
     if hasattr(old, "_make"):  # a named tuple
@@ -27,9 +27,9 @@ def remade_vector(old: Any, numbers: Sequence[float]) -> Any:
 
 
 def remade_matrix(old: Any, matrix: Floats) -> Any:
-    """Return a square matrix in the type of an old one; TypeError if it is not made from numbers.
+    """Return a square matrix in the type of an old one; TypeError if that takes no numbers.
 
-    A flat one has its numbers column by column.
+    A flat matrix has its numbers column by column.
     """
     by_columns = matrix.T.ravel().tolist()
     if isinstance(old, np.ndarray) and old.ndim == 2:
