@@ -59,6 +59,7 @@ from terrain_physics.character.state import (
 )
 from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.axes import Axes
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
@@ -273,10 +274,9 @@ class CharacterMovement(CharacterView):
         self._ground = checked_ground(ground)
         self._collider = checked_collider(collider)
         self._owner = checked_owner(owner, self._collider, axes, read, write)
-        self._numbers = Rows.one()
+        self._numbers, self._time = Rows.one(), FrameTime(max_delta)
         self._first_random = self._numbers.random[0] = first_random_state(seed)
         self._own_rules = put_rules(self._numbers.rules, rules, given, ())
-        self._time = FrameTime(max_delta)
         self._begin(position, rotation)
 
     def _begin(self, position: Any, rotation: Any) -> None:
@@ -360,11 +360,7 @@ class CharacterMovement(CharacterView):
             return idle.result
         self._adopt()
         if state[columns.GROUND_VERSION] != version:
-            if queries.cell_sizes is not self._cell_sizes:  # maps came or went
-                refuse_too_wide(self._ground, rules)
-                self._cell_sizes = queries.cell_sizes
-            log = queries.changes
-            _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
+            self._see_changes(queries, version)
         with queries.lock:
             table = queries.ground_arrays.table
             if self._own_rules:
@@ -385,6 +381,15 @@ class CharacterMovement(CharacterView):
         if now_idle is not self._idle:  # to set an attribute takes a while
             self._idle = now_idle
         return result
+
+    def _see_changes(self, queries: Queries, version: int) -> None:
+        """Look at how the ground has changed since the last update."""
+        state, rules, *_ = self._numbers
+        if queries.cell_sizes is not self._cell_sizes:  # maps came or went
+            refuse_too_wide(self._ground, rules)
+            self._cell_sizes = queries.cell_sizes
+        log = queries.changes
+        _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
 
     def _bytes(self) -> tuple[bytes, ...]:
         """Return all numbers that an update depends on."""

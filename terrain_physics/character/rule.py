@@ -3,13 +3,21 @@
 import math
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.character.state.columns import FINITE, FLAG, NOT_NEGATIVE, Column
+from terrain_physics._kernels.character.state.columns import (
+    FINITE,
+    FLAG,
+    NOT_NEGATIVE,
+    Column,
+    Span,
+)
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics.character.rows import Rows, forget_contact_signature
@@ -98,19 +106,18 @@ class Rule(ABC, Generic[T]):
 class _Real(Rule[float]):
     """A number as it is."""
 
+    def __init__(self, column: Column) -> None:
+        super().__init__(column)
+        self._check = _check_of(column.allowed)
+
     def read(self, rules: Floats) -> float:
         return float(rules[self.place])
 
     def _number(self, value: Any) -> float:
-        allowed = self.column.span
-        if allowed == FINITE:
-            return checks.finite(self.name, value)
-        if allowed == NOT_NEGATIVE:
-            return checks.non_negative(self.name, value)
-        return checks.between(self.name, value, allowed.least, allowed.most)
+        return self._check(self.name, value)
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        least, most, _ = self.column.span
+        least, most, _ = self.column.allowed
         return _reals(values, max(least, -_GREATEST), min(most, _GREATEST))
 
 
@@ -180,11 +187,11 @@ class _Whole(Rule[int]):
         return int(rules[self.place])
 
     def _number(self, value: Any) -> float:
-        least, most, _ = self.column.span
+        least, most, _ = self.column.allowed
         return checks.whole(self.name, value, int(least), int(most))
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        least, most, _ = self.column.span
+        least, most, _ = self.column.allowed
         return _reals(values, least, most) if values.dtype.kind in "iu" else None
 
 
@@ -236,6 +243,15 @@ class _Choice(Rule[str]):
         return numbers
 
 
+def _check_of(allowed: Span) -> Callable[[str, Any], float]:
+    """Return the check of real numbers of a range, by name and value."""
+    if allowed == FINITE:
+        return checks.finite
+    if allowed == NOT_NEGATIVE:
+        return checks.non_negative
+    return partial(checks.between, low=allowed.least, high=allowed.most)
+
+
 def _reals(values: NDArray[Any], least: float, most: float) -> Floats | None:
     """Return real numbers (n,) from least to most; None where one is not, or is no number."""
     if values.dtype.kind not in "biuf":
@@ -268,16 +284,16 @@ def _made(column: Column) -> Rule[Any]:
 RULES = {column.name: _made(column) for column in columns.RULES.columns if column.is_rule}
 
 
-def wake_changed(states: Floats, places: Int64s, before: Floats, after: Floats) -> None:
-    """Let characters take notice of those of their rules that are others now.
+def wake_changed(
+    states: Floats, places: Int64s, before: Floats, after: Floats, names: Collection[str]
+) -> None:
+    """Let characters take notice of those of some rules that are others now.
 
     ``before`` and ``after`` are rows of rules (n, RULES_SIZE); ``places`` (n,) says which states
     are theirs.
     """
-    different = before != after
-    any_different = different.any(axis=0)
-    for rule in RULES.values():
-        if any_different[rule.place]:
-            rule.wake(states, places[different[:, rule.place]])
-    if any_different[columns.MATERIAL_RULES]:
-        forget_contact_signature(states, places[different[:, columns.MATERIAL_RULES]])
+    for name in names:
+        place = columns.RULES.place(name)
+        changed = places[before[:, place] != after[:, place]]
+        wake = RULES[name].wake if name in RULES else forget_contact_signature
+        wake(states, changed)

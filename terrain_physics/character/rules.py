@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any, Literal, NoReturn, TypedDict, TypeVar, Unpack, cast, final
@@ -85,7 +85,11 @@ DEFAULT: Any = SimpleNamespace(**_DEFAULTS)
 
 def given_rules(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of a constructor's arguments that are rules and were given."""
-    return {name: arguments[name] for name in _NAMES if type(arguments[name]) is not Default}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name in _DEFAULTS and type(value) is not Default
+    }
 
 
 class _Rules(ABC):
@@ -300,9 +304,8 @@ class RuleProperties(AttributeGuard, _Rules, HasRow):
         row, known = self._row(), self._material_rules()
         new = row.rules.copy()
         materials = put_rules(new, rules, changes, known)
-        wake_changed(
-            row.state[np.newaxis], np.zeros(1, np.int64), row.rules[np.newaxis], new[np.newaxis]
-        )
+        one, place = row.at(np.newaxis), np.zeros(1, np.int64)
+        wake_changed(one.state, place, one.rules, new[np.newaxis], names_of(rules, changes))
         row.rules[:] = new
         if materials != known:
             self._keep_material_rules(materials)
@@ -356,6 +359,11 @@ def put_rules(
         else:
             _put_each(_rule_to_set(name), rows, value, keys)
     return result
+
+
+def names_of(rules: CharacterRules | None, changes: Mapping[str, Any]) -> Collection[str]:
+    """Return which rules `put_rules` puts."""
+    return changes.keys() if rules is None else _NAMES
 
 
 def _rule_to_set(name: str) -> Rule[Any]:

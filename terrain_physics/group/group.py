@@ -54,6 +54,7 @@ from terrain_physics.group.checks import (
 from terrain_physics.group.crowd import Crowd
 from terrain_physics.group.results import GroupResult
 from terrain_physics.group.table import GroupTable
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 
 # Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
@@ -425,45 +426,50 @@ class CharacterGroup(GroupTable):
         """
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
-        state, rules, _, random, hits = rows
-        count, logs, before = len(state), None, None
         if seconds == 0.0:
-            nothing_new(state)
-            return GroupResult(state.copy())
+            nothing_new(rows.state)
+            return GroupResult(rows.state.copy())
         self._data.adopt_writes()
-        if count > 0:
+        logs = before = None
+        if len(self) > 0:
             queries = queries_of(self.ground)
-            if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
-                self._refuse_too_wide(self.ground)
-                self._data.cell_sizes = queries.cell_sizes
-            version = queries.version
-            log = queries.changes
-            before = GroundContacts.by(state, queries).copy()
-            # Kernels take rows one after another; these are views.
-            states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
-            flat_hits = hits.reshape(-1)
-            wake_near(states, flat_rules, log.rows, float(log.forgotten), float(version), 0, count)
-            with queries.reading() as ground:
-                if self._data.has_material_rules:
-                    put_all_factors(self._data, queries, ground.table, self._threads)
-
-                crowd = ALONE
-                if self._crowd is not None:
-                    words = self._data.words()
-                    known = states, flat_rules, words, seconds, ground.table
-                    crowd = self._crowd.constraints(*known, self._threads)
-
-                def advance(first: int, last: int) -> bool:
-                    return update_characters(
-                        *(states, draws, flat_rules, flat_hits, crowd),
-                        *(seconds, first, last, ground.table),
-                    )
-
-                if any(Workers(self._threads).run(advance, count, _cost(state))):
-                    logs = logs_of(rows, queries)
+            before = self._see_changes(rows, queries)
+            if self._advance(rows, queries, seconds):
+                logs = logs_of(rows, queries)
         self._frame_time().last = seconds
         self._data.show_adopted()
-        return GroupResult(state.copy(), seconds, logs, before)
+        return GroupResult(rows.state.copy(), seconds, logs, before)
+
+    def _see_changes(self, rows: Rows, queries: Queries) -> GroundContacts:
+        """Look at how the ground has changed since the last update; return what they stood on."""
+        if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
+            self._refuse_too_wide(self.ground)
+            self._data.cell_sizes = queries.cell_sizes
+        version, log = queries.version, queries.changes
+        before = GroundContacts.by(rows.state, queries).copy()
+        states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
+        wake_near(states, rules, log.rows, float(log.forgotten), float(version), 0, len(self))
+        return before
+
+    def _advance(self, rows: Rows, queries: Queries, seconds: float) -> bool:
+        """Advance all by some time; return whether any ran into something."""
+        # Kernels take rows one after another; these are views.
+        states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
+        draws, hits = rows.random.reshape(-1), rows.hits.reshape(-1)
+        with queries.reading() as ground:
+            if self._data.has_material_rules:
+                put_all_factors(self._data, queries, ground.table, self._threads)
+            crowd = ALONE
+            if self._crowd is not None:
+                known = states, rules, self._data.words(), seconds, ground.table
+                crowd = self._crowd.constraints(*known, self._threads)
+
+            def advance(first: int, last: int) -> bool:
+                return update_characters(
+                    *(states, draws, rules, hits, crowd), *(seconds, first, last, ground.table)
+                )
+
+            return any(Workers(self._threads).run(advance, len(self), _cost(rows.state)))
 
     def __repr__(self) -> str:
         return f"<CharacterGroup: {len(self)} characters>"

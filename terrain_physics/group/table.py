@@ -22,7 +22,7 @@ from terrain_physics.character.rows import (
     vectors,
 )
 from terrain_physics.character.rule import wake_changed
-from terrain_physics.character.rules import CharacterRules, put_rules, rule_to_read
+from terrain_physics.character.rules import CharacterRules, names_of, put_rules, rule_to_read
 from terrain_physics.group.checks import (
     number_per_character,
     positions_per_character,
@@ -461,10 +461,9 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         names, rows = self._chosen(keys)
         state, all_rules, *_ = self._data.rows()
         places = np.arange(len(state))[rows]
-        before = all_rules[rows].copy()
-        after = before.copy()
+        before, after = all_rules[rows], all_rules[rows].copy()
         material_rules = put_rules(after, rules, rules_by_name, None, names)
-        wake_changed(state, places, before, after)
+        wake_changed(state, places, before, after, names_of(rules, rules_by_name))
         all_rules[rows] = after
         if material_rules is not None:
             for key in names:

@@ -327,7 +327,8 @@ class HeightMap(Surface):
         Raises
         ------
         TypeError
-            For anything else, such as a Dataset.
+            For anything else, such as a Dataset, and for lazy arrays of Dask, as of files that were
+            opened in chunks.
         ValueError
             If it does not have two dimensions, for coordinates that are not evenly spaced, to a
             hundredth of a step, or not in meters (degrees, for example) without ``cell_size``; and

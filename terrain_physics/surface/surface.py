@@ -50,7 +50,7 @@ _Many = NDArray[Any] | Sequence[float]
 
 @public
 class Surface:
-    """What `HeightMap`, `TriangleMesh` and `Ground` have in common: the questions they answer.
+    """The questions that `HeightMap`, `TriangleMesh` and `Ground` answer.
 
     Triangles have ids. On a map, a triangle's id is 2 * (row * columns + column) + half, and -1
     outside the map. On a mesh it is the index of the face. On a `Ground` a triangle's id is its id

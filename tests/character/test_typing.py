@@ -10,6 +10,7 @@ from pyglm import glm
 from terrain_physics import (
     CharacterGroup,
     CharacterMovement,
+    CharacterRules,
     CharacterView,
     FixedStep,
     Ground,
@@ -71,6 +72,23 @@ def test_numbers_are_numbers() -> None:
     assert_type(group.max_delta, float)
     assert_type(mover.update(0.1).seconds, float)
     assert_type(group.update(0.1).seconds, float)
+
+
+def test_rules_are_values() -> None:
+    mover, member, group = made()
+    assert_type(mover.rules, CharacterRules)
+    assert_type(member.rules.resolver, Literal["shuffled", "simultaneous"])
+    assert_type(mover.rules.replace(mass=3).mass, float)
+    mover.rules = member.rules = CharacterRules(leave="up")
+    group.add("bob", (1, 1, 1), rules=mover.rules, leave="none")
+    with pytest.raises(AttributeError, match="frozen"):
+        mover.rules.mass = 3  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="rules must be a CharacterRules"):
+        mover.rules = {"mass": 3}  # type: ignore[assignment]
+    with pytest.raises(TypeError, match="did you mean mass"):
+        CharacterRules(mas=3)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="leave must be one of"):
+        group.add("eve", (1, 1, 1), leave="down")  # type: ignore[arg-type]
 
 
 def test_grounds_are_grounds() -> None:

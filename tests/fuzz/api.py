@@ -89,7 +89,7 @@ def _call(source: Source, thing: Any, name: str, function: Callable[..., Any]) -
     values: list[Any] = []
     options: dict[str, Any] = {}
     parameters = inspect.signature(function).parameters
-    many = thing is tp.rows or name.endswith(("_many", "_counts")) or name == "contacts"
+    many = thing is tp.rows or name.endswith(("_many", "_counts")) or name in {"contacts", "Boxes"}
     for parameter in parameters.values():
         has_default = parameter.default is not parameter.empty
         if parameter.kind is parameter.VAR_KEYWORD or (has_default and source.rng.random() < 0.6):

@@ -81,12 +81,29 @@ def _capsules(source: Source) -> Any:
     return np.hstack([first, first + source.normals(source.count), source.length(source.count, 1)])
 
 
+def _spheres(source: Source) -> Any:
+    return np.hstack([source.places(), source.length(source.count, 1)])
+
+
+def _shapes(source: Source) -> Any:
+    kind = source.rng.integers(5)
+    if kind == 0:
+        return [source.shape() for _ in range(source.count)]
+    if kind == 1:
+        return _spheres(source)
+    if kind == 2:
+        return tp.Spheres(_spheres(source))
+    if kind == 3:
+        return tp.Capsules(_capsules(source))
+    return tp.Boxes(source.places(), source.length(source.count, 3), source.turns())
+
+
 def _matrix(source: Source) -> Any:
     return source.one_of((glm.mat4(1.0), glm.dmat4(2.0), np.eye(4), np.diag([-2.0, 1.0, 3.0, 1.0])))
 
 
 _ROWS: dict[str, Callable[[Source], Any]] = {
-    "spheres": lambda s: np.hstack([s.places(), s.length(s.count, 1)]),
+    "spheres": _spheres,
     "capsules": _capsules,
     "triangles": lambda s: s.places()[:, None] + s.normals(s.count, 3),
     "segments": lambda s: s.places()[:, None] + s.normals(s.count, 2),
@@ -104,7 +121,8 @@ _ROWS: dict[str, Callable[[Source], Any]] = {
     "velocities": lambda s: s.normals(s.count),
     "rotations": Source.turns,
     "radii": lambda s: s.length(s.count),
-    "shapes": lambda s: [s.shape() for _ in range(s.count)],
+    "shapes": _shapes,
+    "rows": lambda s: s.one_of((_spheres, _capsules))(s),
     "faces": lambda s: s.rng.integers(0, max(s.count, 1), (s.count, 3)),
     "heights": lambda s: s.rng.uniform(0, 3, s.rng.integers(2, 9, 2)),
     "object_ids": lambda s: s.rng.integers(0, 12, s.count),
@@ -140,8 +158,8 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "transform": _matrix,
     "yaw": lambda s: s.one_of((None, s.rng.uniform(-9, 9), s.rng.uniform(-9, 9, s.count))),
     "name": lambda s: s.one_of(("gravity", "slope_limit", "mask", "leave")),
-    "x": lambda s: s.place()[0],
-    "z": lambda s: s.place()[2],
+    "x": lambda s: s.one_of((s.place()[0], s.places()[:, 0])),
+    "z": lambda s: s.one_of((s.place()[2], s.places()[:, 2])),
     "max_distance": lambda s: s.one_of((float("inf"), 0.0, 3.0, s.rng.uniform(0, 9, s.count))),
     "cell_size": lambda s: s.one_of((1.0, 0.1, (0.5, 2.0))),
     "keep": lambda s: s.one_of(("all", "deepest")),

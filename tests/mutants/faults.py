@@ -16,6 +16,7 @@ class Fault(NamedTuple):
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
 _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
+_RULES = "tests/character/test_rules.py"
 
 
 def recorded(group: str) -> str:
@@ -178,5 +179,20 @@ FAULTS = (
         "body.rotation)\n",
         "",
         (f"{_SHAPE_KINDS}::test_the_last_branch_of_a_chain_stands_for_kinds_that_are_alike",),
+    ),
+    # Rules.
+    Fault(
+        "36_a_keyword_that_says_the_default_counts_as_not_given",
+        "character.rules",
+        "type(value) is not Default",
+        "repr(value) != repr(_DEFAULTS[name])",
+        (f"{_RULES}::TestTaken::test_a_keyword_beats_the_object_even_by_the_default",),
+    ),
+    Fault(
+        "37_another_mask_in_a_value_of_rules_wakes_nobody",
+        "character.rule",
+        "        wake = RULES[name].wake if name in RULES else forget_contact_signature\n",
+        "        wake = forget_contact_signature\n",
+        (f"{_RULES}::TestSet::test_as_one_by_one[mask]",),
     ),
 )

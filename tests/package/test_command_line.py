@@ -267,6 +267,7 @@ def terminated(monkeypatch):
     return ["count", "--scheduler", "local", "--triangles", "t", "--spheres", "s"]
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM that a program can handle")
 def test_a_count_that_is_terminated_unwinds_and_handles_signals_as_before(terminated):
     before = signal.getsignal(signal.SIGTERM)
