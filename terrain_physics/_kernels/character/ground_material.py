@@ -1,7 +1,7 @@
 """Ground material: the triangle under each character as an update begins, for material rules.
 
-It is found anew from the place of the character. The report of the last update would not do: a
-saved state does not have it, and the ground may have changed since.
+It is found anew from the character's place. The report of the last update cannot be used: a saved
+state lacks it, and the ground may have changed since.
 """
 
 from terrain_physics._kernels._intrinsics import borrow, keep
@@ -32,8 +32,8 @@ from terrain_physics._kernels.ground.candidates import PART, TRIANGLE
 from terrain_physics._kernels.ground.table import GroundTable, ground_at
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-# Columns of a ground material: the triangle by part and number, and the point touched in meters in
-# the world. Part -1: none.
+# Columns of a ground material: part and number of the triangle, and the point touched, in meters in
+# the world. Part -1 means none.
 UNDER_PART, UNDER_TRIANGLE, UNDER_POINT = 0, 1, 2
 GROUND_MATERIAL_SIZE = 5
 
@@ -69,8 +69,8 @@ def put_ground_material(
 ) -> None:
     """Write the ground of characters ``which[first:last]`` to ``out`` (m * GROUND_MATERIAL_SIZE,).
 
-    ``states``, ``random_states`` and ``rules`` as of `update_characters`; nothing is drawn. In the
-    air or asleep a character gets none, since no update would ask for it.
+    ``states``, ``random_states`` and ``rules`` are as of `update_characters`; no random numbers are
+    drawn. A character in the air or asleep gets none, since no update would ask for it.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     memory, out = make_memory(), borrow(out)

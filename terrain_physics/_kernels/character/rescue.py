@@ -1,4 +1,4 @@
-"""Rescue of a body from the ground that it was put into, before it moves."""
+"""Rescue of a body that was put into the ground, before it moves."""
 
 from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
@@ -32,16 +32,17 @@ def depenetrate(
     delta_time: float,
     is_teleported: bool,
 ) -> tuple[Scene, Motion, float]:
-    """Take a body out of what it was put into, before its first step.
+    """Take a body out of the ground that it was put into, before its first step.
 
-    A walker that nothing has disturbed is not looked at. One that did not converge counts as newly
-    placed, as after a load: so both go on with the same bits.
+    A walker that nothing has disturbed is not checked. A jammed walker, whose last update did not
+    converge, is treated as newly placed: the same happens after a load, so both continue
+    identically.
 
     Returns
     -------
     tuple of Scene, Motion and float
-        The scene, which reaches farther where there was something to do, and what `_rescue`
-        returns; the motion as it was, and 0, where that was too much work.
+        The scene, gathered farther if the body had to be moved, and the result of `_rescue`. If
+        that was too much work: the motion given, and 0.
     """
     walking = motion.footing.walking
     misplaced = not motion.footing.grounded or state[at.MOVED] != 0.0 or state[at.CONVERGED] == 0.0
@@ -49,7 +50,7 @@ def depenetrate(
     if misplaced and walking:
         depth = 0.0 if is_teleported else float(state[at.PENETRATION])
         misplaced = _is_worse(scene, motion.offset, depth, is_below)
-        if misplaced:  # it is depenetrated at once, however far
+        if misplaced:  # its depenetration takes one update, however far it leads
             far = pace.far + largest_component(scene.body.half_extents)
             scene = look(scene, ground, motion.origin, far, movement.drop, 0.0)
     if not misplaced:
@@ -62,9 +63,9 @@ def depenetrate(
 
 @kernel(noinline=True, no_refcount=True)
 def _is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
-    """Tell whether a body is deeper in something than ``depth``, or its center newly in ground.
+    """Tell whether a body is deeper in the ground than ``depth``, or its center newly in it.
 
-    Touching counts as no deeper. If neither holds, a walker goes on as if it had not been checked.
+    A contact margin more counts as no deeper. If neither holds, the check changes nothing.
     """
     manifold = list_contacts(scene, offset)
     is_deeper = max(manifold.depth, manifold.overlap) > depth + CONTACT_MARGIN
@@ -75,18 +76,18 @@ def _is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
 def _rescue(
     movement: MovementRules, motion: Motion, scene: Scene, delta_time: float, is_below: bool
 ) -> tuple[Motion, float]:
-    """Lift a body whose center is below the surface of a map, and depenetrate a walking one.
+    """Lift a body with its center below the surface of a map, and depenetrate a walking one.
 
-    Takes a motion at the base of its scene, before the first step. A body whose center is where
-    the last update left it, below the surface, is not lifted.
+    Takes a motion at the base of its scene, before the first step. A body that the last update left
+    below the surface is not lifted.
 
     Returns
     -------
     tuple of Motion and float
-        The motion, with an updated tally; and how much farther the body must rise, in meters: more
-        than 0 only for a body deep below, which rises by as much as an update may lift it, and does
-        nothing else in this one. Else the body is out of all that it was put into; a flying one may
-        still overlap ground that its first step will push it out of.
+        The motion, with an updated tally, and how much farther the body must rise, in meters. This
+        is more than 0 only for a body deep below: it rises by the most that one update allows, and
+        does nothing else in this update. Any other body is out of the ground, but a flying one may
+        still overlap ground that its first step pushes it out of.
     """
     offset, tally = motion.offset, motion.tally
     if is_buried(scene, offset) and not is_below:
@@ -99,7 +100,7 @@ def _rescue(
             return replaced(motion, offset=offset, tally=tally), up - most
     if not motion.footing.walking:
         return replaced(motion, offset=offset, tally=tally), 0.0
-    # As in a walk: walkable ground lifts the body, and moves it nowhere else.
+    # Walkable ground only lifts the body, as in a walk.
     manifold, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
     up = rise_of_feet(scene, offset, manifold.contacts, most, movement.walkable)
     offset = add(offset, (0.0, up, 0.0))

@@ -1,4 +1,4 @@
-"""Sensors: points around characters, given in each one's own frame."""
+"""Sensors: points around characters, given in each character's own frame."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import sine_and_cosine
@@ -9,9 +9,9 @@ from terrain_physics._kernels.types import Floats
 def put_sensors(
     places: Floats, yaws: Floats, arms: Floats, first: int, last: int, out: Floats
 ) -> None:
-    """Write places (n, 3) plus arms (k, 3), turned by yaws (n,) about +Y, by axes (3, n k).
+    """Write the sensors of n characters by axes, (3, n k): ``places`` (n, 3) plus turned arms.
 
-    Yaws are from -pi to pi.
+    The ``arms`` (k, 3) are turned by ``yaws`` (n,) about +Y, from -pi to pi.
     """
     count = len(arms)
     for i in range(first, last):

@@ -78,7 +78,7 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 
 class Character(NamedTuple):
-    """The rows of one character, all of which an update writes to but its rules."""
+    """The rows of one character. An update writes to all of them except the rules."""
 
     state: Floats  # (STATE_SIZE,)
     random_state: UInt64s  # (1,), where the resolver draws
@@ -127,13 +127,13 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
 
 @kernel(inline=True)
 def _center(state: Floats, rules: Floats) -> Vec3:
-    """Return the center of a character's body, in the world."""
+    """Return the center of a character's body in the world."""
     return add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
 
 
 @kernel(inline=True)
 def _is_moved_by_ground(state: Floats, ground: GroundTable) -> bool:
-    """Tell whether moving parts concern a body: now, or by what its last update left."""
+    """Tell whether moving parts concern a body: now, or by a base or debt of its last update."""
     is_squeezed = state[at.SQUEEZED_BY] >= 0.0 or state[at.SQUEEZED_BY + 1] >= 0.0
     return has_movers(ground) or state[at.ON_MOVING_BASE] != 0.0 or is_squeezed
 
@@ -173,7 +173,7 @@ def _move(
     was_on_character = state[at.GROUND_KIND] == at.ON_CHARACTER
     put_three_at(log.rows, OWN, before)
     if not is_spent(scene.work):
-        begin(scene.work, 0.0)  # the same budget, whether or not it had to be depenetrated
+        begin(scene.work, 0.0)  # depenetration must not shorten the budget of the steps
     scene, motion, encounter, limit = take_steps(
         others, movement, motion, pace, scene, ground, log, was_on_character
     )
@@ -198,7 +198,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 
 @kernel(inline=True, no_refcount=True)
 def _sleeps_on(state: Floats, rules: Floats, crowd: Floats, moves: float) -> bool:
-    """Tell whether a character sleeps through an update; if so, end what it reported before."""
+    """Tell whether a character sleeps through an update; if so, clear its last reports."""
     if is_pushed(crowd) or not is_asleep(state, rules):
         return False
     state[at.ROUNDS] = state[at.LIFTED] = state[at.HITS] = 0.0
@@ -212,7 +212,7 @@ def _sleeps_on(state: Floats, rules: Floats, crowd: Floats, moves: float) -> boo
 def _update(
     character: Character, ground: GroundTable, delta_time: float, moves: float, memory: Memory
 ) -> bool:
-    """Advance a character unless it stays asleep after all. Tell whether it hit something."""
+    """Advance a character unless it still sleeps after a check; tell whether it hit something."""
     state, draws, rules = character.state, character.random_state, character.rules
     begin(memory.work, 0.0)
     disturbed = is_pushed(character.crowd) or (
@@ -244,10 +244,10 @@ def update_characters(
     """Advance characters first..last by one update.
 
     ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
-    (n * HITS_SIZE,): the rows of all characters, one after another. ``crowd`` (n * CROWD_SIZE,):
-    the constraints of each, as of `put_half_planes`; empty (0,) if each is as if it were alone. A
-    sleeping character that nothing disturbed stays as it is, bit for bit, and so does one that
-    wakes with the same contact signature. Tells whether any hit something.
+    (n * HITS_SIZE,) are the rows of all characters, one after another. ``crowd`` (n * CROWD_SIZE,)
+    holds the constraints of each, as of `put_half_planes`; it is empty (0,) if characters ignore
+    each other. A sleeping character that nothing disturbed stays the same, bit for bit, and so does
+    one that wakes with the same contact signature. Tells whether any character hit something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     hits, crowd = borrow(hits), borrow(crowd)
@@ -258,7 +258,7 @@ def update_characters(
             break
         first += 1
     if first == last:
-        return False  # without memory: most characters sleep most of the time
+        return False  # saves the memory: most characters sleep most of the time
     memory, any_hits = make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, at.STATE_SIZE), _row(rules, i, at.RULES_SIZE)

@@ -1,6 +1,6 @@
 """Agents: the characters of a crowd as upright cylinders, and a grid that finds neighbors.
 
-The grid is the broad phase. The order of characters decides only the order in which they are found.
+The grid is the broad phase. The order of characters changes only the order in which it finds them.
 """
 
 import math
@@ -40,15 +40,15 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 X, Z, RADIUS = 0, 1, 2
 AGENT_MASS = 3  # in kg; 0: immovable
 BOTTOM, TOP = 4, 5  # heights of the cylinder's ends
-SWEPT_BOTTOM, SWEPT_TOP = 6, 7  # the same over all of its displacement
-OWN_DISPLACEMENT = 8  # if it were alone, with that of its moving base
+SWEPT_BOTTOM, SWEPT_TOP = 6, 7  # least and greatest height of the ends during its displacement
+OWN_DISPLACEMENT = 8  # displacement if it were alone, with that of its moving base
 VELOCITY = 10  # after its own displacement, two numbers
-AGENT_LAYERS, AGENT_MASK = 12, 13  # layers that it is on, and that it collides with
+AGENT_LAYERS, AGENT_MASK = 12, 13  # layers that it is on, and layers that it collides with
 HEADING = 14  # unit direction in which it walks, two numbers; zeros: none
 INVERSE_MASS = 16  # in 1 / _UNIT_MASS; 0: immovable
 PREFERRED = 17  # preferred displacement among others, and its length, three numbers
 COUPLING = 20  # largest eigenvalue of the sum of n n^T over its contacts; 0: it has none
-WALL_NORMAL = 21  # of walls that block it: unit normals, two numbers each; zeros: none
+WALL_NORMAL = 21  # unit normals of walls that block it, two numbers each; zeros: none
 WALL_GAP = WALL_NORMAL + 2 * at.MOST_WALLS  # distances to those walls
 WALL_IMPULSE = WALL_GAP + at.MOST_WALLS  # for each wall: contact impulse, extrapolated impulse
 # Displacement of its moving base, two numbers; how far that raises it.
@@ -56,8 +56,8 @@ BASE_DISPLACEMENT = WALL_IMPULSE + 2 * at.MOST_WALLS
 BASE_RISE = BASE_DISPLACEMENT + 2
 IS_OFF_GROUND = BASE_DISPLACEMENT + 3  # 1: in the air or on a character
 IS_ON_CHARACTER = BASE_DISPLACEMENT + 4  # 1: on a character
-# Height that a fall onto the character below ends at; -inf: none is below. The index of that
-# character in its group. 1: that one is not in the air itself.
+# Height at which a fall onto the character below ends; -inf: none is below. The index of the
+# character below in its group. 1: the character below is not in the air itself.
 FLOOR_HEIGHT = BASE_DISPLACEMENT + 5
 FLOOR_CHARACTER = BASE_DISPLACEMENT + 6
 FLOOR_HOLDS = BASE_DISPLACEMENT + 7
@@ -65,7 +65,7 @@ SLIDE = BASE_DISPLACEMENT + 8  # displacement that slides it off the characters 
 SECONDS_IN_AIR = BASE_DISPLACEMENT + 10
 # How far its foot may be below the top of a character that it rolls onto over an edge of ground.
 ROLL_DEPTH = BASE_DISPLACEMENT + 11
-TRAVEL = BASE_DISPLACEMENT + 12  # length of its own or of its solved displacement, the longer one
+TRAVEL = BASE_DISPLACEMENT + 12  # length of the longer of its own and its solved displacement
 AGENT_SIZE = BASE_DISPLACEMENT + 13
 
 # Columns of a pair, which is a contact of one agent with another one near it. Impulses are
@@ -74,16 +74,16 @@ NORMAL = 0  # unit direction from the agent to the other one, two numbers
 GAP = 2  # distance between their surfaces; < 0: they overlap
 MASS_SHARE = 3  # the agent's share of the mass of both
 ALLOWED_APPROACH = 4  # how far they may approach without an impulse; < 0: how far to part them
-OWN_INVERSE_MASS, OTHER_INVERSE_MASS = 5, 6  # in this contact: the one ahead yields less
-EFFECTIVE_MASS = 7  # impulse per meter too near; 0: they cannot touch in this update
-IMPULSE = 8  # contact impulse, accumulated
-EXTRAPOLATED_IMPULSE = 9  # the same, extrapolated by Nesterov's acceleration
+OWN_INVERSE_MASS, OTHER_INVERSE_MASS = 5, 6  # in this contact: an agent ahead yields less
+EFFECTIVE_MASS = 7  # impulse per meter of missing gap; 0: they cannot touch in this update
+IMPULSE = 8  # accumulated contact impulse
+EXTRAPOLATED_IMPULSE = 9  # contact impulse, extrapolated by Nesterov's acceleration
 PAIR_SIZE = 10
 
 # Largest speed at which overlapping agents are parted.
 DEPENETRATION_SPEED = 3.0  # m/s, of both together
 
-# Gap that a character keeps to one that it follows, as a share of the radii of both.
+# Gap that a character keeps to another one that it follows, as a share of both radii together.
 _FOLLOWING_GAP = 0.2
 
 # The unit of mass in impulses, and the range that masses are clamped to, in kg.
@@ -92,7 +92,7 @@ _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 # ROLL_DEPTH of every agent, as a share of its radius.
 _ROLL_SHARE = 0.3
 
-# Pairs of one agent at most: its nearest neighbors.
+# Most pairs of one agent; it keeps its nearest neighbors.
 MOST_PAIRS = 64
 
 # Cells are numbered in a range in which floats hold them exactly.
@@ -109,9 +109,9 @@ class AgentGrid(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The pairs of n agents, with room for some of each."""
+    """The pairs of n agents, with room for a number of pairs of each."""
 
-    counts: Int64s  # (n,): how many, the nearest MOST_PAIRS at most
+    counts: Int64s  # (n,): how many, at most MOST_PAIRS
     others: Int64s  # (n, room): the other agents, the nearest first
     rows: Floats  # (n, room, PAIR_SIZE)
 
@@ -137,7 +137,7 @@ def _put_base_displacement(
     state: Floats, rules: Floats, body: Body, center: Vec3, seconds: float, ground: GroundTable,
     agent: Floats,
 ) -> None:  # fmt: skip
-    """Write the displacement of a moving base; the state becomes that of the initial motion."""
+    """Write the displacement of a moving base, and the initial motion to the state."""
     is_teleported = teleport_or_nudge(state, rules, body)
     if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
@@ -208,7 +208,7 @@ def _bucket(row: int, column: int, buckets: int) -> int:
 def _put_in_turn(
     states: Floats, rules: Floats, seconds: float, table: Int64s, holds: bool, agents: Floats
 ) -> tuple[float, float, float, bool]:
-    """Write the agents of all characters in their own order; else do as `put_agents`."""
+    """Write the agents of all characters, unsorted; arguments and results as of `put_agents`."""
     scratch, part_shifts = np.empty(at.STATE_SIZE), no_part_shifts()
     total, widest, longest, any_carried = 0.0, 0.0, 0.0, False
     for i in range(len(agents)):
@@ -231,7 +231,7 @@ def _put_in_turn(
 
 @kernel
 def _sort_by_cells(unsorted: Floats, size: float, grid: AgentGrid) -> None:
-    """Write agents to a grid with cells of a size: a counting sort by buckets."""
+    """Write agents to a grid with cells of ``size`` by a counting sort over the buckets."""
     starts, buckets = grid.starts, len(grid.starts) - 1
     places = np.empty((len(unsorted), 3), dtype=np.int64)
     for b in range(buckets + 1):
@@ -286,7 +286,7 @@ def distance2_of(agents: Floats, i: int, k: int) -> float:
 
 @kernel
 def list_near(grid: AgentGrid, size: float, i: int, search_radius: float, near: Int64s) -> int:
-    """Write the other agents whose centers lie within a radius of one's; return how many."""
+    """Write the other agents with centers within a radius of agent i's; return how many."""
     agents, cells, starts = grid.rows, grid.cells, grid.starts
     x, z, buckets, found = float(agents[i, X]), float(agents[i, Z]), len(starts) - 1, 0
     first, last = _cell(x - search_radius, size), _cell(x + search_radius, size)
@@ -362,7 +362,7 @@ def _is_beside(agents: Floats, i: int, k: int, distance2: float, radii: float) -
 
 @kernel(inline=True)
 def any_direction(word: np.uint64) -> tuple[float, float]:
-    """Return a unit direction toward positive X that follows from a word."""
+    """Return a unit direction toward positive X, chosen by a random word."""
     t = float(word >> np.uint64(12)) * 2.0**-51 - 1.0
     return (1.0 - t * t) / (1.0 + t * t), 2.0 * t / (1.0 + t * t)
 
@@ -373,8 +373,8 @@ def _normal_and_gap(
 ) -> tuple[float, float, float]:
     """Return (contact normal from one agent to another, two numbers; the gap between them).
 
-    Seen from the other agent the normal is the opposite, bit for bit. For two agents at one place
-    it follows from their words.
+    Seen from the other agent the normal is the opposite, bit for bit. For two agents at the same
+    place, their words decide it.
     """
     x, z = float(agents[k, X] - agents[i, X]), float(agents[k, Z] - agents[i, Z])
     distance = math.sqrt(x * x + z * z)
@@ -397,15 +397,15 @@ def mass_share(agents: Floats, i: int, k: int) -> float:
 
 @kernel(inline=True)
 def _common(a: float, b: float) -> float:
-    """Return the common part of two displacements along a line; 0 if they are opposed."""
+    """Return the common part of two displacements along a line; 0 if they are opposite."""
     return math.copysign(min(abs(a), abs(b)), a) if a * b > 0.0 else 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def common_base_displacement(agents: Floats, i: int, k: int, x: float, z: float) -> float:
-    """Return how far moving bases carry both of two agents in a direction.
+    """Return how far moving bases carry two agents together in a direction.
 
-    Seen from the other agent, in the opposite direction, it is the opposite, bit for bit.
+    Seen from the other agent, in the opposite direction, the result is the opposite, bit for bit.
     """
     if agents[i, BASE_DISPLACEMENT] == 0.0 and agents[i, BASE_DISPLACEMENT + 1] == 0.0:
         return 0.0
@@ -419,7 +419,7 @@ def common_base_displacement(agents: Floats, i: int, k: int, x: float, z: float)
 def common_displacement(
     agents: Floats, displacements: Floats, i: int, k: int, x: float, z: float
 ) -> float:
-    """Return how far two agents are carried together, of what their displacements let them."""
+    """Return how far moving bases carry two agents together, limited by their displacements."""
     carried = common_base_displacement(agents, i, k, x, z)
     if carried == 0.0:
         return 0.0
@@ -456,11 +456,11 @@ def list_pairs(
     grid: AgentGrid, size: float, widest: float, most: float, words: UInt64s, pairs: Pairs,
     first: int, last: int,
 ) -> int:  # fmt: skip
-    """Write the pairs of agents first..last, two of which move ``most`` meters together at most.
+    """Write the pairs of agents first..last; two agents approach by at most ``most`` meters.
 
-    The agents are as of `put_agents`, with the numbers that it returned, after
-    `find_characters_below`. ``words`` (n,) are random words of the characters, all different.
-    Returns how much room is needed; pairs without room are left out.
+    The agents and the sizes are those of `put_agents`, after `find_characters_below`. ``words``
+    (n,) are random words of the characters, all different. Returns the room that is needed; pairs
+    without room are left out.
     """
     agents, order, counts, others = grid.rows, grid.order, pairs.counts, pairs.others
     found = np.empty(len(agents), dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Half-plane constraints: the region that each character of a crowd may move in, by itself.
+"""Half-plane constraints: the region in which each character of a crowd moves on its own.
 
-They follow from the places before the update and the displacements of the crowd solver, so
-characters need no turns. Sums are ordered by the words of characters: neither the order in a group
-nor the number of threads changes a bit.
+They follow from the places before the update and the displacements of the crowd solver, so that
+characters move independently, in any order. Sums are ordered by the words of characters: neither
+the order in a group nor the number of threads changes a bit.
 """
 
 from typing import NamedTuple
@@ -53,20 +53,21 @@ from terrain_physics._kernels.crowd.solver import may_be_pushed
 from terrain_physics._kernels.tolerances import PUSH_SLACK, PUSH_SLACK_SHARE
 from terrain_physics._kernels.types import Floats
 
-# How much farther than its displacement walls may deflect a character.
+# How much farther than its displacement a character may get where walls deflect it.
 ASIDE = 0.02  # meters
 
-# Overlap, as a share of the radii of both, from which two agents are in a heap, where half-planes
-# would block everyone.
+# Overlap, as a share of both radii together, from which two agents are in a heap. There half-planes
+# would block all of them.
 _HEAP_OVERLAP = 0.25
 
 
 @kernel
 def _limit_in_gap(gap: float, own: float, other: float, share: float) -> float:
-    """Return how far into a gap one of two bodies may go, by how far each is to go.
+    """Return how far into a gap one of two bodies may go.
 
-    Each has its share; what it leaves of that is the other's. What both leave is shared equally,
-    because a wall may deflect either into it.
+    Its displacement into the gap is ``own``, that of the other body is ``other``. Each body has a
+    share of the gap; the other body may use the part that it does not need. The part that neither
+    needs is shared equally, because a wall may deflect either into it.
     """
     if own + other <= gap:
         return own + 0.5 * (gap - own - other)
@@ -79,13 +80,13 @@ class Displacements(NamedTuple):
     """Displacements of n agents in an update, each (n, 2), in meters."""
 
     solved: Floats  # by the crowd solver
-    guaranteed: Floats  # the least in the direction of its moving base
-    ends: Floats  # how far half-planes let each go; written
+    guaranteed: Floats  # the least in the direction of the agent's moving base
+    ends: Floats  # within the half-planes; written
 
 
 @kernel(inline=True, no_refcount=True)
 def _clear(row: Floats, agents: Floats, i: int, holds: bool) -> None:
-    """Write a row of an agent that others leave alone, above what it may fall onto."""
+    """Write the row of an agent without half-planes and push, with the top of the one below it."""
     clear_half_planes(row)
     row[IS_PUSHED], row[IS_PUSHABLE], row[IS_TRIED] = 0.0, 0.0, 0.0
     row[TOP_BELOW], row[CHARACTER_BELOW] = agents[i, FLOOR_HEIGHT], agents[i, FLOOR_CHARACTER]
@@ -94,7 +95,7 @@ def _clear(row: Floats, agents: Floats, i: int, holds: bool) -> None:
 
 @kernel(inline=True, no_refcount=True)
 def _room(agents: Floats, pairs: Pairs, i: int) -> float:
-    """Return how far an agent may get, by its displacement and by what is known around it."""
+    """Return how far an agent may get, by its displacement and its farthest known neighbor."""
     room = float(agents[i, TRAVEL]) + ASIDE
     if pairs.counts[i] == MOST_PAIRS and pairs.rows[i, MOST_PAIRS - 1, GAP] >= 0.0:
         room = min(room, 0.5 * float(pairs.rows[i, MOST_PAIRS - 1, GAP]))
@@ -105,7 +106,7 @@ def _room(agents: Floats, pairs: Pairs, i: int) -> float:
 def _limit_toward(
     agents: Floats, displacements: Displacements, pair: Floats, i: int, k: int
 ) -> float:
-    """Return how far an agent may go toward another one."""
+    """Return how far agent i may go toward agent k."""
     solved = displacements.solved
     x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), max(float(pair[GAP]), 0.0)
     together = common_displacement(agents, displacements.guaranteed, i, k, x, z)
@@ -118,7 +119,7 @@ def _limit_toward(
 def _put_others(
     row: Floats, grid: AgentGrid, pairs: Pairs, displacements: Displacements, i: int
 ) -> None:
-    """Write the half-planes of the agents near one."""
+    """Write the half-planes of the agents near agent i."""
     agents, in_heap = grid.rows, False  # the deepest overlap comes first
     for j in range(pairs.counts[i]):
         k, pair = pairs.others[i, j], pairs.rows[i, j]
@@ -127,7 +128,7 @@ def _put_others(
         if in_heap and pair[GAP] < 0.0:
             continue
         if pair[GAP] > row[ROOM] + agents[k, TRAVEL] + ASIDE:
-            continue  # so fast agents elsewhere change nothing here
+            continue  # out of reach; fast agents elsewhere only made the list longer
         limit = _limit_toward(agents, displacements, pair, i, k)
         if limit < row[ROOM]:
             put_half_plane(
@@ -150,12 +151,12 @@ def _put_walls(row: Floats, agents: Floats, i: int) -> None:
 def _put_push(
     row: Floats, agents: Floats, i: int, end_x: float, end_z: float, seconds: float
 ) -> None:
-    """Write that others push an agent to another end than half-planes alone let it go to."""
+    """Write the push of an agent if it ends elsewhere than the half-planes alone would lead it."""
     own_x, own_z = float(agents[i, OWN_DISPLACEMENT]), float(agents[i, OWN_DISPLACEMENT + 1])
     unpushed_x, unpushed_z = within_half_planes(row, own_x, own_z)
     slack = PUSH_SLACK + PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
     if abs(end_x - unpushed_x) <= slack and abs(end_z - unpushed_z) <= slack:
-        return  # half-planes alone do it, if walls do not deflect the body before
+        return  # the half-planes alone lead the body to its end, unless walls deflect it before
     row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z
     row[UNPUSHED_DISPLACEMENT], row[UNPUSHED_DISPLACEMENT + 1] = unpushed_x, unpushed_z
     row[KEPT], row[KEPT + 1] = without(
@@ -173,8 +174,8 @@ def put_half_planes(
 ) -> None:  # fmt: skip
     """Write the rows (CROWD_SIZE,) of the characters of agents first..last to ``crowd``.
 
-    The pairs are as of `list_pairs`, as far apart as two agents may come by the longest solved
-    displacement and ASIDE. ``holds`` tells whether characters stand on each other.
+    The pairs are as of `list_pairs`, for agents that approach by up to the longest solved
+    displacement and ASIDE each. ``holds`` tells whether characters stand on each other.
     """
     agents, solved, ends = grid.rows, displacements.solved, displacements.ends
     for i in range(first, last):

@@ -28,10 +28,10 @@ from terrain_physics._kernels.crowd.agents import (
 from terrain_physics._kernels.tolerances import CROWD_SLOP
 from terrain_physics._kernels.types import Floats
 
-# Lead from which an agent has full right of way, as a share of the radii of both.
+# Lead from which an agent has full right of way, as a share of both radii together.
 _AHEAD = 0.125
 
-# How much more an agent behind yields than one beside; 1: an agent ahead never yields.
+# How much more an agent behind yields than one beside. At 1 an agent ahead would never yield.
 _FAVOR = 0.9
 
 
@@ -60,7 +60,7 @@ def _following(
 
 @kernel(inline=True)
 def _depenetration(gap: float, seconds: float) -> float:
-    """Return the slack of two overlapping agents, < 0: how far an update parts them."""
+    """Return the allowed approach of two overlapping agents; < 0: how far an update parts them."""
     return -min(max(-gap - CROWD_SLOP, 0.0), DEPENETRATION_SPEED * seconds)
 
 
@@ -70,9 +70,9 @@ def find_preferred_velocities(
 ) -> None:
     """Write preferred displacements of agents first..last, and the inverse masses of their pairs.
 
-    An agent ahead of another one on the same heading has right of way: the other one stays a little
-    back, and yields. So a crowd does not jam: the agent at a door finds room. ``scratch``
-    (CROWD_SIZE,) is written to.
+    An agent ahead of another one with the same heading has right of way: the other one stays a
+    little back, and yields. So a crowd does not jam, and the agent at a door finds room.
+    ``scratch`` (CROWD_SIZE,) is overwritten.
     """
     for i in range(first, last):
         clear_half_planes(scratch)

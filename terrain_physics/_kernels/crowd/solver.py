@@ -1,10 +1,10 @@
 """The crowd solver: contact impulses that keep agents apart and out of walls.
 
-Preferred displacements are projected, by mass, on the nearest ones without overlap: the model of
-Maury and Venel (A discrete contact model for crowd motion, 2011). Contact impulses are found in
-parallel (Jacobi) rounds with Nesterov's accelerated gradients (as Mazhar et al. do it for rigid
-bodies, 2015), with a step size for each pair by its surroundings. One thing is not in the model: an
-agent is hardly pushed by one behind it with the same heading.
+Preferred displacements are projected, weighted by mass, on the nearest ones without overlap: the
+model of Maury and Venel (A discrete contact model for crowd motion, 2011). Contact impulses are
+found in parallel (Jacobi) rounds with Nesterov's accelerated gradients (as by Mazhar et al. for
+rigid bodies, 2015). Each pair has its own step size, by the contacts of both agents. One rule is
+not in that model: an agent is hardly pushed by another one behind it with the same heading.
 """
 
 import math
@@ -37,7 +37,7 @@ from terrain_physics._kernels.crowd.agents import (
 from terrain_physics._kernels.tolerances import CROWD_DISTANCE
 from terrain_physics._kernels.types import Floats
 
-# Solver rounds of an update: a push travels through so many agents in a row.
+# Solver rounds of an update. A push travels through one agent in a row per round.
 _ROUNDS = 32
 
 
@@ -53,10 +53,10 @@ def _may_collide(agents: Floats, i: int, k: int, pair: Floats) -> bool:
 
 @kernel(inline=True)
 def _displacement_together(agents: Floats, i: int, k: int, pair: Floats) -> float:
-    """Return how far two would move along the contact normal after an inelastic collision.
+    """Return how far two agents would move along the normal after an inelastic collision.
 
-    What carries both is left out. A follower keeps that gap, so that it never enters a place that
-    the other one had not left before the update.
+    The displacement by moving bases that carry both is left out. A follower keeps that gap, so that
+    it never enters a place where the agent ahead was before the update.
     """
     x, z, own = float(pair[NORMAL]), float(pair[NORMAL + 1]), float(pair[MASS_SHARE])
     carried = common_base_displacement(agents, i, k, x, z)
@@ -69,10 +69,11 @@ def _displacement_together(agents: Floats, i: int, k: int, pair: Floats) -> floa
 def _find_coupling(
     agents: Floats, pairs: Pairs, displacements: Floats, next_displacements: Floats
 ) -> float:
-    """Write which pairs are active, and the stiffness of each agent.
+    """Write which pairs are active, and the coupling of each agent.
 
-    That is the largest eigenvalue of the sum of n n^T over its contacts and walls. All start with
-    preferred displacements; agents without contacts keep theirs. Returns the longest of them.
+    The coupling is the largest eigenvalue of the sum of n n^T over its contacts and walls. All
+    agents start with their preferred displacements, and agents without contacts keep them. Returns
+    the length of the longest one.
     """
     longest = 0.0
     for i in range(len(agents)):
@@ -87,7 +88,7 @@ def _find_coupling(
                     pair[ALLOWED_APPROACH] = max(pair[ALLOWED_APPROACH] - together, 0.0)
                 x, z = float(pair[NORMAL]), float(pair[NORMAL + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
-        alone = xx + zz == 0.0  # then the walk itself handles walls
+        alone = xx + zz == 0.0  # without contacts, the walk itself handles walls
         for w in range(MOST_WALLS):
             if alone:
                 agents[i, WALL_NORMAL + 2 * w], agents[i, WALL_NORMAL + 2 * w + 1] = 0.0, 0.0
@@ -120,7 +121,7 @@ def _find_effective_masses(agents: Floats, pairs: Pairs) -> None:
 
 @kernel(inline=True)
 def _extrapolated(impulse: float, before: float, momentum: float) -> float:
-    """Return an impulse extrapolated from two rounds."""
+    """Return an impulse extrapolated from the last two rounds."""
     return max(impulse + momentum * (impulse - before), 0.0)
 
 
@@ -128,7 +129,7 @@ def _extrapolated(impulse: float, before: float, momentum: float) -> float:
 def _pushed_by_others(
     agents: Floats, pairs: Pairs, displacements: Floats, i: int, momentum: float
 ) -> tuple[float, float]:
-    """Return the next displacement of an agent by the impulses of its pairs, which are written."""
+    """Return the next displacement of an agent after the impulses of its pairs; write those."""
     x, z = float(displacements[i, 0]), float(displacements[i, 1])
     to_x, to_z = float(agents[i, PREFERRED]), float(agents[i, PREFERRED + 1])
     for j in range(pairs.counts[i]):
@@ -154,7 +155,7 @@ def _pushed_by_others(
 def _pushed_by_walls(
     agents: Floats, displacements: Floats, i: int, to_x: float, to_z: float, momentum: float
 ) -> tuple[float, float]:
-    """Return a displacement of an agent after the impulses of its walls, which are written."""
+    """Return a displacement of an agent after the impulses of its walls; write those."""
     x, z = float(displacements[i, 0]), float(displacements[i, 1])
     for w in range(MOST_WALLS):
         nx, nz = float(agents[i, WALL_NORMAL + 2 * w]), float(agents[i, WALL_NORMAL + 2 * w + 1])
@@ -177,7 +178,7 @@ def _solve_round(
     agents: Floats, pairs: Pairs, displacements: Floats, next_displacements: Floats,
     momentum: float,
 ) -> float:  # fmt: skip
-    """Solve one round: write the next displacements of agents with contacts; return the longest.
+    """Write the displacements of agents with contacts after one more round; return the longest.
 
     Impulses are extrapolated by ``momentum`` times their last change.
     """
@@ -207,8 +208,8 @@ def solve_contact_impulses(
 ) -> float:
     """Write solved displacements (n, 2), and TRAVEL; return the length of the longest.
 
-    Follows `find_preferred_velocities`; ``next_displacements`` (n, 2) is working memory. The number
-    of rounds is fixed: a crowd far away changes no bit here.
+    It follows `find_preferred_velocities`; ``next_displacements`` (n, 2) is working memory. The
+    number of rounds is fixed, so that a crowd far away changes no bit here.
     """
     longest = _find_coupling(agents, pairs, displacements, next_displacements)
     _find_effective_masses(agents, pairs)

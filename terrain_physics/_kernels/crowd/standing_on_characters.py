@@ -1,4 +1,4 @@
-"""Standing on characters: the top on which an agent above others lands, or slides off."""
+"""Standing on characters: the top on which an agent above others lands, or from which it slides."""
 
 import math
 
@@ -44,10 +44,10 @@ def find_characters_below(
     grid: AgentGrid, size: float, widest: float, seconds: float, holds: bool, words: UInt64s,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """Write how far agents first..last above others may fall: onto the tops of those.
+    """Write the height down to which agents first..last may fall: the top of the agent below.
 
-    An agent that overlaps a top from above rises with it, and at the depenetration speed besides.
-    Unless ``holds``, the displacement that slides it off is also written. The arguments are as of
+    An agent that overlaps a top from above rises with it, and by the depenetration speed besides.
+    Unless ``holds``, the displacement that slides it off is written too. The arguments are as of
     `list_pairs`.
     """
     agents, order = grid.rows, grid.order
@@ -79,7 +79,7 @@ def find_characters_below(
 
 @kernel
 def _highest(agents: Floats, order: Int64s, words: UInt64s, candidates: Int64s, count: int) -> int:
-    """Return the agent whose top rises highest; of equally high ones, that of the least word."""
+    """Return the agent whose top gets highest; of equal ones, that of the least word."""
     best = candidates[0]
     for j in range(1, count):
         k = candidates[j]
@@ -91,7 +91,7 @@ def _highest(agents: Floats, order: Int64s, words: UInt64s, candidates: Int64s, 
 
 @kernel
 def _put_floor(agents: Floats, order: Int64s, i: int, below_it: int, seconds: float) -> None:
-    """Write the top that an agent falls onto at most, unless it stands on ground as high."""
+    """Write the top below an agent, where its fall ends, unless it stands on ground as high."""
     low, height = float(agents[i, BOTTOM]), float(agents[below_it, SWEPT_TOP])
     if agents[i, IS_OFF_GROUND] == 0.0 and low >= height:
         return
@@ -108,7 +108,7 @@ def _put_floor(agents: Floats, order: Int64s, i: int, below_it: int, seconds: fl
 def _nearest(
     agents: Floats, order: Int64s, words: UInt64s, i: int, candidates: Int64s, count: int
 ) -> int:
-    """Return the agent nearest as seen from above; of equally near ones, the least word's."""
+    """Return the agent nearest as seen from above; of equal ones, that of the least word."""
     best = candidates[0]
     for j in range(1, count):
         k = candidates[j]
@@ -120,7 +120,7 @@ def _nearest(
 
 @kernel
 def _away(agents: Floats, i: int, below: int) -> tuple[float, float]:
-    """Return the unit direction to the nearest side of an agent; zeros exactly over its middle."""
+    """Return the unit direction off the nearest side of an agent below; zeros over its middle."""
     distance = math.sqrt(distance2_of(agents, i, below))
     if distance == 0.0:
         return 0.0, 0.0
@@ -133,9 +133,9 @@ def _is_free_beside(
     grid: AgentGrid, size: float, widest: float, i: int, below: int, x: float, z: float,
     neighbors: Int64s,
 ) -> bool:  # fmt: skip
-    """Tell whether no other agent is below one that has slid off one below in a direction.
+    """Tell whether agent i comes down free of others if it slides off the one below toward (x, z).
 
-    ``neighbors`` (n,) is written to.
+    ``neighbors`` (n,) is overwritten.
     """
     agents = grid.rows
     radius = float(agents[i, RADIUS])
@@ -156,8 +156,8 @@ def _is_free_beside(
 def _leaving_direction(word: np.uint64, in_air: float) -> tuple[float, float]:
     """Return the unit direction in which an agent leaves a crowd that it is on top of.
 
-    It follows from a word, and changes after 1, 3, 7, 15 ... seconds: a wall may block it, and a
-    crowd may be large.
+    A random word decides it. It changes after 1, 3, 7, 15 ... seconds, because a wall may block the
+    way, in longer and longer intervals, because a crowd may be large.
     """
     turn, end = 1, 1.0
     while end <= in_air:

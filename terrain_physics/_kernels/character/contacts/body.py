@@ -64,7 +64,7 @@ def extent_along(body: Body, normal: Vec3) -> float:
 
 @kernel(inline=True)
 def _end_against(side: Vec3, normal: Vec3) -> Vec3:
-    """Return the end of a line, from its middle, that is farthest against a normal; 0: both are."""
+    """Return the end of a segment, from its middle, farthest against a normal; zeros: both are."""
     along = dot(side, normal)
     if abs(along) <= SAME_SUPPORT_SHARE * length(side):
         return (0.0, 0.0, 0.0)
@@ -75,7 +75,7 @@ def _end_against(side: Vec3, normal: Vec3) -> Vec3:
 def foremost(body: Body, normal: Vec3) -> Vec3:
     """Return the support point of a body against a unit normal, from its center.
 
-    Where a line or a face is farthest, it is the middle.
+    If a whole edge or face is equally far, it is the middle of that edge or face.
     """
     if body.kind != BOX:
         return subtract(_end_against(body.axis, normal), scale(normal, body.radius))
@@ -114,7 +114,8 @@ def is_near(a: Vec3, b: Vec3, c: Vec3, half_extents: Vec3) -> bool:
 def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, distance: float) -> bool:
     """Tell whether a triangle is certainly farther than ``distance`` from a point.
 
-    Tests plane and edges. Most triangles near a body are, and exact distances take longer.
+    This is an early out by plane and edges: most triangles near a body are apart from it, and exact
+    distances take longer.
     """
     beside = subtract(center, a)
     above = dot(normal, beside)
@@ -133,7 +134,10 @@ def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, distance: f
 
 @kernel(inline=True)
 def _is_ball_apart(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
-    """Tell whether a ball, or a body that acts as one on a triangle, is certainly apart from it."""
+    """Tell whether a triangle is certainly apart from a sphere, or from a capsule's lower end.
+
+    The lower end counts only if no other point of the capsule can be nearer; boxes are not tested.
+    """
     low = scale(body.axis, -1.0)
     # A triangle wholly below the lower end of an upright axis is nearest to that end.
     as_ball = low[0] == 0.0 and low[2] == 0.0 and max(a[1], b[1], c[1]) <= low[1]
@@ -148,8 +152,8 @@ def _round_contact(
 ) -> tuple[float, Vec3, float, bool]:
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
-    Through: the axis goes through the triangle, a case for `_angular_contact`. The triangles of a
-    map have one side. Those of a mesh have two: the side of the center counts.
+    If ``through``, the axis pierces the triangle, and `_angular_contact` finds the contact instead.
+    A triangle of a map has one side. A triangle of a mesh has two: the side of the center counts.
     """
     a, b, c, normal = corners_from(candidates, k, offset)
     radius = body.radius
@@ -188,7 +192,7 @@ def _is_that_deep(
     candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float,
     work: Floats,
 ) -> bool:  # fmt: skip
-    """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
+    """Tell whether a box's deepest corner is as deep under the ground as under a face's plane."""
     if candidates[k, THICKNESS] == 0.0:
         return True  # only the skin is solid; other contacts tell whether this one is needed
     n = to_box(body.rotation, normal)
@@ -210,18 +214,18 @@ class _Polytope(NamedTuple):
     sides: int  # how many
     front: int  # the face on the side that counts as outside
     normal: Vec3  # of that face, in the world
-    slack: float  # distances that differ by less are one
+    slack: float  # distances that differ by less count as equal
 
 
 @kernel(inline=True)
 def _radius_around(body: Body) -> float:
-    """Return the radius around the box that a body is as one: that of a capsule around its line."""
+    """Return the radius around a body's core: a capsule's around its axis, 0 around a box."""
     return body.radius if body.kind == CAPSULE else 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def _is_cut_off(polytope: _Polytope, direction: Vec3, distance: float) -> bool:
-    """Tell whether another face cuts off the foot on a face."""
+    """Tell whether another face cuts off the foot of the perpendicular on a face."""
     faces, slack = polytope.faces, polytope.slack
     for other in range(polytope.sides):
         if float(faces[other, 3]) < distance * dot(face_normal(faces, other), direction) - slack:
@@ -255,12 +259,13 @@ def _angular_contact(
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
 
-    The overlap is the least move out of this triangle alone, whatever lies there. The contact is
-    the nearest of the faces of triangle minus box that leads out of the ground *and* that the box
-    would really lie against: the foot on it must not be cut off by another face, else the overlap
-    is with the endless plane, not with the triangle. (In a valley, each slope cuts off the feet on
-    the other; there the plane counts if the ground is as high as the plane over the deepest corner
-    of the box.) A capsule is a line with a radius around it.
+    The overlap is the length of the least move out of this triangle alone, wherever that leads. The
+    contact is the nearest face of the polytope (triangle minus box) that leads out of the ground
+    *and* that the box would really lie against: no other face may cut off the foot of the
+    perpendicular on it, or the overlap would be with the endless plane, not with the triangle. (In
+    a valley, each slope cuts off the feet on the other slope. There the plane counts if the ground
+    over the deepest corner of the box is as high as the plane.) A capsule is a segment with a
+    radius around it.
     """
     faces = on_stack(FACE_COUNT, 4)
     a, b, c, normal = corners_from(candidates, k, offset)
@@ -295,9 +300,9 @@ def _angular_contact(
 def _near_contact(
     candidates: Floats, count: int, k: int, offset: Vec3, body: Body, work: Floats
 ) -> tuple[float, Vec3, float]:
-    """Do as `contact` for a candidate that may be one.
+    """Return the same as `contact` for a candidate that passed the early outs.
 
-    It reads the corners again: quicker than to be handed them.
+    It reads the corners again, which is faster than to pass them as arguments.
     """
     if body.kind != BOX:
         depth, normal, overlap, through = _round_contact(candidates, count, k, offset, body, work)

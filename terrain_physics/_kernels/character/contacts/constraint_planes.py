@@ -1,4 +1,4 @@
-"""Constraint planes of a body where it stands, found again for a game that asks."""
+"""Constraint planes of a body where it stands, computed when a game asks for them."""
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
@@ -30,8 +30,8 @@ def put_constraint_planes(
 ) -> int:
     """Write normal and offset of the planes a body touches, (MOST_PLANES, 4); return how many.
 
-    Of contacts with the same normal only the deepest is a plane. Nothing else is written to, not
-    even the random state.
+    Contacts with the same normal make one plane, that of the deepest. Nothing else is written to,
+    not even the random state.
     """
     memory = make_memory()
     ground = ground_at(table, int(rules[MASK]), memory.part_shifts)

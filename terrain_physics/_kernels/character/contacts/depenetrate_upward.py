@@ -1,6 +1,6 @@
 """Depenetration upward: the rise of a body until it lies on one triangle.
 
-Steps and standing ask the same, and a body may have to sink.
+Steps and snapping to the ground use it too. The rise is negative where the body must sink.
 """
 
 import math
@@ -41,7 +41,7 @@ def _edge_rise(p: Vec3, q: Vec3, radius: float) -> float:
     if beside2 <= radius * radius:
         best = p[1] + math.sqrt(radius * radius - beside2)
     edge = subtract(q, p)
-    # Seen from above: a line that is certainly farther from the center is not worth two roots.
+    # Early out, seen from above: two roots are saved where the line is certainly too far away.
     side, level2 = p[0] * edge[2] - p[2] * edge[0], edge[0] * edge[0] + edge[2] * edge[2]
     if side * side - radius * radius * level2 > HIGHER_SHARE * dot(p, p) * dot(edge, edge):
         return best
@@ -66,8 +66,8 @@ def _edge_rise(p: Vec3, q: Vec3, radius: float) -> float:
 def _sphere_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> float:
     """Return how far up a sphere around the origin comes to lie on top of a triangle.
 
-    The highest of the places where it can come to lie: on a corner, on an edge, on the face. -inf
-    if the triangle is not under the sphere, or over it.
+    It is the greatest of the rises onto a corner, an edge and the face. -inf if the sphere and the
+    triangle do not overlap as seen from above.
     """
     best = max(_edge_rise(a, b, radius), _edge_rise(b, c, radius), _edge_rise(c, a, radius))
     if normal[1] < 0.0:
@@ -89,14 +89,14 @@ def _sphere_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> floa
 
 @kernel
 def _capsule_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: Vec3) -> float:
-    """Return the same for a capsule.
+    """Return how far up a capsule around the origin comes to lie on top of a triangle.
 
     It can lie on its ends, which are spheres, with its side on a corner, and with its side across
     an edge.
     """
     best = _sphere_rise(add(a, axis), add(b, axis), add(c, axis), normal, radius)
     if axis[0] == 0.0 and axis[2] == 0.0:
-        return best  # upright: what could touch its side is over its lower end
+        return best  # upright: a point that could touch its side is over its lower end
     best = max(
         best, _sphere_rise(subtract(a, axis), subtract(b, axis), subtract(c, axis), normal, radius)
     )
@@ -123,7 +123,7 @@ def _capsule_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: 
 
 @kernel
 def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3) -> float:
-    """Return the same for a box."""
+    """Return how far up a box around the origin comes to lie on top of a triangle."""
     faces = on_stack(FACE_COUNT, 4)
     up = to_box(rotation, (0.0, 1.0, 0.0))
     count, _ = put_difference_faces(

@@ -16,9 +16,9 @@ from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 class Manifold(NamedTuple):
     """The contact manifold of a body at a place, listed in the scene."""
 
-    contacts: int  # that the scene lists
-    depth: float  # the greatest of them, in meters; at least 0
-    overlap: float  # with a triangle alone, the greatest, in meters; at least 0
+    contacts: int  # how many the scene lists
+    depth: float  # greatest depth of a contact, in meters; at least 0
+    overlap: float  # greatest overlap with a single triangle, in meters; at least 0
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -47,7 +47,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> Manifold:
 
 @kernel
 def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
-    """Return a contact as one with an upright wall: its push is horizontal, and longer."""
+    """Return a contact turned into one with an upright wall: its push is horizontal and longer."""
     size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
     if size == 0.0:
         return 0.0, normal
@@ -64,9 +64,9 @@ def is_buried(scene: Scene, place: Vec3) -> bool:
 
 @kernel(noinline=True, no_refcount=True)
 def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
-    """Return (how many triangles a body touches, the sum of their normals), in order.
+    """Return (how many triangles a body touches, the sum of their normals in candidate order).
 
-    Unlike contacts, these are single triangles, also where a neighbour covers them.
+    A triangle counts even where an adjacent one covers it, so that it is no contact.
     """
     count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)

@@ -16,13 +16,13 @@ from terrain_physics._kernels.math.vec3 import (
 from terrain_physics._kernels.tolerances import ALONG_SHARE, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats
 
-# Different planes remembered in one step. Any more are left to the next step.
+# Most different planes remembered in one step. Further ones are left to the next step.
 MOST_PLANES = 32
 
 
 @kernel(inline=True)
 def rise_of_slope(distance: float, cosine: float) -> float:
-    """Return how far a slope whose normal has that y rises over a horizontal distance."""
+    """Return how far a slope rises over a horizontal distance; ``cosine`` is its normal's y."""
     return distance * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
 
 
@@ -57,9 +57,9 @@ def leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) ->
 def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     """Return the velocity nearest to the given one that leads into none of the planes.
 
-    That is the projection onto a cone. Candidates are the velocity itself, the velocity without its
-    part into one plane, its part along the line in which two planes meet, and zero; the answer is
-    the nearest that leads into no plane. It does not depend on the order of the planes.
+    This projects the velocity onto a convex cone. It tries the velocity itself, its projection on
+    each plane, its projection on the line in which two planes meet, and zero, and takes the nearest
+    one that leads into no plane. The result does not depend on the order of the planes.
     """
     speed = length(velocity)
     slack = ALONG_SHARE * speed
@@ -86,10 +86,10 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
 
 @kernel(noinline=True, no_refcount=True)
 def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
-    """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
+    """Return (grounded, ground normal): on a walkable plane, or wedged between steep ones.
 
-    A body is wedged if the planes leave no direction down that is steeper than the slope limit: of
-    a unit velocity straight down, they leave no more than the sine of the limit.
+    A body is wedged if no direction down that the planes allow is steeper than the slope limit: the
+    part of a unit downward velocity that they leave is no longer than the sine of the limit.
     """
     if count == 0:
         return False, (0.0, 0.0, 0.0)
@@ -111,7 +111,7 @@ def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, V
 
 @kernel
 def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
-    """Return (grounded, direction of +Y plus the normals of ``count`` triangles touched)."""
+    """Return (grounded, unit vector of +Y plus ``total``, the sum of the normals touched)."""
     total = add(total, (0.0, 1.0, 0.0))
     size = length(total)
     if count == 0 or size == 0.0 or total[1] < (cosine - SLOPE_SLACK) * size:
@@ -123,8 +123,8 @@ def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
 def settle_velocity(planes: Floats, count: int, velocity: Vec3, grounded: bool) -> Vec3:
     """Return the velocity without its part into the planes.
 
-    On ground the downward speed goes first: taken along a slope instead, it would turn a fall into
-    a sideways throw.
+    On the ground the downward speed is dropped first: projected on a slope instead, it would turn
+    a fall into a sideways throw.
     """
     if grounded and velocity[1] < 0.0:
         velocity = (velocity[0], 0.0, velocity[2])

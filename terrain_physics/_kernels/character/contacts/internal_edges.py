@@ -1,10 +1,10 @@
 """Internal edges: a push out of one triangle must lead out of the ground around it.
 
-A body may leave the ground along a direction only if no ground beside that place reaches farther
-in that direction. So each push is checked on the triangle's support: its face, an edge or a
-corner. All that shares that edge or corner must fall away. On level ground cut into triangles this
-leaves only the face normals, so that a body never trips over the edge between two faces; on a ridge
-it leaves the directions between the normals of the two flanks.
+A body may be pushed out along a direction only if no ground beside the contact reaches farther in
+that direction. So each push is checked at the feature of the triangle that supports the body: its
+face, an edge or a corner. All triangles that share that edge or corner must fall away along the
+push. On level ground this leaves only the face normals, so that a body never trips over the edge
+between two faces. On a ridge it leaves the directions between the normals of the two flanks.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -39,9 +39,9 @@ def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> b
 
 @kernel(no_refcount=True)
 def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
-    """Tell whether one of the two edges of a candidate at a place has no triangle across.
+    """Tell whether one of a candidate's two edges at a corner is a rim: no triangle is across it.
 
-    Returns that and the work.
+    Returns (whether it is, the work).
     """
     at, work = _corner_at(candidates, k, place, slack), 0
     for side in range(1, 3):
@@ -66,9 +66,9 @@ def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -
 def _leads_out_of_edge(
     candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
 ) -> tuple[bool, bool, int]:
-    """Tell whether all that shares an edge of a candidate falls away along the push.
+    """Tell whether all triangles that share an edge of a candidate fall away along the push.
 
-    Returns that, whether the edge is a rim, which nothing else shares, and the work.
+    Returns (whether they do, whether the edge is a rim that no other triangle shares, the work).
     """
     rim, work = True, 0
     listed, walk = at_corner(candidates, count, start, slack)
@@ -90,9 +90,9 @@ def _leads_out_of_edge(
 def _leads_out_of_corner(
     candidates: Floats, count: int, k: int, corner: Vec3, push: Vec3, slack: float
 ) -> tuple[bool, int]:
-    """Tell whether all that shares a corner of a candidate falls away along the push.
+    """Tell whether all triangles that share a corner of a candidate fall away along the push.
 
-    Returns that and the work.
+    Returns (whether they do, the work).
     """
     work = 0
     listed, walk = at_corner(candidates, count, corner, slack)
@@ -117,7 +117,7 @@ def _leads_out_of_corner(
 def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether the rim of the ground goes through a corner.
 
-    Returns that and the work.
+    Returns (whether it does, the work).
     """
     work = 0
     listed, walk = at_corner(candidates, count, corner, slack)
@@ -158,9 +158,8 @@ def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, fl
 def leads_out(candidates: Floats, count: int, k: int, push: Vec3, work: Floats) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
-    All triangles near the body are candidates, so those at the corner it touches are among them.
-    Downward pushes leave solid ground only around a rim, where there is no ground beside the
-    triangle.
+    All triangles near the body are candidates, so those at the corner that it touches are among
+    them. A downward push leaves solid ground only at a rim, where no ground is beside the triangle.
     """
     at_top, first, last, slack = _foremost(candidates, k, push)
     anywhere = push[1] > 0.0 or candidates[k, THICKNESS] <= 0.0

@@ -1,4 +1,4 @@
-"""One-way parts: they hold a body from one side only, and let it pass from the other."""
+"""One-way parts, which hold a body from one side only and let it pass from the other."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import extent_along
@@ -30,8 +30,9 @@ from terrain_physics._kernels.types import Floats
 def _holds(ground: GroundTable, body: Body, row: int, normal: Vec3, corner: Vec3) -> bool:
     """Tell whether a face of a one-way part faces its direction, with all of the body before it.
 
-    The body is taken where its step began. ``corner`` is one of the face's, in the world. The body
-    may be behind the face by as much as that came on since the body saw the part last.
+    The body is taken where its step began. ``corner`` is a corner of the face in the world. The
+    body may be behind a moving face by the distance that the face came toward it since its last
+    update.
     """
     if dot(normal, one_way(movers_of(ground), row)) <= ONE_WAY_COSINE:
         return False
@@ -48,9 +49,9 @@ def _holds(ground: GroundTable, body: Body, row: int, normal: Vec3, corner: Vec3
 def leave_out_passed(
     ground: GroundTable, body: Body, origin: Vec3, candidates: Floats, count: int
 ) -> int:
-    """Leave out of the candidates those of one-way parts that let a body by; return how many stay.
+    """Drop candidates of one-way parts that let a body pass; return how many are left.
 
-    The runs behind the candidates are lost with the first that is left out.
+    If any is dropped, the runs stored behind the candidates are lost.
     """
     kept = 0
     for k in range(count):

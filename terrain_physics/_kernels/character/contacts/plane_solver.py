@@ -1,6 +1,6 @@
-"""Contact solver, all at once: the least move that leaves several half-spaces.
+"""Simultaneous contact solver: the least move out of several half-spaces.
 
-It does not depend on their order.
+The result does not depend on their order.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def _leaves_all(rows: Floats, order: Int64s, count: int, move: Vec3) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def _onto_plane(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
-    """Return (square of its length, the shortest move onto one plane that leaves all)."""
+    """Return (squared length, move) of the shortest move onto one plane that leaves all planes."""
     best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):
         depth = float(rows[order[i], _DEPTH])
@@ -42,7 +42,7 @@ def _onto_plane(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
 
 @kernel(inline=True, no_refcount=True)
 def _onto_line(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
-    """Return the same onto the line of two planes."""
+    """Return (squared length, move) of the shortest such move onto the line of two planes."""
     best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):
         n, depth = _push(rows, order[i]), float(rows[order[i], _DEPTH])
@@ -63,7 +63,7 @@ def _onto_line(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
 
 @kernel(inline=True, no_refcount=True)
 def _onto_point(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
-    """Return the same into the point of three planes."""
+    """Return (squared length, move) of the shortest such move into the point of three planes."""
     best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):
         first, depth = _push(rows, order[i]), float(rows[order[i], _DEPTH])
@@ -85,7 +85,7 @@ def _onto_point(rows: Floats, order: Int64s, count: int) -> tuple[float, Vec3]:
 
 @kernel(inline=True, no_refcount=True)
 def _one_after_another(rows: Floats, order: Int64s, count: int) -> Vec3:
-    """Return the sum of what each push, in order, adds to those before it."""
+    """Return the sum of the pushes in order, each shortened by the part that is already covered."""
     move = (0.0, 0.0, 0.0)
     for k in range(count):
         n = _push(rows, order[k])
@@ -99,9 +99,10 @@ def _one_after_another(rows: Floats, order: Int64s, count: int) -> Vec3:
 def least_move(rows: Floats, order: Int64s, count: int) -> Vec3:
     """Return the shortest move m with push . m >= depth for all rows named by ``order``.
 
-    The move ends on one plane, on the line of two or in the point of three of them: all are tried,
-    and the shortest that leaves all planes is taken. If there is none, because planes face each
-    other, the answer is the sum of one push after another, in order of depth.
+    The move ends on one plane, on the line of two planes or in the point of three. All combinations
+    are tried, and the shortest move that leaves all planes is taken. If there is none, because
+    planes face each other, the result is the sum of the pushes applied one after another, in order
+    of depth.
     """
     size, move = _onto_plane(rows, order, count)
     if size < np.inf:

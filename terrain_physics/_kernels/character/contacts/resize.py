@@ -1,4 +1,4 @@
-"""Resizing of a body where it stands, if the new shape fits."""
+"""Change of a body's shape where it stands, if the new shape fits."""
 
 from typing import NamedTuple
 
@@ -22,17 +22,17 @@ from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SLOP, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-# The shape's part of the rules.
+# Count of the numbers at the start of the rules that are the shape.
 SHAPE_SIZE = at.ROTATION + 9
 
-# Looks at the ground that the feet of a wider body come to stand on.
+# Most looks at the ground for the height on which a wider body stands.
 _MOST_LOOKS = 4
 
 
 class _Fit(NamedTuple):
     """How deep a body is in the ground."""
 
-    depth: float  # the greatest, of contacts and of overlaps with single triangles, in meters
+    depth: float  # greatest depth of a contact or overlap with a triangle alone, in meters
     is_buried: bool
 
 
@@ -45,7 +45,7 @@ def _fit(scene: Scene, offset: Vec3) -> _Fit:
 
 @kernel
 def _rise_of_contacts(scene: Scene, offset: Vec3, count: int, walkable: float) -> float:
-    """Return how far up the walkable contacts among those listed push a body."""
+    """Return how far up the walkable ones among the listed contacts push a body."""
     best = 0.0
     for i in range(count):
         if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= walkable:
@@ -57,7 +57,7 @@ def _rise_of_contacts(scene: Scene, offset: Vec3, count: int, walkable: float) -
 
 @kernel
 def _rise_of_wider_feet(scene: Scene, room: float, walkable: float) -> float:
-    """Return how far up wider feet come to stand on a slope, within the room looked at."""
+    """Return the rise at which a wider body stands on a slope, at most ``room``."""
     up = 0.0
     for _ in range(_MOST_LOOKS):
         count, _, _ = list_contacts(scene, (0.0, up, 0.0))
@@ -70,11 +70,11 @@ def _rise_of_wider_feet(scene: Scene, room: float, walkable: float) -> float:
 
 @kernel
 def _put_shape(state: Floats, rules: Floats, wanted: Floats, height: float, rise: float) -> None:
-    """Write a shape to the rules, and the height of its position to the state.
+    """Write a shape to the rules, and the character's new ``height`` to the state.
 
-    ``rise`` is how far that is above the height before.
+    ``rise`` is the difference from the height before.
     """
-    # The last place is now that of the new body: this is no teleport.
+    # The last place moves along, so that the next update sees no teleport.
     state[at.LAST_PLACE + 1] += rise
     state[at.POSITION + 1] = height
     state[at.UNDISTURBED] = state[at.CONTACT_SIGNATURE] = 0.0
@@ -88,8 +88,8 @@ def resize_body(
 ) -> bool:
     """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
 
-    The feet stay at their height, but wider feet rise on a walkable slope. The shape fits if it is
-    in nothing else deeper than the body is now.
+    The foot stays at its height, but a wider body rises on a walkable slope. The shape fits if it
+    is no deeper in the ground than the body is now.
     """
     memory, draws = make_memory(), borrow(random_state)
     own_memory, ground = (

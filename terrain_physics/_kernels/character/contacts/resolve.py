@@ -1,7 +1,7 @@
-"""Depenetration of a body from the ground: list its contacts, push, repeat, or lift.
+"""Depenetration of a body from the ground: list its contacts, push, repeat, and lift if stuck.
 
-The body is pushed out of one contact after another, in shuffled order, or out of all at once by the
-least move that leaves all of them, which does not depend on their order.
+The resolver pushes the body out of one contact after another in shuffled order, or out of all
+contacts at once by the least move, which does not depend on their order.
 """
 
 from typing import NamedTuple
@@ -64,11 +64,11 @@ MOST_RISES = 64
 class Resolved(NamedTuple):
     """Result of pushing a body out of the ground."""
 
-    offset: Vec3  # where it is then
-    planes: int  # that it met, in the scene
-    contacts: int  # that the scene lists, for where it is
-    depth: float  # that is left, in meters
-    rounds: int
+    offset: Vec3  # of the body after the push
+    planes: int  # how many planes met are in the scene
+    contacts: int  # how many the scene lists at the offset
+    depth: float  # left at the offset, in meters
+    rounds: int  # of pushing out
     lifted: float  # in meters
 
 
@@ -85,10 +85,10 @@ def note_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
-    Of those with the same normal only the deepest is listed: a body out of it is out of all. A
-    contact that ends with a shallower one is left out: a box with a corner in one flank of a ridge
-    overlaps the triangles of the other flank too, by half its size, but a push out of the first
-    flank takes it out of both.
+    Of contacts with the same normal only the deepest is listed: a body out of it is out of all. A
+    contact is left out if the push of a shallower one ends it: a box with a corner in one flank of
+    a ridge overlaps the triangles of the other flank too, by half its size, but a push out of the
+    first flank takes it out of both.
     """
     contacts, order, candidates = scene.contacts, scene.order, scene.candidates
     spend(scene.work, count * PLANE)
@@ -132,10 +132,10 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
 
 @kernel(noinline=True, no_refcount=True)
 def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
-    """Drop those contacts to push out of that end with a deeper one; return how many are left.
+    """Drop contacts that the push of a deeper one ends; return how many are left.
 
-    A body that is stopped by one face of a solid is in the faces around it too, from behind: the
-    center of a box before one side of a pillar is on the inner side of the two beside it.
+    A body stopped by one face of a solid also overlaps the adjacent faces from behind: the center
+    of a box before one side of a pillar is on the inner side of the two sides next to it.
     """
     contacts, order = scene.contacts, scene.order
     kept = 0
@@ -157,7 +157,9 @@ def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
 
 @kernel(noinline=True, no_refcount=True)
 def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
-    """Push a body once out of all penetrating contacts listed; return (offset, planes met).
+    """Push a body once out of all penetrating ones among the listed contacts.
+
+    Returns (the offset then, how many planes have been met).
 
     ``walls`` tells whether the contacts have been turned into upright walls.
     """
@@ -214,10 +216,9 @@ def _ceiling(scene: Scene, offset: Vec3) -> float:
 
 @kernel(noinline=True, no_refcount=True)
 def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
-    """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
+    """Return the least lift along +Y out of all triangles overlapped; if buried, over the surface.
 
-    There is no way out over a wall of a mesh that is higher than the body, nor through a ceiling.
-    0 where there is no way up.
+    A wall of a mesh that is higher than the body, and a ceiling, leave no way up: then it is 0.
     """
     candidates, best, highest = scene.candidates, 0.0, 2.0 * scene.body.half_extents[1]
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
@@ -238,9 +239,9 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
 
-    Only moves around holes and open borders do: elsewhere a body enters the ground through its
-    surface, and pushing out and lifting lead back there. The side of a map is a wall, its underside
-    a ceiling.
+    Such a move is possible only at holes and open borders: elsewhere a body enters the ground
+    through its surface, and pushing out and lifting lead back there. The side of a map is a wall,
+    its underside a ceiling.
     """
     if not is_buried(scene, end) or is_buried(scene, start):
         return False, end, (0.0, 0.0, 0.0)
@@ -264,8 +265,8 @@ def resolve(
 ) -> Resolved:
     """Push a body out of the ground by its ``manifold``, which the scene lists.
 
-    Leaves in the scene the planes that pushed it and those that it touches in the end, no farther
-    off than ``near``, and the contacts there. Not for a body whose center is below the surface.
+    Leaves in the scene the planes that pushed the body, those within ``near`` of it at the end, and
+    the contacts at the end. The body's center must not be below the surface.
     """
     start, lifted = offset, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
@@ -276,7 +277,7 @@ def resolve(
         count, deepest, overlapping = list_contacts(scene, offset)
     moved = length(subtract(offset, start))
     if moved > scene.body.least:
-        # A long body, deep in rough ground: if up is much nearer, sideways was no way out.
+        # A long body deep in rough ground is better lifted if up is a much shorter way out.
         up = clearing_rise(scene, start, False)
         if 0.0 < up and moved > FARTHEST_PUSH * up:
             offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
@@ -290,7 +291,7 @@ def resolve(
             break
         offset = add(offset, (0.0, up, 0.0))
         lifted += up
-        # Higher up, a long body may reach under what it did not overlap before.
+        # Higher up, a long body may overlap triangles that it did not overlap before.
         count, deepest, overlapping = list_contacts(scene, offset)
         buried = is_buried(scene, offset)
     spend(scene.work, count * PLANE)
@@ -303,9 +304,9 @@ def resolve(
 
 @kernel(noinline=True, no_refcount=True)
 def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, walkable: float) -> float:
-    """Return how far up the walkable contacts among those listed push the body.
+    """Return how far up the walkable ones among the listed contacts push the body.
 
-    One that would push it up by more than ``most`` is the top of a wall, and left out.
+    A contact that would push it up by more than ``most`` is the top of a wall, and left out.
     """
     best = 0.0
     for i in range(count):

@@ -43,14 +43,14 @@ _ROOM = 128
 
 
 class Scene(NamedTuple):
-    """A body among candidates, and working memory: what every step of an update works on."""
+    """A body among candidates, with the working memory that every step of an update uses."""
 
     candidates: Floats  # (.., CANDIDATE_SIZE), relative to a base
     size: int  # how many candidates
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Int64s  # (..,)
-    work: Floats  # (1,), how much has been done: see `state.work`
+    work: Floats  # (1,), the work done so far: see `state.work`
     planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
     random_state: UInt64s
@@ -85,7 +85,7 @@ def make_memory() -> Memory:
 
 @kernel
 def borrow_memory(memory: Memory) -> Memory:
-    """Return memory whose references are not counted; see `borrow`."""
+    """Return memory without counted references; see `borrow`."""
     return Memory(
         borrow(memory.candidates),
         borrow(memory.contacts),
@@ -170,9 +170,9 @@ def look(
 ) -> Scene:
     """Return a scene of the same body at ``origin``, which may move by ``far`` in any direction.
 
-    Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is how high: the
-    scene reaches that much higher and twice as wide. It works in the memory of the scene before,
-    whose candidates are gone.
+    Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is the height of the
+    highest step: the scene reaches that much higher and twice as wide. It reuses the memory of
+    ``scene``, and so overwrites its candidates.
     """
     body = scene.body
     wide = (body.half_extents[0] + far, body.half_extents[1] + far, body.half_extents[2] + far)

@@ -72,11 +72,11 @@ class Flight(NamedTuple):
 
 @kernel(inline=True, no_refcount=True)
 def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
-    """Return the horizontal velocity of a fall that a number of steep planes lead aside.
+    """Return the horizontal velocity that ``count`` steep planes give to a fall.
 
-    It keeps the downward speed, which it has from sliding so far: losing a part at each update
-    would hold up a body driven against the slope, longer at a higher rate of updates. A fall that
-    leads into none, and one that the planes hold up, is led nowhere.
+    The downward speed stays as it is, as it comes from sliding so far: a body driven against the
+    slope would lose a part of it at each update, and so slide more slowly at a higher update rate.
+    Zeros if the fall leads into no plane, or if the planes hold the body up.
     """
     nowhere = (0.0, 0.0, 0.0)
     if not velocity[1] < 0.0 or leads_into_none(scene.planes, count, velocity, 0.0):
@@ -90,9 +90,9 @@ def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
 
 @kernel(noinline=True, no_refcount=True)
 def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
-    """Return a velocity whose horizontal part leads into no steep slope that is touched.
+    """Return the velocity without its horizontal part into the steep slopes that a body touches.
 
-    Else the slope would turn pushing into climbing. A body that slides down such a slope slides on.
+    A slope would turn that part into climbing. A body that slides down such a slope slides on.
     """
     count, _, _ = list_contacts(scene, offset)
     steep = planes = int(np.int64(0))
@@ -112,10 +112,10 @@ def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -
 
 @kernel(noinline=True, no_refcount=True)
 def take_aim(movement: MovementRules, motion: Motion, pace: Pace, scene: Scene) -> Aim:
-    """Return where a body that does not walk is led by its parabola in one step.
+    """Return where its parabola leads a body that does not walk in one step.
 
-    Steep ground that it touches takes from its horizontal velocity the part that leads into it.
-    The scene is left with the contacts there.
+    Steep ground that it touches takes from its horizontal velocity the part that leads into the
+    ground. The scene is left with the contacts at the end of the parabola.
     """
     start, velocity = motion.offset, motion.velocity
     if not movement.by_sum:
@@ -127,7 +127,7 @@ def take_aim(movement: MovementRules, motion: Motion, pace: Pace, scene: Scene) 
 
 @kernel(inline=True)
 def _near(movement: MovementRules) -> float:
-    """Return how far off ground may be that a body meets. One that will walk must touch it."""
+    """Return the greatest gap to ground that a body meets; one that will walk must touch it."""
     return SLOP if movement.walks else CONTACT_MARGIN
 
 
@@ -151,10 +151,10 @@ def strays(flight: Flight, pace: Pace) -> bool:
 def follow(
     movement: MovementRules, pace: Pace, scene: Scene, ground: GroundTable, flight: Flight
 ) -> tuple[Scene, Flight]:
-    """Look at the ground where a body has strayed to and push on, until it stays in sight.
+    """Gather triangles where pushes have led a body, and push on, until it stays within them.
 
-    Returns the scene there, which holds planes and contacts as after `fly`, and the flight seen
-    from its base.
+    Returns the scene there, which holds planes and contacts as after `fly`, and the flight relative
+    to its base.
     """
     origin, out, looks = flight.origin, flight.out, 0
     while largest_component(out.offset) > pace.far and looks < MOST_LOOKS:
@@ -171,9 +171,9 @@ def follow(
 
 @kernel
 def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Resolved]:
-    """Return (whether there is no way out ahead, the result of the flight then).
+    """Return (whether a body is stuck, the result of its flight).
 
-    A body that was less deep in the ground where it started is stuck, and stays there.
+    It is stuck if it was less deep in the ground at its start: then it stays there.
     """
     contacts, depth, overlap = list_contacts(scene, start)
     depth = max(depth, overlap)
@@ -186,7 +186,7 @@ def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Reso
 
 @kernel
 def _most_upright(scene: Scene, planes: int) -> float:
-    """Return how upright the most upright of the planes is."""
+    """Return the greatest y of the planes' normals."""
     best = -1.0
     for i in range(planes):
         best = max(best, float(scene.planes[i, 1]))
@@ -208,8 +208,8 @@ def _lands(
 ) -> tuple[bool, int]:
     """Tell whether a body that met ground, by the contact rule, stays there.
 
-    Returns that and how many contacts the scene lists now. It does not stay where it brushes a
-    slope on its way up, or an edge on its way over it.
+    Returns (whether it does, how many contacts the scene lists now). It does not stay where it
+    brushes a slope on its way up, or an edge on its way over it.
     """
     if falling < 0.0:
         return not velocity[1] > 0.0, out.contacts
@@ -232,10 +232,10 @@ def _comes_down(
     velocity: Vec3,
     contacts: int,
 ) -> tuple[bool, Vec3, int]:
-    """Set a body down on the ground that it met, which may be a little off: a contact has a margin.
+    """Set a body down on the ground that it met, which may be a contact margin away.
 
     Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
-    A body that met steep faces one after another is wedged only if they hold it together.
+    A body that met several steep faces is wedged only if together they hold it at one place.
     """
     down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, movement.walkable)
     if down > -np.inf or _most_upright(scene, out.planes) >= movement.walkable:
@@ -248,9 +248,9 @@ def _comes_down(
 
 @kernel(inline=True, no_refcount=True)
 def _end_of_flight(scene: Scene, start: Vec3, flight: Flight) -> tuple[bool, Resolved]:
-    """Return (whether there is no way out ahead, the result of a flight from ``start`` then).
+    """Return (whether a body is stuck, the result of its flight from ``start``).
 
-    The side of a map that stopped it is one of its planes.
+    The side of a map that stopped it is one of the planes.
     """
     out = flight.out
     if flight.blocked:
@@ -266,7 +266,7 @@ def _holds(
 ) -> tuple[bool, Vec3, int]:
     """Tell whether the ground that a body met holds it.
 
-    Returns (that, where it is then, how many contacts the scene lists).
+    Returns (whether it does, where the body is then, how many contacts the scene lists).
     """
     holds, contacts = True, out.contacts
     if movement.walks:
@@ -280,13 +280,13 @@ def _holds(
 def land(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
 ) -> Motion:
-    """End a step through the air: on the ground, or along what the body met.
+    """End a step through the air: on the ground, or along the planes that the body met.
 
     Takes the motion from before the step, and the scene as the flight left it. Returns the motion
-    after it: grounded if the body met ground by its ground rule and stays there, and then walking
-    if that is how it moves on ground; led along all that it met; out of the ground, but for the
-    depth in the tally. The scene lists the contacts where the body is. Planes that took speed from
-    it are noted in the log.
+    after the step. It is grounded if the body met ground by its ground rule and stays there, and
+    walks if its rules let it walk. Its velocity leads into no plane met. The body is out of the
+    ground, but for the depth in the tally. The scene lists the contacts where the body is. Planes
+    that took speed from it are noted in the log.
     """
     tally, falling = motion.tally, -flight.velocity[1]
     coming = (motion.velocity[0], flight.velocity[1], motion.velocity[2])
@@ -301,7 +301,7 @@ def land(
     velocity = settle_velocity(scene.planes, out.planes, velocity, grounded)
     offset, contacts = out.offset, out.contacts
     if grounded:
-        if movement.walks and falling >= 0.0:  # from now on it walks: its way up is no jump
+        if movement.walks and falling >= 0.0:  # it walks from now on: going up is no jump
             velocity = (velocity[0], 0.0, velocity[2])
         grounded, offset, contacts = _holds(movement, pace, scene, out, velocity, falling)
         velocity = velocity if grounded else slid

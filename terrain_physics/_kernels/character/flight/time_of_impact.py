@@ -35,7 +35,7 @@ _MOST_TRIES = 32
 def _entry_time(
     depth: float, normal: Vec3, velocity: Vec3, gravity: float, seconds: float
 ) -> float:
-    """Return when a fall enters a plane in which it is that deep after some time; at least 0.
+    """Return when a fall enters a plane that it is ``depth`` deep in after ``seconds``; at least 0.
 
     ``velocity`` is the initial one; the final one leads into the plane. 0 if the fall starts inside
     and never leaves.
@@ -54,9 +54,10 @@ def _entry_time(
 
 @kernel
 def _ends_flight(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
-    """Tell whether a contact is with ground, a ceiling, or a rim that may turn out to be ground.
+    """Tell whether a contact ends a flight: ground, a ceiling, or a rim that may be ground.
 
-    A ceiling is no steeper than ground. At a rim the normal changes while the body goes deeper.
+    A ceiling is no steeper than walkable ground. At a rim the contact normal changes as the body
+    goes deeper.
     """
     normal = three(scene.contacts, i, PUSH)
     if abs(normal[1]) >= walkable:
@@ -69,7 +70,7 @@ def _ends_flight(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
 def _first_entry(
     scene: Scene, count: int, aim: Aim, gravity: float, seconds: float, walkable: float, rims: bool
 ) -> tuple[int, float]:
-    """Return (the deepest contact that ends the flight or -1, when the first is entered).
+    """Return (the deepest contact that ends the flight or -1, the earliest time of entry into one).
 
     The scene lists the contacts after ``seconds``.
     """
@@ -91,7 +92,7 @@ def _time_of_impact(
     """Return (the contact of the first impact in a step or -1, its time in seconds).
 
     The scene lists the contacts at the end of the step, and is left with those of the impact if
-    there is one. Rims count where there is nothing else.
+    there is one. Rims count only where no other contact ends the flight.
     """
     count, time, low, high = aim.manifold.contacts, pace.seconds, -1.0, pace.seconds
     gravity, walkable, rims = movement.gravity, movement.walkable, False
@@ -130,8 +131,8 @@ def _land(
 ) -> tuple[bool, Motion, Pace]:
     """Set a body on the ground that it meets at a place, to walk for the time that is left.
 
-    The first value is False, and the flight goes on, if it cannot stand there or only brushes an
-    edge.
+    The first value is False, and the flight goes on, if the body cannot stand there or only brushes
+    an edge.
     """
     limits = WalkLimits(pace.farthest, 0.0, movement.walkable, movement.max_rounds)
     down = walk(scene, place, (0.0, 0.0, 0.0), limits)
@@ -167,9 +168,9 @@ def _bump(
 ) -> tuple[bool, Motion]:
     """Stop a body at the ceiling that it meets at a place, to the end of the step.
 
-    It has the speed of a fall that began there, so that its time in the air is the same for steps
-    of any length. The first value is False, and the flight goes on, if it has come into something
-    else before.
+    At the end it has the speed of a fall that began at the impact, so that its time in the air is
+    the same for steps of any length. The first value is False, and the flight goes on, if it
+    penetrates something else at the impact.
     """
     manifold, tally = list_contacts(scene, place), motion.tally
     if manifold.depth > CONVERGED_DEPTH:
@@ -194,8 +195,8 @@ def stop_at_impact(
     -------
     tuple of bool, Motion and Pace
         Whether there is an impact. If so: the motion then, and the steps that are left. The body is
-        where its parabola has led it, set on ground straight up or down and walking there, or
-        stopped by the ceiling for this step. Else the scene is as before.
+        where its parabola has led it: set on the ground, straight up or down, and walking, or
+        stopped by the ceiling for this step. Without an impact the scene is as before.
     """
     if not movement.walks or aim.manifold.contacts == 0 or aim.blocked:
         return False, motion, pace

@@ -1,9 +1,9 @@
-"""Moving bases: a body that stands on a part which moves is carried with it.
+"""Moving bases, which carry the bodies that stand on them.
 
-An update takes place in the frame of the base on which the body stood as it began: the part carries
-the body to its present frame, and there the body moves as on ground that stands still, with a
-velocity relative to the part. Where it ends on something else, its velocity is made relative to
-that.
+An update takes place in the frame of the part that the body stands on as the update begins. The
+part carries the body along with its displacement. There the body moves as on ground that stands
+still, with a velocity relative to the part. If it ends on another part, its velocity is made
+relative to that part.
 """
 
 import math
@@ -42,14 +42,14 @@ from terrain_physics._kernels.types import Floats
 
 
 class MovingBase(NamedTuple):
-    """The frame of an update, and where the body began in it."""
+    """The frame of an update, and the body's place in it at the start."""
 
     row: int  # of the mover; 0: the world's frame
-    before: Rigid  # the frame as the body saw it last
-    now: Rigid
-    start: Vec3  # the foot in that frame
-    end: Vec3  # the same, as a conveyor has carried it on
-    velocity: Vec3  # of the frame; relative to it a body in the air is slower by that
+    before: Rigid  # the frame at the body's last update
+    now: Rigid  # the present frame
+    start: Vec3  # the foot in the frame
+    end: Vec3  # the foot in the frame after a conveyor has carried it
+    velocity: Vec3  # of the frame, which has been subtracted from that of a body in the air
     excess: float  # see `_excess`
     age: float  # how long ago the latest move of the part began, in seconds
     falling: Vec3  # of a body in the air: its final velocity if it hit nothing
@@ -59,9 +59,10 @@ class MovingBase(NamedTuple):
 
 @kernel
 def _is_moving(ground: GroundTable, row: int, state: Floats, delta_time: float) -> bool:
-    """Tell whether the latest move of a part goes on, for a body that has not stood on it.
+    """Tell whether the latest move of a part still goes on, for a body that has not stood on it.
 
-    Then it began no longer ago than it takes, for all that the last updates have seen.
+    The move goes on if it began no longer ago than its duration, as far as the moves that the last
+    updates saw can tell.
     """
     updates = math.ceil(
         min(movers_of(ground)[row, SECONDS] / delta_time - MOVING_BASE_ROUNDING, at.UPDATES_SEEN)
@@ -77,7 +78,7 @@ def _goes_on(movers: Floats, row: int, age: float) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def see_moves(state: Floats, counted: float) -> None:
-    """Note that an update has ended, and how many moves the ground has counted by now."""
+    """Note at the end of an update how many moves the ground has counted."""
     for k in range(at.UPDATES_SEEN - 1, 0, -1):
         state[at.MOVES_SEEN + k] = state[at.MOVES_SEEN + k - 1] if counted > 0.0 else 0.0
     state[at.MOVES_SEEN] = counted
@@ -85,14 +86,14 @@ def see_moves(state: Floats, counted: float) -> None:
 
 @kernel(inline=True, no_refcount=True)
 def ignore_moves(state: Floats, counted: float) -> None:
-    """Note that no move up to now concerns a body: it was asleep, or not there."""
+    """Mark all moves up to now as seen by a body that was asleep or not there."""
     for k in range(at.UPDATES_SEEN):
         state[at.MOVES_SEEN + k] = counted
 
 
 @kernel
 def _kept(rules: Floats, velocity: Vec3) -> Vec3:
-    """Return the velocity that a body keeps of the part that it leaves."""
+    """Return the part of its base's velocity that a body keeps when it leaves the base."""
     rule = int(rules[at.LEAVE])
     if rule == at.KEEPS_NONE:
         return (0.0, 0.0, 0.0)
@@ -109,9 +110,10 @@ def _add_velocity(state: Floats, more: Vec3) -> None:
 
 @kernel
 def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
-    """Return how much faster than its part a body would rise if nothing held it down.
+    """Return how much faster than its base a body would rise in free flight, in m/s.
 
-    It is above 0 where a rising part slows down or turns round faster than gravity would.
+    It is above 0 where a rising base slows down or turns round faster than gravity would slow the
+    body.
     """
     base_rise = float(state[at.BASE_VELOCITY + 1])
     if int(rules[at.LEAVE]) == at.KEEPS_NONE or base_rise <= 0.0:
@@ -123,7 +125,7 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 
 @kernel
 def _is_thrown(rules: Floats, excess: float) -> bool:
-    """Tell whether a body would rise over its part by more than the snap distance."""
+    """Tell whether a body in free flight would rise over its base beyond the snap distance."""
     gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
     return excess * excess > 2.0 * gravity * float(rules[at.SNAP])
 
@@ -132,9 +134,9 @@ def _is_thrown(rules: Floats, excess: float) -> bool:
 def _stands_there(
     ground: GroundTable, row: int, seen: float, before: Rigid, start: Vec3, foot: Vec3, body: Body
 ) -> bool:
-    """Tell whether a foot is where a part has left it: on another ground it is elsewhere.
+    """Tell whether a foot is where its base left it; if not, the body stands on other ground.
 
-    On a slope a wide body stands higher than its foot.
+    A wide body gets more slack in height, as its foot is above the slope that it stands on.
     """
     if not remembers(movers_of(ground), row, seen):
         return True
@@ -146,7 +148,7 @@ def _stands_there(
 
 @kernel(no_refcount=True)
 def no_moving_base(state: Floats) -> MovingBase:
-    """Return the moving base of an update in the frame of the world: none."""
+    """Return the moving base of an update in the world's frame, which stands for none."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
     return MovingBase(
@@ -156,7 +158,7 @@ def no_moving_base(state: Floats) -> MovingBase:
 
 @kernel
 def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
-    """Return how far the part that a body stands on has turned about +Y."""
+    """Return the angle by which the part that a body stands on has turned about +Y."""
     if state[at.ON_MOVING_BASE] != 0.0:
         ahead = turned(now.rotation, three_at(state, at.BASE_AHEAD))
     else:
@@ -166,7 +168,7 @@ def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
 
 @kernel(inline=True)
 def _throw_off(state: Floats, rules: Floats) -> None:
-    """Let a body fly that its part throws off, at the speed at which it would rise freely."""
+    """Throw a body off its base, at the speed at which it would rise in free flight."""
     velocity = three_at(state, at.BASE_VELOCITY)
     up = (velocity[0], velocity[1] + float(state[at.EXCESS]), velocity[2])
     _add_velocity(state, _kept(rules, up))
@@ -180,10 +182,10 @@ def find_moving_base(
 ) -> MovingBase:  # fmt: skip
     """Return the moving base of an update.
 
-    It is the part that the body stands on, unless that is gone, was teleported (moved without a
-    time), or throws the body off: the body then keeps as much of the part's velocity as its rules
-    let it. A body that is not where the part left it has no moving base, and keeps nothing. Writes
-    velocity and GROUNDED to the state.
+    It is the part that the body stands on, unless the part is gone, was teleported (moved without a
+    duration), or throws the body off: then the body keeps of the part's velocity as much as its
+    rules allow. A body that is not where the part left it has no moving base, and keeps nothing.
+    Writes velocity and GROUNDED to the state.
     """
     none = no_moving_base(state)
     if state[at.GROUNDED] == 0.0 or state[at.BASE_PART] < 0.0:
@@ -228,7 +230,7 @@ def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable
 
 @kernel(inline=True)
 def carried_to(moving_base: MovingBase, share: float) -> Vec3:
-    """Return the place of the foot in the world after a share of an update on the moving base."""
+    """Return the foot's place in the world after a share of an update, from the base alone."""
     on_part = moving_base.end
     if share < 1.0:
         on_part = add(scale(moving_base.start, 1.0 - share), scale(moving_base.end, share))
@@ -241,9 +243,9 @@ def find_moving_base_in_air(
 ) -> MovingBase:
     """Return the moving base of a body in the air that a part hits.
 
-    In its frame the body lands on the part, or is pushed by it, as if the part stood still. The
-    frame's velocity is the part's displacement since the last update, however long that move took,
-    by the time of this update.
+    In the part's frame the body lands on the part, or is pushed by it, as if the part stood still.
+    The velocity of the frame is the part's displacement since the last update divided by this
+    update's time, even if the move took another time.
     """
     movers = movers_of(ground)
     before, now = frame_seen(movers, row, float(state[at.MOVES_SEEN])), frame_now(movers, row)
@@ -260,10 +262,10 @@ def find_moving_base_in_air(
 def _pushed_velocity(
     state: Floats, ground: GroundTable, moving_base: MovingBase, foot: Vec3
 ) -> Vec3:
-    """Return the velocity to add to that of a body in the air in the frame of a part that it hit.
+    """Return the velocity that takes a body in the air from the frame of a part that it hit.
 
-    The frame has gone all of the part's displacement in one update, which may be shorter or longer
-    than the move. A pushed body gets the part's own velocity along the push.
+    In the frame the part's displacement takes one update, which may be shorter or longer than the
+    move took. A body that is pushed gets the part's real velocity along the push.
     """
     in_frame, end = (
         three_at(state, at.VELOCITY),
@@ -286,7 +288,7 @@ def _part_stood_on(state: Floats, ground: GroundTable) -> tuple[float, int]:
         return -1.0, 0
     number = float(state[at.GROUND_PART])
     if number < 0.0:
-        number = float(state[at.BASE_PART])  # on its way up a step, say
+        number = float(state[at.BASE_PART])  # for example on its way up a step
     return number, mover_filtered(ground, number)
 
 
@@ -295,7 +297,7 @@ def _change_base(
     state: Floats, rules: Floats, ground: GroundTable, moving_base: MovingBase, foot: Vec3,
     after: Vec3,
 ) -> None:  # fmt: skip
-    """Make a velocity relative to the base that a body ends on, which moves at ``after``."""
+    """Make the velocity relative to the base that a body ends on; ``after`` is the base's own."""
     movers, row = movers_of(ground), moving_base.row
     grounded, was_grounded = state[at.GROUNDED] != 0.0, moving_base.was_grounded
     before = moving_base.velocity
@@ -319,8 +321,8 @@ def settle_moving_base(
 ) -> None:  # fmt: skip
     """Write the moving base as an update ends, and make the body's velocity relative to it.
 
-    ``place`` is where the body was after it had been carried. A body that has not moved since stays
-    at the same point of the part, to the last bit.
+    ``place`` is where the base had carried the body. A body that has not moved from there stays at
+    the same point of the part, to the last bit.
     """
     movers, position = movers_of(ground), three_at(state, at.POSITION)
     foot = foot_of(add(position, three_at(rules, at.OFFSET)), body)

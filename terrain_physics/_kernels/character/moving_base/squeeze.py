@@ -1,10 +1,11 @@
-"""Moving parts and a body, before it moves itself: they carry it, push it, and squeeze it.
+"""Moving parts that carry, push and squeeze a body before it moves itself.
 
-The displacement of the parts since the body saw them last is cut into steps as a body's own is, so
-that none tunnels through it. A part is tested in its present frame: the body is placed relative to
-the part, and the push is turned back. A body is never squeezed into what stands still: penetration
-that a push could not resolve becomes the part's *depenetration debt* to the body. To that body the
-part lies back by its debt, so that the body can stand on it, or leave.
+The displacement of the parts since the body's last update is cut into steps, as a body's own is, so
+that no part tunnels through the body. A part is tested in its present frame: the body is placed
+relative to the part, and the push is turned back. A body is never squeezed into ground that stands
+still: penetration that a push could not resolve becomes the part's *depenetration debt* to the
+body. For that body alone the part lies farther back by its debt, so that the body can stand on the
+part, or leave it.
 """
 
 import math
@@ -70,18 +71,18 @@ from terrain_physics._kernels.tolerances import (
 )
 from terrain_physics._kernels.types import Floats
 
-# Columns of the parts near a body: their row, and their debts before this update and in it.
+# Columns of the parts near a body: row, debt before this update, and debt in this update.
 _ROW, _OLD_DEBT, _DEBT = 0, 1, 4
 _NEAR_SIZE = 7
 
-# Pushes of a body out of a part, each blocked by what stands still, before the rest becomes a debt.
+# Most pushes of a body out of a part, each blocked by still ground; then the rest becomes a debt.
 _MOST_PUSHES = 5
 
 # Rounds of depenetration, as in an update.
 _MOST_ROUNDS = 16
 
-# Step of a body that is moved, as a share of its least half extent; and its least progress in a
-# step, as a share of that.
+# Step of a body that is pushed, as a share of its least half extent. Its least progress in a step,
+# as a share of the step.
 _MOVE_SHARE, _LEAST_PROGRESS = 0.125, 1e-3
 
 # Steps that the displacement of a part is cut into, at most.
@@ -89,19 +90,20 @@ _MOST_STEPS = 4096
 
 
 class _NearParts(NamedTuple):
-    """Parts that may hit or squeeze a body, and how they may raise it."""
+    """Parts that may hit or squeeze a body, and the limits within which they may raise it."""
 
     rows: Floats  # (MOST_SHIFTED, _NEAR_SIZE)
     parts: int  # how many
-    most_rise: float  # by their walkable faces, in meters; 0 in the air
+    most_rise: float  # farthest that their walkable faces may raise it, in meters; 0 in the air
     walkable: float  # the least y of a walkable unit normal
 
 
 @kernel(noinline=True)
 def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
-    """Return where a body ends that is moved toward a place until what stands still blocks it.
+    """Return where a body ends that is moved toward a place until still ground blocks it.
 
-    Its steps are short: deep in a mesh, which is only skin, the nearest way out may be another one.
+    Its steps are short: deep in a mesh, which is only a skin, the nearest way out may be on the
+    other side.
     """
     displacement, half_extents = subtract(end, center), scene.body.half_extents
     wide = (
@@ -140,7 +142,7 @@ def _depenetration_from(
 ) -> Vec3:  # fmt: skip
     """Return the push that takes a body out of a part, after a share of the part's displacement.
 
-    Walkable faces raise it by up to ``most_rise``; 0 for a body in the air.
+    Walkable faces raise the body by up to ``most_rise``, which is 0 for a body in the air.
     """
     movers = movers_of(ground)
     now, number = frame_now(movers, row), int(movers[row, NUMBER])
@@ -237,7 +239,7 @@ def _longest_displacement(
 
 @kernel
 def _debt(near: Floats, k: int, share: float) -> Vec3:
-    """Return the debt of a part to the body, after a share of an update."""
+    """Return the debt of a part to the body after a share of an update; old debt fades to zero."""
     had, debt = three_at(near[k], _OLD_DEBT), three_at(near[k], _DEBT)
     return add_scaled(debt, had, 1.0 - share)
 
@@ -246,7 +248,7 @@ def _debt(near: Floats, k: int, share: float) -> Vec3:
 def _pushed_by(
     scene: Scene, ground: GroundTable, near: _NearParts, k: int, share: float, center: Vec3
 ) -> Vec3:
-    """Return where a part pushes a body after a share of its displacement; add the rest as debt."""
+    """Return where a part pushes a body, after a share of its displacement; add a rest as debt."""
     rows, rise, walkable = near.rows, near.most_rise, near.walkable
     row = int(rows[k, _ROW])
     for trial in range(_MOST_PUSHES):
@@ -270,9 +272,8 @@ def _first_overlap(
 ) -> float:
     """Return the share of an update after which a part and a body in the air first overlap.
 
-    It is found to one step; infinity if they do not.
-
-    Both move: the part as it has, the body as it will.
+    The share is exact to one step; it is infinity if they do not overlap. The part moves along its
+    displacement since the last update, the body along its free fall in this update.
     """
     body, center = scene.body, add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
     velocity = three_at(state, at.VELOCITY)
@@ -299,9 +300,9 @@ def _first_hit(
 ) -> tuple[int, int]:  # fmt: skip
     """Return (row of the moving part that a body in the air hits first, 0 if none; how many left).
 
-    Of the parts near it the one that it hits first is left, and those with debts. Parts that it
-    does not hit are absent in this update: they are already where they will be at its end, so the
-    body would run into them.
+    The list keeps the part that the body hits first and the parts with debts. Parts that the body
+    does not hit are taken out of this update: they already are at their final places, so the body
+    would run into them.
     """
     movers, part_shifts = movers_of(ground), ground.part_shifts
     first, earliest, absent, left = 0, np.inf, 0, 0
@@ -332,7 +333,7 @@ def _first_hit(
 
 @kernel
 def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, center: Vec3) -> None:
-    """Add debts to parts that others have pushed a body back into."""
+    """Add debts to parts into which other parts have pushed the body."""
     for k in range(count):
         seen_at = add(center, _debt(near, k, 1.0))
         push = _depenetration_from(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
@@ -341,7 +342,7 @@ def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, cent
 
 @kernel
 def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) -> None:
-    """Write the debts to the ground; to the body's state, the largest of them."""
+    """Write all debts to the ground, and the largest ones to the body's state."""
     for k in range(at.MOST_SQUEEZING):
         state[at.SQUEEZED_BY + k] = -1.0
         put_three_at(state, at.SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
@@ -369,7 +370,7 @@ def _free_end(
     state: Floats, rules: Floats, body: Body, moving_base: MovingBase, center: Vec3,
     delta_time: float,
 ) -> Vec3:  # fmt: skip
-    """Return where the center of a body ends if nothing stops it: on its base, or after a fall."""
+    """Return where the center of a body ends if nothing stops it: on its base, or falling."""
     if moving_base.row > 0:
         return center_of(carried_to(moving_base, 1.0), body)
     if state[at.GROUNDED] != 0.0:
@@ -394,8 +395,8 @@ def _move_with_parts(
 ) -> Vec3:  # fmt: skip
     """Return where a body is after its base has carried it and the other parts have pushed it.
 
-    All move together, in steps. Alone its base, ``base_part`` or -1, would carry its center to
-    ``end``.
+    They all move together, in steps. The base alone (the part ``base_part``, or -1 for none) would
+    carry the body's center to ``end``.
     """
     body, spot, on_base_part = scene.body, center, with_base_part(ground, base_part)
     longest = _longest_displacement(ground, body, center, end, near.rows, near.parts)
@@ -408,7 +409,7 @@ def _move_with_parts(
             spot = center_of(carried_to(moving_base, share), body)
             if add(spot, aside) != center:
                 center = _moved_until_blocked(scene, ground, center, add(spot, aside))
-        if base_part >= 0:  # as the others push the body, its base is where it is after this share
+        if base_part >= 0:  # shift the base to its place after this share, for the other parts
             put_part_shift(ground.part_shifts, 0, base_part, subtract(spot, end))
         for i in range(near.parts):
             if int(near.rows[i, _ROW]) != moving_base.row:
@@ -427,12 +428,12 @@ def carry_and_squeeze(
 ) -> MovingBase:  # fmt: skip
     """Carry a body with its moving base, and push it out of parts that hit or squeeze it.
 
-    Writes its place to the state, and the debts of parts to the ground.
+    Writes the body's place to the state, and the debts of parts to the ground.
 
     Returns
     -------
     MovingBase
-        As it was, or that of a body in the air which a part hits.
+        The one given; for a body in the air that a part hits, the one of that part.
     """
     body, offset, rows = (
         scene.body,
@@ -455,7 +456,7 @@ def carry_and_squeeze(
         base_part = int(movers_of(ground)[moving_base.row, NUMBER])
     center = _move_with_parts(scene, ground, moving_base, base_part, near, start, end)
     for i in range(count):
-        if int(rows[i, _ROW]) == moving_base.row:  # its moving base pushes it in the end
+        if int(rows[i, _ROW]) == moving_base.row:  # the moving base pushes last
             center = _pushed_by(scene, ground, near, i, 1.0, center)
     if count > 1:
         _add_debts(scene, ground, rows, count, center)

@@ -1,8 +1,8 @@
 """Half-plane constraints of a body in a crowd, as in ORCA: the region that it may move in.
 
-Two bodies share the gap that was between them before the update, so that they cannot collide,
-whatever else happens to them. Each body keeps within a half-plane whose line lies in that gap. Its
-half-planes bound a convex region that it starts in.
+Two bodies share the gap that was between them before the update. Each body keeps within a
+half-plane bounded by a line in that gap, so that they cannot collide, however each of them moves.
+The half-planes of a body bound a convex region, in which it starts.
 """
 
 import math
@@ -16,20 +16,20 @@ from terrain_physics._kernels.types import Floats
 # Columns of a row of a crowd. Displacements and velocities are horizontal, two numbers each;
 # displacements are from the place before the update, and before a moving base carried the body.
 COUNT = 0  # of half-planes
-ROOM = 1  # how far it may go in any direction: beyond, neighbors and half-planes are unknown
+ROOM = 1  # how far it may go in any direction: neighbors farther away are not known
 ALONE_DISPLACEMENT = 2  # its displacement if it were alone, in meters
 IS_PUSHED = 4  # 1: contact impulses change its displacement
 PUSHED_DISPLACEMENT = 5  # the displacement with them
 UNPUSHED_DISPLACEMENT = 7  # without them, within the half-planes
 KEPT = 9  # its own velocity after the push, in m/s
-IS_PUSHABLE = 11  # 1: others may push it, so that walls near it matter to them
+IS_PUSHABLE = 11  # 1: others may push it, so that the crowd solver needs the walls near it
 IS_TRIED = 12  # 1: a step ended outside a half-plane
 TOP_BELOW = 13  # height of the top of the character below, where a fall ends; -inf: none is below
 CHARACTER_BELOW = 14  # the index of that character in its group
 HOLDS = 15  # 1: it stands on that character; 0: it slides off
 HALF_PLANES = 16
 
-# Half-planes of a body at most: the nearest.
+# Most half-planes of a body; it keeps the nearest.
 MOST_HALF_PLANES = 32
 
 # Columns of a half-plane: a unit normal, how far along it the body may go, and the obstacle beyond
@@ -50,13 +50,13 @@ def is_pushed(row: Floats) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def is_pushable(row: Floats) -> bool:
-    """Tell whether others may push a character, so that walls near it matter to them."""
+    """Tell whether others may push a character, so that the solver needs the walls near it."""
     return len(row) > 0 and row[IS_PUSHABLE] != 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def is_among_others(row: Floats) -> bool:
-    """Tell whether others matter to how a character moves."""
+    """Tell whether others push a character, or keep it within half-planes."""
     return len(row) > 0 and (row[COUNT] > 0.0 or row[IS_PUSHED] != 0.0)
 
 
@@ -98,7 +98,7 @@ def put_half_plane(row: Floats, x: float, z: float, limit: float, beyond: float)
 
 @kernel
 def _project_on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
-    """Return the nearest place on the line of a half-plane that satisfies those before it."""
+    """Return the nearest place on a half-plane's line that satisfies the half-planes before it."""
     at = HALF_PLANES + k * HALF_PLANE_SIZE
     nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
     low, high = -np.inf, np.inf
@@ -111,7 +111,7 @@ def _project_on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[flo
             high = min(high, left / along)
         elif along < -PARALLEL_HALF_PLANES_SINE:
             low = max(low, left / along)
-    if low > high:  # to rounding, where the body started is all there is
+    if low > high:  # but for rounding, only the place where the body started is left
         return 0.0, 0.0
     t = min(max(z * nx - x * nz, low), high)
     return limit * nx - t * nz, limit * nz + t * nx
@@ -121,8 +121,8 @@ def _project_on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[flo
 def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
     """Return the nearest place that satisfies all half-planes: a linear program, as in ORCA.
 
-    Half-planes are added one after another, and the place is always the nearest one for those added
-    so far, so the answer is the same in any order but for rounding.
+    Half-planes are added one after another. The place is always the nearest one for those added so
+    far, so that their order changes the result by no more than rounding.
     """
     to_x, to_z = x, z
     for k in range(int(row[COUNT])):
@@ -140,7 +140,7 @@ def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
 def is_outside_half_planes(row: Floats, x: float, z: float) -> bool:
     """Tell whether a place, relative to where the body started, is outside its half-planes.
 
-    Those of walls do not count, as the walk itself collides with walls.
+    Half-planes of walls do not count, as the walk itself collides with walls.
     """
     room = float(row[ROOM]) + HALF_PLANE_SLACK
     if x * x + z * z > room * room:
@@ -155,7 +155,7 @@ def is_outside_half_planes(row: Floats, x: float, z: float) -> bool:
 
 @kernel(inline=True)
 def without(x: float, z: float, taken_x: float, taken_z: float) -> tuple[float, float]:
-    """Return a velocity without its component against what was taken, and no more than that."""
+    """Return a velocity without its component against a change, at most as long as the change."""
     size2 = taken_x * taken_x + taken_z * taken_z
     along = x * taken_x + z * taken_z
     if size2 == 0.0 or along >= 0.0:

@@ -1,4 +1,4 @@
-"""Standing on characters: a step that ends on top of another character, or slides off it."""
+"""Standing on characters: steps that end on top of another character, or slide off it."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ _UP: Vec3 = (0.0, 1.0, 0.0)
 
 @kernel(inline=True, no_refcount=True)
 def is_over_characters(crowd: Floats) -> bool:
-    """Tell by its row of a crowd whether a character is above others."""
+    """Tell by a character's row of the crowd whether it is above another one."""
     return len(crowd) > 0 and crowd[TOP_BELOW] > -np.inf
 
 
@@ -48,8 +48,8 @@ def step_onto_character(
 ) -> tuple[bool, MovementRules, Motion]:
     """Return (whether the top below bounds a step, the rules and the motion of that step).
 
-    The step leads no lower than the top. A body that ``was_on_character`` already follows it down
-    as far as it would snap to the ground.
+    The step leads no lower than the top. A body that ``was_on_character`` before the step follows
+    the top down by up to its snap distance.
     """
     velocity = motion.velocity
     rise = float(crowd[TOP_BELOW]) - foot_of(add(motion.origin, motion.offset), body)[1]
@@ -71,9 +71,9 @@ def stand_on_character(
 ) -> tuple[bool, Motion]:  # fmt: skip
     """Return (whether a step has ended on a character, the motion after it).
 
-    ``before`` is the motion before a step that the top below bounded. Where characters hold it, the
-    body is then grounded, and friction slows it. A hit is noted, unless it ``was_on_character``
-    already.
+    ``before`` is the motion before a step that the top below bounded. If the character below holds
+    the body, it is grounded then, and friction slows it. A hit is noted, unless the body
+    ``was_on_character`` before the step.
     """
     foot = foot_of(add(ahead.origin, ahead.offset), body)
     if ahead.footing.grounded or foot[1] > crowd[TOP_BELOW] + ON_CHARACTER_SLACK:

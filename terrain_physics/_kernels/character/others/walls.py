@@ -1,4 +1,4 @@
-"""Walls near a character among others, which half-planes keep it off."""
+"""Walls near a character in a crowd: their half-planes, and the ones that it remembers."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def _is_steep(contacts: Floats, i: int, walkable: float) -> bool:
 
 @kernel
 def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
-    """Write the surfaces within a distance of a body, as contacts of a body that much larger."""
+    """Write the surfaces within ``near`` of a body, as contacts of a body larger by ``near``."""
     return list_contacts(replaced(scene, body=grown_body(scene.body, near)), offset).contacts
 
 
@@ -41,7 +41,7 @@ def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
 def put_walls(
     row: Floats, scene: Scene, offset: Vec3, walkable: float, near: float, x: float, z: float
 ) -> None:
-    """Add half-planes of walls near a body, whose displacement so far is (x, z)."""
+    """Add half-planes of walls near a body that has moved by (x, z) so far in the update."""
     contacts = scene.contacts
     for i in range(_list_near(scene, offset, near)):
         if _is_steep(contacts, i, walkable):
@@ -75,10 +75,11 @@ def _forget_walls(state: Floats) -> None:
 
 @kernel(noinline=True, no_refcount=True)
 def _note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3) -> None:
-    """Write the walls that block a body which an update deflected so far ``aside``.
+    """Write the walls that block a body; ``aside`` is how far an update deflected it.
 
-    They are those near it that deflected it, or that it remembered: others may have kept it from
-    pressing on. A slope that it climbs is none. The contacts of the scene are written over.
+    These are walls near the body that deflected it, or that it remembered: others may have kept it
+    from pressing against those. A slope that it climbs is no wall. The contacts of the scene are
+    overwritten.
     """
     a: Vec3 = (float(state[WALLS]), 0.0, float(state[WALLS + 1]))
     b: Vec3 = (float(state[WALLS + 2]), 0.0, float(state[WALLS + 3]))
@@ -103,8 +104,8 @@ def remember_walls(
 ) -> None:  # fmt: skip
     """Write the walls that block a body as an update ends, if others may push it into them.
 
-    ``aside`` is how far the update has led it from its initial motion. Where no wall took speed
-    from it, a slope may have shortened its path, or it climbed.
+    ``aside`` is how far the update has led the body from its initial motion. If no wall took speed
+    from it, it has climbed, or a slope has shortened its path.
     """
     if is_pushable(crowd):
         if not (met_walls or crowd[IS_TRIED] != 0.0):

@@ -1,4 +1,4 @@
-"""Hits of an update: the surfaces that take speed from a body, how much, and why.
+"""Hits of an update: the surfaces that take speed from a body, the speed taken, and the reason.
 
 A step leaves the planes of its contacts in its scene. Those that the velocity led into become rows
 of the update's log. Most steps have none, so that most updates write nothing here.
@@ -55,37 +55,37 @@ from terrain_physics._kernels.tolerances import (
 )
 from terrain_physics._kernels.types import Floats
 
-# Rows that are kept of an update: the strongest.
+# Most rows kept of an update; the strongest hits stay.
 MOST_HITS = 4
 
-# Columns of a row: the triangle by part and number (of a character -1, and its index in the group),
+# Columns of a row: part and number of the triangle (of a character: -1 and its index in the group),
 # the point in meters in the world, the unit normal, the approach speed of the body, the speed that
 # the surface took from it (both in m/s), and the reason.
 HIT_PART, HIT_TRIANGLE, HIT_POINT, HIT_NORMAL, IMPACT, TAKEN, REASON = 0, 1, 2, 5, 8, 9, 10
 
-# For a possible riser of a step: the height of its top, or inf if it is none; the heights of the
-# body's foot and head, in meters in the world.
+# Columns for a possible riser of a step: the height of its top (inf: no riser), and the heights of
+# the body's foot and head, in meters in the world.
 RISER, FOOT, HEAD = 11, 12, 13
 HIT_SIZE = 14
 
-# Behind the rows: the body's own velocity, in m/s, as the last step left it, at first as the last
-# update did. The game may have set another one since.
+# Behind the rows: the body's own velocity, in m/s, at the end of the last step, or before the first
+# step at the end of the last update. The game may have set another one since.
 OWN = MOST_HITS * HIT_SIZE
 
-# Behind that: the work of the last update, from its first step on.
+# Behind the velocity: the work of the last update, from its first step on.
 WORK = OWN + 3
 HITS_SIZE = WORK + 1
 
 # Reasons why a surface blocks a body; LET_PASS if it does not.
 LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)
 
-# Faces with a normal whose y is less, without its sign, are upright.
+# Greatest absolute y of the normal of an upright face.
 _UPRIGHT = 0.1
 
-# Faces with a normal whose y is less are overhead, however low they are.
+# Faces with a lower y of the normal are ceilings, at any height.
 _FACES_DOWN = -0.5
 
-# How far behind the foremost point of a riser there is the top of the step.
+# Distance behind a riser's foremost point at which the top of the step is looked for.
 _TREAD = 0.02  # meters
 
 
@@ -100,7 +100,7 @@ class _HitPlace(NamedTuple):
 
     origin: Vec3  # the origin of the scene, in meters in the world
     offset: Vec3  # from there to the body's center, in meters
-    contacts: int  # that the scene lists
+    contacts: int  # how many the scene lists
     foot: float  # the height from which a step up is measured, in meters from the base
 
 
@@ -115,13 +115,13 @@ class _Met(NamedTuple):
 
 @kernel
 def _faces_alike(rows: Floats, row: int, normal: Vec3) -> bool:
-    """Tell whether the surface in a row faces that way."""
+    """Tell whether the surface in a row has this normal, to rounding."""
     return dot(three_at(rows, row + HIT_NORMAL), normal) > SAME_SURFACE_COSINE
 
 
 @kernel
 def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
-    """Return the row for a surface: that of one like it, a free one, or the weakest; or -1."""
+    """Return the row for a surface: that of the same normal, a free one, or a weaker one; or -1."""
     weakest, least = -1, strength
     for i in range(count):
         row = i * HIT_SIZE
@@ -135,7 +135,7 @@ def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
 
 @kernel
 def _contact_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
-    """Return the contact point of a body and a candidate whose normal is given."""
+    """Return the contact point of a body and a candidate for a given contact normal."""
     own = add(offset, foremost(scene.body, normal))
     if k < 0:
         return own
@@ -148,9 +148,9 @@ def _contact_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
 def _span(
     movement: MovementRules, scene: Scene, place: _HitPlace, k: int, normal: Vec3
 ) -> tuple[float, float]:
-    """Return the lowest height of a surface, and the highest of its part too steep to walk on.
+    """Return the lowest height of a surface, and the greatest of its part too steep to walk on.
 
-    The surface is a candidate, with all others that the body touches and that face the same way.
+    The surface consists of a candidate and all others that the body touches with the same normal.
     """
     lowest, highest = np.inf, -np.inf
     for i in range(-1, place.contacts):
@@ -189,7 +189,7 @@ def _put_reason(
     k: int,
     normal: Vec3,
 ) -> None:
-    """Write why a surface blocks a body, and where there would be a step."""
+    """Write why a surface blocks a body, and the heights of a possible riser."""
     rows = log.rows
     rows[row + RISER] = np.inf
     if k == NO_CANDIDATE:
@@ -216,7 +216,7 @@ def _put_reason(
 
 @kernel
 def _over_side(scene: Scene, place: _HitPlace, normal: Vec3) -> int:
-    """Return the candidate over the side of a map that stopped a body."""
+    """Return the candidate at the top of a map's side that stopped a body."""
     beyond = add_scaled(place.offset, normal, -scene.body.least)
     _, which, _ = surface_at(scene.candidates, scene.size, beyond[0], beyond[2], np.inf, True)
     return which
@@ -242,7 +242,8 @@ def _note(
 ) -> int:
     """Write a hit to the log; return how many rows it has then.
 
-    Surfaces that face the same way share a row: the strongest of them, with the most of each speed.
+    Surfaces of the same normal share a row: it holds the place of the strongest of them, and the
+    greatest of each speed.
     """
     rows, strength = log.rows, max(met.impact, met.taken)
     slot = _slot(rows, count, met.normal, strength)
@@ -266,10 +267,10 @@ def _note(
 def _approach_velocity(
     scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
 ) -> Vec3:
-    """Return a velocity without its components into surfaces that a body has touched before.
+    """Return a velocity without its components into surfaces that a body touched before.
 
-    Those are the contacts where the step begins, at ``offset``, except those that its ``own``
-    velocity has just led to. ``upright`` turns them into walls.
+    These are its contacts at ``offset``, where the step begins, except those that its ``own``
+    velocity leads into. ``upright`` turns them into walls.
     """
     candidates = scene.candidates
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
@@ -291,8 +292,8 @@ def _approach_velocity(
 def _face_normal(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
     """Return the normal of a candidate that stopped a walk as an upright ``wall``.
 
-    Where the body has slid past the candidate in the step, that is the normal of its face, if that
-    leans the same way.
+    If the body has slid past the candidate in the step, it is the normal of the candidate's face,
+    provided that this leans the same way.
     """
     for i in range(contacts):
         if int(scene.contacts[i, CANDIDATE]) == k:
@@ -316,14 +317,14 @@ def _note_corner(
 ) -> int:
     """Note the surfaces that stop a walk, as in a corner or under a ceiling.
 
-    ``approach`` is the velocity at which the body came there.
+    ``approach`` is the velocity at which the body reached them.
     """
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
     contacts = list_contacts(scene, beyond).contacts
     place = replaced(place, contacts=contacts)
     found = False
-    for of_ground in range(2):  # walkable ground only where nothing else blocks
+    for of_ground in range(2):  # walkable ground counts only if nothing else blocks
         for i in range(contacts):
             normal = three(scene.contacts, i, PUSH)
             if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= movement.walkable) != (
@@ -472,7 +473,7 @@ def note_character(
 
 @kernel
 def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
-    """Return the candidate of the plane of that normal; NO_CANDIDATE if no plane has it."""
+    """Return the candidate of the plane with a normal; NO_CANDIDATE if no plane has it."""
     for i in range(planes):
         if dot(plane_normal(scene.planes, i), normal) > SAME_NORMAL_COSINE:
             return int(scene.planes[i, PLANE_CANDIDATE])
@@ -488,9 +489,10 @@ def _is_step(
     row: int,
     behind: float,
 ) -> bool:
-    """Tell whether walkable ground begins so far behind a riser, too high for a step.
+    """Tell whether walkable ground too high to climb is ``behind`` meters behind a riser.
 
-    Its height is between the highest step and the body's head, and that of the riser.
+    The ground is higher than the highest step, about as high as the riser or higher, and below the
+    body's head.
     """
     lowest = rows[row + FOOT] + max(movement.step_height, WALL_CLEARANCE)
     slack = rise_of_slope(behind, movement.walkable) + WALL_CLEARANCE
@@ -512,9 +514,9 @@ def _is_step(
 def find_steps(
     log: HitLog, count: int, movement: MovementRules, scene: Scene, ground: GroundTable
 ) -> None:
-    """Write which of the hits are steps that are too high. The scene's candidates are lost.
+    """Write which of the hits are steps that are too high. Overwrites the scene's candidates.
 
-    Looks at the ground right behind each riser, and as far behind as the body is wide.
+    Looks at the ground just behind each riser, and the body's least half extent behind it.
     """
     for i in range(count):
         row = i * HIT_SIZE

@@ -47,8 +47,8 @@ def kind_of_ground(
 def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     """Return which of the contacts listed pushes most along a normal; -1 if there is none.
 
-    Of contacts that hold the body up alike, it is one that stands still, or else the part of the
-    lowest number.
+    Of contacts that push equally, it is the first with ground that stands still, or else the first
+    of all, which is that of the part with the lowest number.
     """
     best, along, stands_still = -1, 0.0, False
     for i in range(count):
@@ -66,7 +66,7 @@ def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
 
 @kernel(inline=True, no_refcount=True)
 def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
-    """Return the point of a body that lies against ground of a normal."""
+    """Return the point of a body that lies against ground with a normal."""
     return add(center, foremost(scene.body, normal))
 
 

@@ -19,7 +19,7 @@ from terrain_physics._kernels.types import Floats
 
 @kernel
 def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
-    """Write how the body stands, how it stood before, and since when."""
+    """Write whether the body stands on ground, whether it stood before, and its time in the air."""
     state[at.WAS_GROUNDED] = state[at.GROUNDED]
     if footing.grounded:
         if state[at.GROUNDED] == 0.0:
@@ -35,7 +35,7 @@ def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
 
 @kernel(inline=True)
 def _put_place(state: Floats, movement: MovementRules, motion: Motion, delta_time: float) -> None:
-    """Write where a body is, and its velocity as the game knows it, after friction."""
+    """Write the position of a body, and its velocity as the game sees it, after friction."""
     velocity = motion.velocity
     if motion.footing.grounded and not movement.walks:
         _, velocity = along_ground(velocity, movement.friction, delta_time)
@@ -57,11 +57,11 @@ def settle(
     state: Floats, movement: MovementRules, motion: Motion, scene: Scene, delta_time: float,
     limit: int,
 ) -> None:  # fmt: skip
-    """Write where a body is and how it moves and stands; slow it on ground if it does not walk.
+    """Write position, velocity and footing of a body; slow it on ground if it does not walk.
 
-    Takes ``state`` as it was before the update, the motion after the last step, and the scene with
-    the contacts of the body where it is now. The state is left undisturbed: neither driven nor
-    moved by the game. ``limit`` is BY_WORK if there was no more work to be done, else NO_LIMIT.
+    Takes ``state`` from before the update, the motion after the last step, and the scene with the
+    contacts of the body where it is now. The state is left undisturbed: neither driven nor moved by
+    the game. ``limit`` is BY_WORK if the work budget ended the update, else NO_LIMIT.
     """
     footing, tally = motion.footing, motion.tally
     _put_place(state, movement, motion, delta_time)

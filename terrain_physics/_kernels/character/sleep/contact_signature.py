@@ -1,6 +1,6 @@
 """Contact signature: one number for all contacts of a body.
 
-It is noted as the body falls asleep, and compared when it wakes.
+It is stored when the body falls asleep, and compared when it wakes.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -51,7 +51,8 @@ def contact_signature(
 ) -> float:
     """Return the contact signature of a body, and write the part and triangle it stands on.
 
-    Whether its center is in the ground is part of it. Where that is too much work, it is 0.
+    The signature also tells whether the body's center is in the ground. It is 0 if it was too much
+    work to find.
     """
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     scene = scene_around(rules, center, 0.0, random_state, ground, memory)

@@ -1,8 +1,8 @@
 """Sleep: a body that stands still keeps all its bits as long as it touches the same ground.
 
-When it comes to rest, its contact signature is noted. When it wakes, its contacts are found again:
-with the same signature it goes back to sleep, unchanged. So waking is neutral, and no body sleeps
-on ground that is gone.
+When a body comes to rest, its contact signature is stored. When it wakes, its contacts are found
+again: with the same signature it goes back to sleep, unchanged. So waking a body without need
+changes no bit, and no body sleeps on ground that is gone.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -43,7 +43,7 @@ def note_contact_signature(
     """Write where an update has left a body and, if it stands still there, its contact signature.
 
     A body does not sleep on a base that moves it, nor on a character, nor after an update that ran
-    out of work: it may not have arrived.
+    out of work, as it may not have reached its place.
     """
     put_three_at(state, at.LAST_PLACE, three_at(state, at.POSITION))
     state[at.CONTACT_SIGNATURE] = 0.0

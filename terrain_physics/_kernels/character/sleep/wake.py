@@ -31,8 +31,8 @@ def _is_near(place: Vec3, radius: float, changes: Floats, row: int) -> bool:
 
 @kernel(inline=True)
 def _wake_radius(rules: Floats, rule: int) -> float:
-    """Return the radius around its center within which changes wake a body, however turned."""
-    # Of a capsule the extents are its radius and half its segment.
+    """Return the radius around a body's center within which changes wake it, for any rotation."""
+    # The extents of a capsule are its radius and half its segment.
     return float(
         WAKE_DISTANCE
         + rules[rule + at.EXTENTS]
@@ -67,10 +67,10 @@ def wake_near(
 ) -> None:
     """Wake characters first..last that are near a change of the ground since they last looked.
 
-    ``states`` and ``rules`` as of `update_characters`; ``changes`` (k, CHANGE_SIZE) and
+    ``states`` and ``rules`` are as of `update_characters`, ``changes`` (k, CHANGE_SIZE) and
     ``forgotten`` as of `ChangeLog`. A character that last looked before a forgotten version wakes.
     """
-    all_changes, since = np.empty((1, CHANGE_SIZE)), np.nan  # their box, and since which version
+    all_changes, since = np.empty((1, CHANGE_SIZE)), np.nan  # box of all changes after ``since``
     for i in range(first, last):
         state, rule = i * at.STATE_SIZE, i * at.RULES_SIZE
         seen = float(states[state + at.GROUND_VERSION])

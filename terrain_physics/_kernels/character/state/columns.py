@@ -31,7 +31,7 @@ PART_OF_UNIT = Span(-1.0 - 1e-6, 1.0 + 1e-6, is_whole=False)
 
 
 class Column(NamedTuple):
-    """One entry of a row: a number, or a few that belong together.
+    """One entry of a row: a number, or a few numbers that belong together.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Layout:
         return self.words(name).index(word)
 
     def defaults(self) -> Floats:
-        """Return the row (size,) of a character that nothing has happened to."""
+        """Return the row (size,) of a new character."""
         return np.array([column.default for column in self._by_place])
 
     def hashed(self) -> list[int]:
@@ -117,7 +117,7 @@ class Layout:
         return [place for place, column in enumerate(self._by_place) if column.is_hashed]
 
     def not_allowed(self, rows: Floats) -> tuple[int, str] | None:
-        """Return the first of some rows (n, size) that no character has, and why; or None."""
+        """Return (index, reason) of the first of rows (n, size) that is not allowed; or None."""
         spans = [column.span for column in self._by_place]
         least, most, is_whole = (np.array(part) for part in zip(*spans, strict=True))
         good = np.isfinite(rows) & (rows >= least) & (rows <= most)

@@ -1,4 +1,4 @@
-"""Initial motion of a body: its own, as an update begins."""
+"""Initial motion of a body: its own motion as an update begins."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from terrain_physics._kernels.types import Floats
 
 
 class InitialMotion(NamedTuple):
-    """A body's own motion as an update begins, before anything is in its way."""
+    """A body's own motion as an update begins, as if nothing were in its way."""
 
     velocity: Vec3  # in m/s; horizontal for a walker, at its real speed
     grounded: bool
@@ -20,15 +20,15 @@ class InitialMotion(NamedTuple):
     by_sum: bool  # whether the sum rule decides what is ground
     gravity: float  # in m/s^2
     friction: float  # in m/s^2; 0 where the game drives it
-    speed: float  # factor on the velocity that the game knows
+    speed: float  # factor on the velocity that the game sees
 
 
 @kernel
 def initial_motion(state: Floats, rules: Floats) -> InitialMotion:
     """Return a body's initial motion. A grounded one walks unless its velocity leads upward.
 
-    The material under a walker may make it faster or slower than its velocity says: then velocity
-    and friction are those of its real motion.
+    The material under a walker may make it faster or slower than the velocity that the game sees.
+    The velocity and the friction returned are those of its real motion.
     """
     gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
     by_sum = int(rules[at.GROUND_RULE]) == at.RULE_SUM

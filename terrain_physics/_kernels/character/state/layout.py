@@ -1,7 +1,7 @@
 """Contents of a character's two rows of numbers: its state, and the rules that the game sets.
 
-The tables define each column once. All else follows from them: the sizes of the rows, the
-places where kernels find a column, what a new character starts with, what is saved and hashed.
+The tables define each column once. All else follows from them: the sizes of the rows, the places
+where kernels find a column, the values of a new character, the numbers that are saved and hashed.
 """
 
 import math
@@ -37,13 +37,13 @@ MOST_ROUNDS = 1000
 # Least and greatest factor of a material on the velocity of a walk.
 LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR = 1e-3, 1e3
 
-# A row knows its rules for materials by one whole number, which is exact as a float.
+# Bits of the mark of material rules, which is a whole number that a float holds exactly.
 MATERIAL_RULES_BITS = 53
 
-# Updates for which a body remembers how many moves of parts it had seen by then.
+# Updates for which a body remembers how many moves of parts the ground had counted.
 UPDATES_SEEN = 8
 
-# Most parts remembered to squeeze a body against something still: those that press hardest.
+# Most parts remembered that squeeze a body against still ground; those that press hardest stay.
 MOST_SQUEEZING = 2
 
 # Most walls that a body in a crowd remembers.
@@ -58,7 +58,7 @@ _LAYERS = Span(0.0, ALL_LAYERS, is_whole=True)
 _MARKS = Span(0.0, 2.0**MATERIAL_RULES_BITS - 1.0, is_whole=True)
 _SPEEDS = Span(LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR, is_whole=False)
 
-# The hash of a state leaves out what the next update finds anew.
+# The hash of a state leaves out the columns that the next update finds anew.
 STATE = Layout(
     Column("position", "where the character is", "m", 3),
     Column("velocity", "how it moves", "m/s", 3),
@@ -323,8 +323,8 @@ RULES = Layout(
         "a mark of the rules for materials, which stand beside the row; 0: none",
         allowed=_MARKS,
     ),
-    # Each update of a character with such rules finds these anew. They stand here, since every
-    # result copies the state.
+    # Each update of a character with material rules finds these two anew. They are not in the
+    # state, because every result copies the state.
     Column(
         "friction_factor",
         "factor on friction by its material rules, on what it stood on before the last update",
@@ -374,7 +374,7 @@ NUMBERS = Layout(
     ),
 )
 
-# All of a character, as it is saved and hashed, 8 bytes for each number.
+# All numbers of a character that are saved, 8 bytes each.
 SAVED = Layout(
     *NUMBERS.columns,
     Column("random_state", "the generator that shuffles contacts, 64 bits"),
@@ -393,7 +393,7 @@ BY_WORK = STATE.number("limit", "work")
 BY_DEPTH = STATE.number("limit", "depth")
 BY_ROOM = STATE.number("limit", "room")
 
-# Rules by their words.
+# Numbers of the words of rules.
 RULE_SUM = RULES.number("ground_rule", "sum")
 SIMULTANEOUS = RULES.number("resolver", "simultaneous")
 ALONG_SURFACE = RULES.number("slope_speed", "surface")

@@ -1,4 +1,4 @@
-"""Values that an update hands from step to step: rules, which stay, and motion, which changes."""
+"""Values that an update hands from step to step: its fixed rules, and the changing motion."""
 
 from typing import NamedTuple
 
@@ -10,16 +10,16 @@ from terrain_physics._kernels.math.vec3 import Vec3
 class MovementRules(NamedTuple):
     """The rules that a body moves by. They hold for a whole update."""
 
-    body_offset: Vec3  # of the body, in meters from the character's position
+    body_offset: Vec3  # from the character's position to the body's center, in meters
     max_rounds: int  # of pushing out
-    gravity: float  # that bends its flight, in m/s^2; 0 by the sum rule, under which none does
-    friction: float  # that slows it on the ground, in m/s^2; 0 where the game drives it
-    speed: float  # factor on the velocity that the game knows, of the material it stood on
+    gravity: float  # during a flight, in m/s^2; 0 by the sum rule, which adds it at the start
+    friction: float  # on the ground, in m/s^2; 0 where the game drives it
+    speed: float  # factor on the velocity that the game sees, of the material it stood on
     by_sum: bool  # whether the sum rule decides what is ground
     walks: bool  # whether it walks where it is grounded; else it flies there too
     cosine: float  # of the slope limit
     walkable: float  # the least y of a walkable unit normal: the cosine, less its slack
-    along_surface: bool  # whether its speed counts along the ground, not horizontally
+    along_surface: bool  # whether its speed is that along the ground, not the horizontal one
     step_height: float  # of the highest step it climbs, in meters; 0: none
     snap: float  # how far a step may set it down to stay on the ground, in meters
     drop: float  # how far steps that share one look may set it down together, in meters
@@ -29,26 +29,26 @@ class Footing(NamedTuple):
     """A body's hold on the ground."""
 
     grounded: bool
-    walking: bool  # whether its next step is one along the ground, not through the air
+    walking: bool  # whether its next step is along the ground, not through the air
     normal: Vec3  # of the ground it stands on
     stepping: bool  # whether it is on its way up a step
-    step_foot: float  # if so: how high its foot was before, in meters in the world
+    step_foot: float  # if so: the height of its foot before the step, in meters in the world
 
 
 class Tally(NamedTuple):
     """Results of the steps of an update so far."""
 
-    contacts: int  # how many the scene lists, for where the body is now
-    depth: float  # that the body is still in the ground, in meters
+    contacts: int  # how many the scene lists where the body is now
+    depth: float  # how deep the body still is in the ground, in meters
     rounds: int  # of pushing out, the most that a step took
     lifted: float  # by all steps together, in meters
     landing: float  # the greatest speed at which it came down on ground, in m/s
-    air_time: float  # how long it is off the ground if the update ends in the air, in seconds
-    hits: int  # that the update's log has
+    air_time: float  # time since it left the ground if the update ends in the air, in seconds
+    hits: int  # how many the update's log has
 
 
 class Motion(NamedTuple):
-    """Place, velocity and footing of a body: all that a step takes up and leaves."""
+    """Place, velocity and footing of a body before or after a step."""
 
     origin: Vec3  # the origin of the scene, in meters in the world
     offset: Vec3  # from there to the body's center, in meters
@@ -70,14 +70,15 @@ FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
 class Walked(NamedTuple):
     """Result of a walk.
 
-    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls cut its displacement.
-    ON_EDGE is FREE on an edge that may be steep, with walkable ground below it. OFF_GROUND leaves
-    it in the air, at the end of the displacement, out of all walls; NOWHERE at its start.
+    FREE and BLOCKED leave the body on walkable ground; BLOCKED means that walls cut its
+    displacement. ON_EDGE is FREE on an edge that may be steep, with walkable ground below it.
+    OFF_GROUND leaves the body in the air, at the end of the displacement, out of all walls. NOWHERE
+    leaves it at its start.
     """
 
     ended: int
     offset: Vec3
     planes: int  # of walls met, in the scene
-    contacts: int  # that the scene lists, for where the body is
-    depth: float  # that is left, in meters
+    contacts: int  # how many the scene lists where the body is
+    depth: float  # left there, in meters
     rounds: int  # of pushing out

@@ -1,4 +1,4 @@
-"""Substeps of an update: their length, and where they look at the ground."""
+"""Substeps of an update: their length, and the look at the ground that some of them begin with."""
 
 import math
 from typing import NamedTuple
@@ -10,27 +10,27 @@ from terrain_physics._kernels.character.state.motion import Motion
 from terrain_physics._kernels.math.vec3 import Vec3, add, length
 
 # A step moves a body by at most this share of its least half extent, so that its center never
-# passes a surface unseen.
+# passes through a surface.
 STEP_SHARE = 0.5
 
-# Far more than the bound of work allows.
+# Far more steps than the work budget allows.
 _MOST_STEPS = 1e15
 
-# Steps that share one look at the ground.
+# Steps that share one look at the ground, which gathers the triangles in reach.
 STEPS_TOGETHER = 4
 
-# Most times that the time left is cut anew where a body lands, leaves the ground or hits a ceiling.
-# Later steps run to their ends.
+# Most times in an update that the time left is cut anew because a body lands, leaves the ground or
+# hits a ceiling. After that, steps run to their ends.
 MOST_CUTS = 8
 
 
 class Pace(NamedTuple):
     """Steps that the rest of an update is cut into."""
 
-    steps: int  # that are left
-    seconds: float  # that each takes
-    farthest: float  # how far one may move the body, pushes and slopes included, in meters
-    far: float  # the same for all that share a look
+    steps: int  # how many are left
+    seconds: float  # length of each
+    farthest: float  # how far a step may move the body, pushes and slopes included, in meters
+    far: float  # the same for all steps that share a look
     since_look: int  # steps done since the ground was looked at
     cuts: int  # how often the time has been cut anew in this update
 
@@ -54,7 +54,7 @@ def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
     each = seconds / steps
     if distance > step * _MOST_STEPS:  # the rest of the time is never reached
         each *= step * _MOST_STEPS / distance
-    # More than the displacement: pushes and slopes may lead aside.
+    # This is more than the displacement, as pushes and slopes may lead aside.
     farthest = 2.0 * max(min(distance / steps, step), 0.1 * least)
     far = max(0.75 * min(STEPS_TOGETHER, steps), 1.0) * farthest
     return Pace(steps, each, farthest, far, 0, 0)
@@ -62,9 +62,9 @@ def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
 
 @kernel
 def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
-    """Return the pace for the time that is left to a body whose motion has changed.
+    """Return the pace for the ``seconds`` left of an update after the body's motion has changed.
 
-    The next step looks at the ground.
+    The next step begins with a look at the ground.
     """
     new = look_next(cut(velocity, gravity, seconds, least))
     return replaced(new, cuts=pace.cuts + 1)
@@ -72,7 +72,7 @@ def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: 
 
 @kernel(inline=True)
 def must_look(pace: Pace, offset: Vec3) -> bool:
-    """Tell whether the next step may lead beyond the ground looked at."""
+    """Tell whether the next step may lead beyond the triangles gathered."""
     return bool(
         pace.since_look == STEPS_TOGETHER or largest_component(offset) > pace.far - pace.farthest
     )
@@ -93,6 +93,6 @@ def look_next(pace: Pace) -> Pace:
 
 @kernel
 def recentered(motion: Motion) -> Motion:
-    """Return the same motion from the base at which the next step looks at the ground."""
+    """Return the same motion with its origin at the body's center, for a look from there."""
     origin = add(motion.origin, motion.offset)
     return replaced(motion, origin=origin, offset=(0.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""Teleport or nudge: a body that the game has put elsewhere."""
+"""Teleports and nudges: a body that the game has put elsewhere."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state.layout import (
@@ -24,8 +24,8 @@ def step_height(rules: Floats, body: Body) -> float:
 def teleport_or_nudge(state: Floats, rules: Floats, body: Body) -> bool:
     """Tell whether the game has put a body elsewhere since the last update.
 
-    Up to the highest step, or to the body's least half extent if that is more, it is a nudge: the
-    body stands as it stood. Farther it is a teleport: the body is in the air.
+    Up to the height of the highest step, or the body's least half extent if that is more, it is a
+    nudge: the body keeps its footing. Farther it is a teleport: the body is in the air.
     """
     displacement = subtract(three_at(state, POSITION), three_at(state, LAST_PLACE))
     if displacement == (0.0, 0.0, 0.0):

@@ -1,9 +1,9 @@
-"""Work of an update: its count and its bound.
+"""Work budget of an update: its count and its bound.
 
-Work is counted in candidates looked at: a few nanoseconds each. Slower operations count as more.
-The count is an array (1,) of a memory (`scene.py`), which goes wherever work is done. Once the
-bound is reached, each loop over candidates returns at once, with part of an answer: an update then
-leaves out the step that it is in, and ends where that began.
+Work is counted in candidates visited, a few nanoseconds each. Slower operations count as more. The
+count is an array (1,) of a memory (`scene.py`), which is passed wherever work is done. Once the
+bound is reached, each loop over candidates returns at once with an incomplete result. The update
+then drops the step that it is in, and ends where that step began.
 """
 
 import numpy as np
@@ -15,16 +15,16 @@ from terrain_physics._kernels.types import Floats
 # Bound of one update.
 MOST_WORK = 8e6
 
-# Bound of one more look, at the place where an ended update has left a body.
+# Bound of the last look at the ground, at the place where an update that ended early left a body.
 LAST_LOOK = 0.1 * MOST_WORK
 
-# Costs of a step, a look at the ground, a triangle or a cell that it finds.
+# Costs of a step, of a look at the ground, and of a triangle or a cell that the look finds.
 STEP, LOOK, GATHERED = 300.0, 100.0, 15.0
 
 # Cost of a contact against the planes known so far.
 PLANE = 8.0
 
-# Cost of a body against a triangle that it comes near; more for a box not apart from it.
+# Costs of a body against a triangle near it; IN_BOX is added for a box that overlaps the triangle.
 NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX, IN_BOX = 15.0, 40.0, 40.0, 50.0
 
 # More than memory can hold.
@@ -33,7 +33,7 @@ _MOST_GATHERED = 1e9
 
 @kernel(inline=True, no_refcount=True)
 def begin(work: Floats, done: float) -> None:
-    """Start the count at ``done`` of `MOST_WORK`; from -inf it never gets there."""
+    """Start the count at ``done``; from -inf it never reaches `MOST_WORK`."""
     work[0] = done
 
 
@@ -57,13 +57,13 @@ def is_spent(work: Floats) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def goes_on(work: Floats, k: int) -> bool:
-    """Tell whether a loop over candidates goes on at one; it ends at a sixteenth if at all."""
+    """Tell whether a loop over candidates goes on at one; only every sixteenth is tested."""
     return k % 16 != 0 or not is_spent(work)
 
 
 @kernel(inline=True)
 def near_cost(kind: int) -> float:
-    """Return the work of a body of that kind against a triangle that it comes near."""
+    """Return the cost of a body of a kind against a triangle near it."""
     if kind == BOX:
         return NEAR_BOX
     return NEAR_CAPSULE if kind == CAPSULE else NEAR_SPHERE
@@ -71,7 +71,7 @@ def near_cost(kind: int) -> float:
 
 @kernel(inline=True, no_refcount=True)
 def may_gather(work: Floats) -> float:
-    """Return how many triangles and cells a look at the ground may come upon."""
+    """Return how many triangles and cells a look at the ground may visit."""
     return min((MOST_WORK - float(work[0])) / GATHERED, _MOST_GATHERED)
 
 

@@ -41,7 +41,7 @@ def take_step(
     log: HitLog,
 ) -> tuple[Scene, Motion, Pace]:
     """Move a body by one step. Returns the scene with its contacts then, motion and pace."""
-    if motion.footing.walking:  # the most common step: it stays in the scene that there is
+    if motion.footing.walking:  # the most common step, which needs no other scene
         motion, pace = walk_step(movement, motion, pace, scene, ground, log)
         return scene, motion, pace
     return fly_step(movement, motion, pace, scene, ground, log)

@@ -1,4 +1,4 @@
-"""One step of a character among others: within its half-planes, and on top of characters below."""
+"""One step of a character in a crowd: within its half-planes, and on top of characters below."""
 
 import math
 from typing import NamedTuple
@@ -56,21 +56,21 @@ class Others(NamedTuple):
     """Constraints of a body among others in an update."""
 
     crowd: Floats  # its row (CROWD_SIZE,); empty if it ignores others
-    spot: Vec3  # where the body was before the update, and before its moving base carried it
-    carried: Vec3  # how far it was carried from there
-    keeps_off_ledges: bool  # whether a step that a push takes off the ground is taken without it
-    seconds: float  # how long the update is
+    spot: Vec3  # center of the body before the update, and before its moving base carried it
+    carried: Vec3  # displacement by its moving base
+    keeps_off_ledges: bool  # whether a push that leads off the ground is left out
+    seconds: float  # time of the update
 
 
 class Encounter(NamedTuple):
     """Results of the steps among others so far."""
 
-    initial_velocity: Vec3  # of the update: pushed or own, or as the half-planes led it
+    initial_velocity: Vec3  # of the update: pushed, own, or deflected by half-planes
     is_on_character: bool
 
 
 class _Step(NamedTuple):
-    """A step among others: all that it starts from."""
+    """The start of a step among others."""
 
     movement: MovementRules
     motion: Motion
@@ -100,7 +100,7 @@ def step_among_others(
     ground: GroundTable,
     log: HitLog,
 ) -> tuple[Scene, Motion, Pace, Encounter]:
-    """Move a body by one step among others; as `take_step`, and returns their part in it too.
+    """Move a body by one step among others. Returns as `take_step`, and the encounter.
 
     The step leads no lower than the top of a character below, and ends within the half-planes.
     """
@@ -126,9 +126,9 @@ def step_among_others(
 def end_among_others(
     others: Others, encounter: Encounter, log: HitLog, motion: Motion, before: Vec3, radius: float
 ) -> Motion:
-    """Return the motion at the end of an update among others: with their hits, without their push.
+    """Return the motion at the end of an update among others, with hits noted, and without pushes.
 
-    ``before`` is the velocity when the last update ended, ``radius`` that of the upright body.
+    ``before`` is the velocity when the last update ended, ``radius`` that of the upright cylinder.
     """
     crowd = others.crowd
     if has_met_others(crowd):
@@ -157,9 +157,9 @@ def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
 def _with_own_velocity(
     motion: Motion, kept_x: float, kept_z: float, initial_velocity: Vec3
 ) -> Motion:
-    """Return a motion with the rest of a body's own velocity.
+    """Return a motion with the part of a body's own velocity that walls have left.
 
-    Walls take from it what they took from ``initial_velocity``.
+    Walls take from it the same change that they made to ``initial_velocity``.
     """
     taken_x, taken_z = (
         motion.velocity[0] - initial_velocity[0],
@@ -171,7 +171,7 @@ def _with_own_velocity(
 
 @kernel(inline=True)
 def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
-    """Return the horizontal displacement of a body from where it was."""
+    """Return the horizontal displacement of a body from its spot before the update."""
     x = motion.origin[0] + motion.offset[0] - spot[0]
     return x, motion.origin[2] + motion.offset[2] - spot[2]
 
@@ -187,11 +187,11 @@ def _keep_within_half_planes(
     ahead: Motion,
     rest: Pace,
 ) -> tuple[Scene, Motion, Pace, Vec3]:
-    """Take a step that ended outside a half-plane again, by another displacement.
+    """Repeat a step that ended outside a half-plane, with other displacements.
 
-    The new displacement leads to the nearest place within the half-planes; where walls deflect it,
-    to the nearest one within those of walls too; where it still ends outside, then aimed farther
-    inside by as much as it came out; at last the body stays with its moving base.
+    The first leads to the nearest place within the half-planes. If walls deflect the step out of
+    them, the second stays within the half-planes of walls too. The third is aimed farther inside,
+    by the distance that the second ended outside. With the last, the body stays on its moving base.
 
     Parameters
     ----------
@@ -199,14 +199,14 @@ def _keep_within_half_planes(
     initial_velocity : Vec3
         The velocity that the update began with, pushed or own.
     step, scene, ground, log
-        As of `take_step`; the motion and the pace of the step are from before it.
+        As of `take_step`; ``step`` holds motion and pace from before the step.
     ahead, rest : Motion, Pace
         The result of the step.
 
     Returns
     -------
     tuple of Scene, Motion, Pace and Vec3
-        The result of the last step, and its initial velocity, which may be one without a push.
+        The result of the last attempt, and its initial velocity, which may lack the push.
     """
     crowd, (movement, motion, pace) = others.crowd, step
     pushed = is_pushed(crowd)
@@ -239,9 +239,9 @@ def _try_within(
     ahead: Motion,
     rest: Pace,
 ) -> tuple[Scene, Motion, Pace, Vec3]:
-    """Take a step by one displacement after another until it ends within the half-planes.
+    """Try a step with one displacement after another until it ends within the half-planes.
 
-    Takes and returns what `_keep_within_half_planes` does.
+    Arguments and results are those of `_keep_within_half_planes`.
     """
     crowd, spot, (movement, motion, pace) = others.crowd, others.spot, step
     velocity, seconds = motion.velocity, pace.seconds
@@ -253,7 +253,7 @@ def _try_within(
         if not is_outside_half_planes(crowd, end[0], end[1]):
             break
         if attempt == _TO_HALF_PLANES and within_half_planes(crowd, aim[0], aim[1]) == aim:
-            continue  # that was the aim of the step
+            continue  # the step was already aimed there
         scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
             near = math.sqrt((aim[0] - from_x) ** 2 + (aim[1] - from_z) ** 2)
@@ -268,12 +268,12 @@ def _try_within(
 def _next_aim(
     crowd: Floats, attempt: int, start: _Place, aim: _Place, last_aim: _Place, end: _Place
 ) -> _Place:
-    """Return where an attempt at a step is aimed, whose last attempt ended at ``end``."""
+    """Return the aim of the next attempt at a step, after one that ended at ``end``."""
     if attempt == _ASIDE:
         x, z = within_half_planes(crowd, end[0], end[1])
         return last_aim[0] + (x - end[0]), last_aim[1] + (z - end[1])
     if attempt == _STAY:
-        return within_half_planes(crowd, start[0], start[1])  # its moving base goes on
+        return within_half_planes(crowd, start[0], start[1])  # a moving base still carries it
     return within_half_planes(crowd, aim[0], aim[1])
 
 
@@ -281,10 +281,10 @@ def _next_aim(
 def _note_others(
     others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float
 ) -> Motion:
-    """Note the characters that a body hit in an update; return the motion with that many hits.
+    """Note the characters that a body hit in an update; return the motion with the count of hits.
 
-    ``before`` is its velocity when the last update ended. Those that it pushes along block it, but
-    at no impact speed.
+    ``before`` is the body's velocity when the last update ended. A character that it pushes along
+    blocks it, but has no impact speed.
     """
     crowd, seconds, carried = others.crowd, others.seconds, others.carried
     (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits

@@ -51,8 +51,8 @@ def begin_motion(
 ) -> tuple[MovementRules, Motion, Pace]:
     """Return the movement rules, the motion before the first step, and the steps to take.
 
-    By the sum rule a body flies, and gets the downward speed of the whole update at once. A pushed
-    character moves along its solved displacement at constant speed.
+    By the sum rule a body always flies, and gets the downward speed of the whole update at the
+    start. A pushed character moves along its solved displacement at constant speed.
     """
     center, own = three_at(rules, at.OFFSET), initial_motion(state, rules)
     velocity, gravity, friction = own.velocity, own.gravity, own.friction
@@ -97,13 +97,13 @@ def take_steps(
     log: HitLog,
     is_on_character: bool,
 ) -> tuple[Scene, Motion, Encounter, int]:
-    """Take the steps of an update, until the time is over or there is no more work to be done.
+    """Take the steps of an update, until its time is over or its work budget is spent.
 
     Returns
     -------
     tuple of Scene, Motion, Encounter and int
-        The scene with the contacts of the body where it is now, its motion, what the steps met of
-        others, and `BY_WORK` if work has ended the update early, else `NO_LIMIT`.
+        The scene with the contacts of the body where it is now, its motion, its encounter with
+        others, and `BY_WORK` if the work budget ended the update early, else `NO_LIMIT`.
     """
     minds, encounter = minds_others(others.crowd), Encounter(motion.velocity, is_on_character)
     before, before_pace, limit = motion, pace, at.NO_LIMIT
@@ -134,7 +134,7 @@ def take_steps(
 def _cut_short(
     motion: Motion, pace: Pace, scene: Scene, ground: GroundTable
 ) -> tuple[Scene, Motion]:
-    """End an update before a step that would be too much work, with its time left over.
+    """End an update before the step that went over the work budget; the time left is lost.
 
     Takes motion and pace from before that step. Returns the scene there, with the contacts of the
     body, and the motion as after a shorter update.
@@ -144,7 +144,7 @@ def _cut_short(
     scene = look(scene, ground, motion.origin, CONTACT_MARGIN, 0.0, 0.0)
     manifold = list_contacts(scene, motion.offset)
     contacts, depth = manifold.contacts, max(manifold.depth, manifold.overlap)
-    if is_spent(scene.work):  # unknown
+    if is_spent(scene.work):  # the contacts are incomplete
         contacts, depth = 0, tally.depth
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
     tally = replaced(tally, contacts=contacts, depth=depth, air_time=air_time)

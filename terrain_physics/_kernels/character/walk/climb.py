@@ -1,4 +1,4 @@
-"""Climbing: a displacement that walls cut short leads up a step instead."""
+"""Climbing: a displacement that walls cut short is led up a step."""
 
 import numpy as np
 
@@ -34,16 +34,16 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat,
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
 
-# Looks from the middle of a body to twice its extent for the ground beyond a riser.
+# Number of points, from a body's middle to twice its extent, probed for ground beyond a riser.
 _PROBES = 24
 
 # Most rounds in which walls beside a step push the body away.
 _WALL_ROUNDS = 2
 
-# Places between a riser and a body's own extent beyond it where it may come to stand.
+# Number of strides over a body's own extent in which it looks for a place to stand behind a riser.
 _FOOTHOLDS = 10
 
-# Least part of each stride from one to the next that walls beside a step must leave.
+# Least part of each stride that walls beside a step must leave.
 _LEAST_SHARE = 0.25
 
 
@@ -53,8 +53,8 @@ def _leads_to_a_step(
 ) -> bool:
     """Tell whether ``direction`` leads over a riser to walkable ground, up to ``highest``.
 
-    Looks from under the body to ahead of its foremost point. A riser is steep ground, or ground
-    that rises more between two looks than walkable ground can.
+    It probes the ground from under the body to ahead of its foremost point. A riser is steep
+    ground, or ground that rises more between two probes than walkable ground can.
     """
     size, ahead = flat(direction)
     if size == 0.0:
@@ -85,7 +85,7 @@ def _leads_to_a_step(
 
 @kernel(noinline=True, no_refcount=True)
 def _is_clear(scene: Scene, offset: Vec3) -> bool:
-    """Tell whether a body overlaps nothing there."""
+    """Tell whether a body at an offset overlaps nothing."""
     _, deepest, overlapping = list_contacts(scene, offset)
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
 
@@ -94,12 +94,12 @@ def _is_clear(scene: Scene, offset: Vec3) -> bool:
 def _raise_onto(scene: Scene, offset: Vec3, highest: float, walkable: float) -> float:
     """Return how far up a body comes to lie on ground, with its foot no higher than ``highest``.
 
-    Steep faces that go on higher are walls, and a face that is wholly higher is the top of one: a
-    body is lifted up neither. A round body touches a slope a little over its foot.
+    A steep face that reaches higher is a wall, and a face that is wholly higher is the top of a
+    wall: neither lifts a body. A round body touches a slope a little above its foot.
     """
     candidates, radius = scene.candidates, 0.0 if scene.body.kind == BOX else scene.body.radius
     up, most = 0.0, highest - (offset[1] - scene.body.half_extents[1])
-    # Ground that lifts a body reaches higher than its foot.
+    # Only ground higher than the foot lifts a body.
     lower, upper = column_of(
         offset, scene.body.half_extents, offset[1] - scene.body.half_extents[1]
     )
@@ -131,7 +131,7 @@ def _beside_walls(scene: Scene, place: Vec3, walkable: float) -> Vec3:
 
 @kernel(noinline=True, no_refcount=True)
 def _held(scene: Scene, offset: Vec3) -> float:
-    """Return how upright the most upright contact of a body there is: the y of its normal, or 0."""
+    """Return the greatest y of the normals of a body's contacts at an offset; at least 0."""
     count, _, _ = list_contacts(scene, offset)
     best = 0.0
     for i in range(count):
@@ -145,9 +145,9 @@ def _has_foothold(
 ) -> bool:
     """Tell whether a body that goes up a riser along ``direction`` comes to stand behind it.
 
-    It goes up the riser and on over its edge, by its own extent at most, until walkable ground
-    holds it. A wall or a ceiling in its way stops it before. On the ground before the riser it was
-    stopped in less than ``blocked`` meters.
+    The body goes up the riser and on over its edge, by its own extent at most, until walkable
+    ground holds it, or a wall or a ceiling stops it. The walk on the ground before the riser was
+    stopped after ``blocked`` meters.
     """
     size, ahead = flat(direction)
     if size == 0.0:
@@ -168,7 +168,7 @@ def _has_foothold(
         if (
             not stands
             or place[1] - before[1] > steepest
-            # Where the walk was stopped, and nothing turns it aside higher up.
+            # Beyond the place where the walk was stopped, and no wall deflects it higher up.
             or (stride * (k + 1) >= blocked and place == straight)
         ):
             over_riser = True
@@ -187,9 +187,10 @@ def _leads_up(
     walkable: float,
     stepping: bool,
 ) -> bool:
-    """Tell whether a displacement leads up a step, right to its top unless the body is stepping.
+    """Tell whether ``direction`` leads up a step that a body can stand on.
 
-    ``stopped`` is the displacement that walls have stopped.
+    A body that is ``stepping`` is not tested for room to stand: that was done before its first
+    lift. ``stopped`` is the displacement that walls have stopped.
     """
     if not _leads_to_a_step(scene, start, direction, highest, walkable):
         return False
@@ -208,9 +209,10 @@ def _finds_a_step(
     walkable: float,
     stepping: bool,
 ) -> bool:
-    """Tell whether a displacement that ends in walls leads up a step, however aslant.
+    """Tell whether a displacement that ends in walls leads up a step, even at a flat angle.
 
-    Looks along what the walls took of it, along itself, and straight into each of the walls.
+    Three kinds of directions are tried: the part that the walls took, the displacement itself, and
+    straight into each of the walls.
     """
     if _leads_up(scene, start, into, displacement, highest, walkable, stepping) or _leads_up(
         scene, start, displacement, displacement, highest, walkable, stepping
@@ -243,9 +245,9 @@ def step_up(
 ) -> tuple[bool, Vec3]:
     """Return (whether a displacement that ends in a wall leads up a step, where the body is then).
 
-    ``into`` is what the wall took of it: that leads to the step however aslant the displacement is.
-    ``highest`` is how high the body's foot may get. For a body that is ``stepping``, room on the
-    step was found before.
+    ``into`` is the part that the wall took of it, which points at the step even if the displacement
+    meets it at a flat angle. ``highest`` is the greatest height of the body's foot. A body that is
+    ``stepping`` has room on the step, which was found before its first lift.
     """
     ahead = add(start, displacement)
     up = _raise_onto(scene, ahead, highest, walkable)
@@ -258,7 +260,7 @@ def step_up(
     aside, _ = flat(subtract(ahead, start))
     if aside > farthest or dot(subtract(ahead, start), displacement) < 0.0:
         return False, start
-    # Pushed aside by walls, it need not be as high: what it only leans against holds nothing.
+    # If walls pushed it aside, it may be too high: ground that it only leans against holds nothing.
     lower = (ahead[0], start[1], ahead[2])
     _, off = flat(subtract(ahead, straight))
     up = _raise_onto(scene, add_scaled(lower, off, SLOP), highest, walkable)
@@ -279,7 +281,7 @@ def _goes_on(
     farthest: float,
     highest: float,
 ) -> bool:
-    """Tell whether the same displacement leads on from a step begun, not back down beside it."""
+    """Tell whether the same displacement, repeated, leads on up a step, and not down beside it."""
     limits = WalkLimits(farthest, movement.snap, movement.walkable, movement.max_rounds)
     walked = walk(scene, place, displacement, limits)
     if walked.planes == 0 or walked.offset[1] >= place[1] - WALL_CLEARANCE:
@@ -303,16 +305,16 @@ def climb(
 ) -> tuple[bool, Vec3, float]:
     """Try to go up a step by a horizontal ``displacement`` that a walk cut short at ``reached``.
 
-    Looks at the ground by itself, beyond the scene of the walk, which it leaves as it is. Before
-    the first lift it checks whether the body has room and comes to stand behind the riser.
+    It gathers its own triangles, in a wider box than the scene of the walk, which stays as it is.
+    Before the first lift it checks whether the body has room and can stand behind the riser.
 
     Returns
     -------
     tuple of bool, Vec3 and float
-        Whether it leads up a step; if so, the body's offset there, on the step or its edge and out
-        of everything else; how high the foot was before the step, in meters in the world. That
-        height counts from update to update until the body can stand on the step: a step that takes
-        several of them is no higher than ``step_height`` altogether.
+        Whether the displacement leads up a step; if so, the body's offset there, on the step or its
+        edge and out of everything else; the height of the foot before the step, in meters in the
+        world. That height is kept from update to update until the body can stand on the step: a
+        step that takes several updates is no higher than ``step_height`` altogether.
     """
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
@@ -322,14 +324,14 @@ def climb(
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:
-        # On its way up it may have passed the edge of one step, on which it can stand, to another.
+        # On its way up the body may have come over one step, where it can stand, to the next step.
         size, _ = flat(displacement)
         most = rise_of_slope(size, movement.walkable) + WALL_CLEARANCE
         down, _, _ = support(scene, offset, displacement, -most, movement.walkable)
         if down > -np.inf:
             stands, stepping = add(offset, (0.0, down, 0.0)), False
     if not stepping:
-        # A round body on the edge of a step hangs over it a little.
+        # The foot of a round body on the edge of a step is a little lower than the edge.
         upright = _held(scene, stands) if footing.stepping else footing.normal[1]
         round_off = 0.0
         if body.kind != BOX and upright >= movement.walkable:

@@ -1,7 +1,7 @@
-"""Creases: lines in which steep faces meet, and on which a body comes to lie.
+"""Creases: lines in which steep faces meet, and in which a body comes to lie.
 
 A body that is wedged between steep faces is held, and walks along their crease, up and down, as on
-ground of its slope. Each face by itself is a wall.
+ground with the crease's slope. Each face by itself is a wall.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -24,14 +24,14 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, leng
 from terrain_physics._kernels.tolerances import ALONG_SHARE, SLOP, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats
 
-# Rounds of pushing out where a crease bends.
+# Most rounds of pushing out where a crease bends.
 _BEND_ROUNDS = 16
 
 # Farthest that a bend of a crease may lead a body, as a multiple of its displacement's length.
 _FARTHEST_ASIDE = 2.0
 
-# Least part of a displacement that must be left where it leads off ground that holds a body: else
-# walls have only pushed the body off. Out of a crease or upward, and off walkable ground.
+# Least progress along a displacement, as a share of it, for a body to leave ground that holds it:
+# with less, walls have only pushed it off. Out of a crease or upward, and off walkable ground.
 _LEAST_OUT, _LEAST_OFF = 0.25, 0.02
 
 
@@ -39,7 +39,7 @@ _LEAST_OUT, _LEAST_OFF = 0.25, 0.02
 def _best_crease(planes: Floats, count: int, displacement: Vec3, walkable: float) -> Vec3:
     """Return the walkable crease of two planes that leads farthest along a displacement.
 
-    A unit vector, or zero if each such crease leads into another plane.
+    It is a unit vector, or zero if each such crease leads into another plane.
     """
     best, farthest = (0.0, 0.0, 0.0), 0.0
     for i in range(count):
@@ -62,7 +62,7 @@ def _best_crease(planes: Floats, count: int, displacement: Vec3, walkable: float
 
 @kernel
 def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Manifold]:
-    """Return where a body comes out of all that it is in, and its manifold there."""
+    """Return (where a body is after it has been pushed out of the ground, its manifold there)."""
     manifold = list_contacts(scene, offset)
     rounds = 0
     while manifold.depth > SLOP and rounds < _BEND_ROUNDS:
@@ -74,7 +74,7 @@ def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Manifold]:
 
 @kernel(noinline=True)
 def _holds(scene: Scene, offset: Vec3, manifold: Manifold, walkable: float) -> bool:
-    """Tell whether a body overlaps nothing there, and its contacts together hold it."""
+    """Tell whether a body at an offset overlaps nothing, and its contacts together hold it."""
     if manifold.depth > SLOP or manifold.overlap > SLOP or is_buried(scene, offset):
         return False
     held, _ = ground_by_planes(scene.planes, contact_planes(scene, manifold.contacts), walkable)
@@ -87,12 +87,12 @@ def settle_in_crease(
 ) -> tuple[bool, Vec3, int]:
     """Let a body down by at most ``drop`` to where steep faces hold it together.
 
-    Returns (whether they do, where it is then, how many contacts the scene lists for that).
+    Returns (whether they do, where the body is then, how many contacts the scene lists there).
     """
     scene = at_once(scene)
     place, manifold = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
     aside, _ = flat(subtract(place, offset))
-    # Pushes one after another may leave it a hair too low.
+    # The height has a slack, as pushes one after another may leave it a little too low.
     if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, manifold, walkable):
         return True, place, manifold.contacts
     return False, offset, list_contacts(scene, offset).contacts
@@ -104,8 +104,8 @@ def _along_crease(
 ) -> tuple[bool, Vec3, Manifold]:
     """Return (whether a displacement along a crease ends in it, where, the manifold there).
 
-    Where the crease bends or falls away, the body comes down by no more than walkable ground could,
-    and by ``snap`` at most.
+    Where the crease bends or falls away, the body comes down by no more than walkable ground would
+    fall, and by ``snap`` at most.
     """
     level, ahead = flat(line)
     size = dot(ahead, displacement)
@@ -138,7 +138,7 @@ def follow_crease(
     Parameters
     ----------
     scene : Scene
-        Left with the contacts where the body is then.
+        Left with the contacts of the body at its end.
     start : Vec3
     displacement : Vec3
         Horizontal, in meters.
@@ -152,8 +152,8 @@ def follow_crease(
     Returns
     -------
     tuple of bool, Vec3 and Walked
-        Whether the ground that holds the body leads it elsewhere than ``walked``; the unit
-        direction in which it then goes on, or zero; where it is.
+        Whether the ground that holds the body leads it elsewhere than ``walked``; if so, the unit
+        direction in which it goes on, or zero; the result of the walk.
     """
     scene = at_once(scene)
     nowhere = (0.0, 0.0, 0.0)

@@ -30,7 +30,7 @@ from terrain_physics._kernels.tolerances import LEAVING_TIME
 
 @kernel
 def _over_surface(displacement: Vec3, normal: Vec3) -> Vec3:
-    """Return a horizontal displacement, shortened to have its length along the surface."""
+    """Return a horizontal displacement, shortened so that its length is kept along the surface."""
     size = math.sqrt(displacement[0] * displacement[0] + displacement[2] * displacement[2])
     if size == 0.0 or not normal[1] > 0.0:
         return displacement
@@ -40,7 +40,7 @@ def _over_surface(displacement: Vec3, normal: Vec3) -> Vec3:
 
 @kernel(inline=True)
 def _displacement(movement: MovementRules, motion: Motion, seconds: float) -> tuple[Vec3, Vec3]:
-    """Return (horizontal displacement, velocity at its end) of a walk of some time."""
+    """Return (horizontal displacement, velocity at its end) of a walk of ``seconds``."""
     displacement, velocity = along_ground(motion.velocity, movement.friction, seconds)
     if movement.along_surface:
         displacement = _over_surface(displacement, motion.footing.normal)
@@ -57,7 +57,7 @@ def _limits(movement: MovementRules, pace: Pace) -> WalkLimits:
 def _last_hold(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene
 ) -> tuple[float, Vec3, Vec3]:
-    """Return when a step that leads off the ground last holds a body: seconds, offset, velocity."""
+    """Return (seconds, offset, velocity) at which a step off the ground last holds a body."""
     held, off, limits = 0.0, pace.seconds, _limits(movement, pace)
     offset, velocity = motion.offset, motion.velocity
     while off - held > LEAVING_TIME:
@@ -75,9 +75,9 @@ def _last_hold(
 def _leave_ground(
     movement: MovementRules, motion: Motion, ahead: Motion, pace: Pace, scene: Scene
 ) -> tuple[Motion, Pace]:
-    """Let a body fall from where the ground ends in a step, with the time that is left cut anew.
+    """Let a body fall from the place in a step where the ground ends; cut the time left anew.
 
-    ``ahead`` is the motion at the end of the step, where there is no ground any more.
+    ``ahead`` is the motion at the end of the step, where no ground is left.
     """
     left, offset, velocity = pace.seconds * pace.steps, ahead.offset, ahead.velocity
     if pace.cuts < MOST_CUTS:
@@ -103,7 +103,7 @@ def _try_to_climb(
     movement: MovementRules, motion: Motion, pace: Pace, displacement: Vec3, walked: Walked,
     scene: Scene, ground: GroundTable,
 ) -> tuple[bool, Vec3, float]:  # fmt: skip
-    """Do as `climb` where a walk has ended at a wall, or off the ground on its way up a step."""
+    """Call `climb` if a walk has ended at a wall, or off the ground on its way up a step."""
     stopped = walked.ended == BLOCKED or (walked.ended == OFF_GROUND and motion.footing.stepping)
     is_on_its_way = displacement[0] != 0.0 or displacement[2] != 0.0
     if not (movement.step_height > 0.0 and stopped and is_on_its_way):
@@ -116,9 +116,9 @@ def _follow_ground(
     movement: MovementRules, motion: Motion, scene: Scene, walked: Walked, displacement: Vec3,
     slowed: Vec3, log: HitLog,
 ) -> tuple[bool, Walked, Motion]:  # fmt: skip
-    """Return (whether the ground has ended, the walk, the motion after it) where none climbs.
+    """Return (whether the ground has ended, the walk, the motion after it) if there is no climb.
 
-    Walls and creases lead the velocity; walls that take from it are noted as hits.
+    Walls and creases deflect the velocity. Walls that take speed from it are noted as hits.
     """
     has_ended, velocity, tally = (
         walked.ended == OFF_GROUND,
@@ -136,7 +136,7 @@ def _follow_ground(
         if in_crease:
             _, along = flat(line)
             velocity, has_ended = scale(along, dot(along, slowed)), False
-            if line != (0.0, 0.0, 0.0):  # the crease, its ground, led it aside
+            if line != (0.0, 0.0, 0.0):  # a crease is ground: its deflection is no hit
                 hits = tally.hits
     tally = replaced(tally, contacts=walked.contacts, depth=walked.depth, hits=hits)
     ahead = replaced(motion, offset=walked.offset, velocity=velocity, tally=tally)
@@ -162,19 +162,19 @@ def walk_step(
     pace : Pace
         Of this step and those after it.
     scene : Scene
-        The ground looked at around the body. Left with the contacts of the walk, also where the
-        body has climbed since.
+        The triangles around the body. Left with the contacts of the walk, even if the body has
+        climbed since.
     ground : GroundTable
-        Looked at again for a climb.
+        Read again for a climb.
     log : HitLog
-        Where walls that take speed from the body are noted.
+        Walls that take speed from the body are noted here.
 
     Returns
     -------
     tuple of Motion and Pace
-        It still walks, on ground of the normal that it now has; or it climbs (``stepping``), and
-        looks at the ground before the next step; or it falls from where it has left the ground:
-        neither grounded nor walking, with the time that is left cut anew.
+        The body still walks, and has the normal of the ground there; or it climbs (``stepping``),
+        and the next step begins with a look at the ground; or it falls from where it has left the
+        ground, neither grounded nor walking, with the time left cut anew.
     """
     footing = motion.footing
     displacement, slowed = _displacement(movement, motion, pace.seconds)

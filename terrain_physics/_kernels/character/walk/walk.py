@@ -55,11 +55,12 @@ from terrain_physics._kernels.tolerances import (
 )
 
 # Largest deflection of a displacement that ends beside a steep face, as a multiple of its length.
-# A face that falls away along it, as a step's edge does, holds the body until that leads off.
+# FARTHEST_DOWN is for a face that falls away along it, such as a step's edge: that face holds the
+# body until the displacement itself leads off it.
 FARTHEST_ASIDE = 1.5
 FARTHEST_DOWN = 1.0 + 1e-6
 
-# Most walls touched that a body tries to go along.
+# Most of the walls touched that a body tries to slide along.
 _MOST_TRIED = 4
 
 
@@ -69,7 +70,7 @@ class WalkLimits(NamedTuple):
     farthest: float  # how far it may move the body, pushes included, in meters
     snap: float  # how far down it may set the body to stay on the ground, in meters
     walkable: float  # the least y of a walkable unit normal
-    max_rounds: int  # of pushing out, but for one more
+    max_rounds: int  # of pushing out; one more is made
 
 
 class _TriedPlace(NamedTuple):
@@ -78,24 +79,25 @@ class _TriedPlace(NamedTuple):
     offset: Vec3
     manifold: Manifold  # there, listed in the scene
     planes: int  # of walls met so far, in the scene
-    on_ground: bool  # whether it was set on walkable ground, and no wall moved it since
+    on_ground: bool  # whether the body was set on walkable ground, and no wall has moved it since
     blocked: bool  # whether walls moved it
 
 
 class _Edge(NamedTuple):
-    """An edge on the way of a walk, such as that of a step that it comes down."""
+    """An edge that a walk comes over, such as that of a step down."""
 
     is_there: bool
     place: _TriedPlace  # of a body that lies on it
-    most_aside: float  # how far off its start a walk may end beside it, in meters
+    most_aside: float  # how far from its start a walk may end beside the edge, in meters
 
 
 @kernel
 def _falls_away(normal: Vec3, face: Vec3, direction: Vec3) -> bool:
-    """Tell whether a contact of that normal with a triangle falls away along a displacement.
+    """Tell whether a contact with a triangle falls away along a displacement.
 
-    At an edge, any direction off it does. On a steep face, one more down it than along it does:
-    else a body that walks downhill beside a steep bank would walk on into the bank.
+    ``normal`` is the contact's, ``face`` the triangle's. At an edge, each direction off the edge
+    falls away. On a steep face, a direction falls away if it leads more down the face than along
+    it: else a body that walks downhill beside a steep bank would walk on into the bank.
     """
     off = dot(normal, direction)
     if abs(dot(normal, face)) < SAME_NORMAL_COSINE:
@@ -111,8 +113,9 @@ def support(
 ) -> tuple[float, float, bool]:
     """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
 
-    The first is on walkable ground, the second, not less, on any; -inf if there is none. Then
-    whether the second falls away along ``direction``.
+    The first lift is onto walkable ground, the second onto any ground, so it is not less; -inf if
+    there is none. The third value tells whether the ground of the second falls away along
+    ``direction``.
     """
     best, held, falls = -np.inf, -np.inf, False
     candidates, foot = scene.candidates, offset[1] - scene.body.half_extents[1]
@@ -123,13 +126,13 @@ def support(
         least = max(best, lowest)
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
         up = -np.inf
-        if top - foot > least:  # some part of it is that high
+        if top - foot > least:  # part of the triangle is high enough
             up = rise_onto(candidates, k, offset, scene.body, scene.work)
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.work)
             upright = normal[1]
-            if depth < -CONTACT_MARGIN:  # a neighbor keeps the body off: its face counts too
+            if depth < -CONTACT_MARGIN:  # an adjacent triangle covers it: its face counts too
                 face = float(candidates[k, NORMAL + 1])
                 upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
             elif upright > 0.0 and up > held:
@@ -145,11 +148,11 @@ def support(
 def _push_once(
     scene: Scene, start: Vec3, place: _TriedPlace, highest: float, limits: WalkLimits
 ) -> tuple[bool, _TriedPlace]:
-    """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
+    """Lift a body onto the walkable ground it is in, then push it out of the walls it is in.
 
-    Returns (whether that leads anywhere, the place then). It does not where a wall is overhead or
-    moves the body too far from the start, and where it is in something that is neither wall nor
-    ground up to ``highest``.
+    Returns (whether the place is of use, the place then). It is of no use if a wall is overhead, if
+    walls move the body too far from the start, or if the body is in something that is neither a
+    wall nor ground up to ``highest``.
     """
     offset, manifold, on_ground = place.offset, place.manifold, place.on_ground
     up = rise_of_feet(scene, offset, manifold.contacts, highest - offset[1], limits.walkable)
@@ -174,9 +177,10 @@ def _push_once(
 def _foothold(
     scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, limits: WalkLimits
 ) -> tuple[float, float, bool]:
-    """Do as `support` for a place, without ground that the body only leans against.
+    """Return as `support` for a place, without ground that the body only leans against.
 
-    Walls have pushed it off such ground after it was set up there, as off a bar of a railing.
+    Walls have pushed the body off such ground after it was lifted onto it, as onto the bar of a
+    railing.
     """
     lowest, walkable = -limits.snap - WALL_CLEARANCE, limits.walkable
     down, held_at, falls = support(scene, place.offset, displacement, lowest, walkable)
@@ -191,7 +195,7 @@ def _foothold(
 
 @kernel(no_refcount=True)
 def _raised(scene: Scene, place: _TriedPlace, up: float, on_ground: bool) -> _TriedPlace:
-    """Return a place that much higher."""
+    """Return a place ``up`` meters higher."""
     offset = add(place.offset, (0.0, up, 0.0))
     manifold = list_contacts(scene, offset)
     return replaced(place, offset=offset, manifold=manifold, on_ground=on_ground)
@@ -206,7 +210,7 @@ def _walked(ended: int, offset: Vec3, planes: int, manifold: Manifold, rounds: i
 @kernel(no_refcount=True)
 def _give_up(scene: Scene, start: Vec3, place: _TriedPlace, rounds: int) -> Walked:
     """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
-    # Between walls that close in on each other.
+    # Between walls that narrow, a little higher may be room.
     up = clearing_rise(scene, place.offset, False)
     if up <= WALL_CLEARANCE:
         offset = add(place.offset, (0.0, up, 0.0))
@@ -230,12 +234,12 @@ def _set_down(
 ) -> tuple[int, _TriedPlace, _Edge]:  # fmt: skip
     """Set a body down on the ground under a place.
 
-    Returns how the walk ends (FREE: it goes on), the place then, and the edge that the body lies on
-    before it comes down as far.
+    Returns how the walk ends (FREE: it goes on), the place then, and the edge on which the body
+    lies before it comes down to that place.
     """
     down, held_at, falls = _foothold(scene, start, displacement, place, limits)
     if held_at > down and falls and down == -np.inf:
-        # From the edge, ground may be near enough.
+        # Ground out of reach from the place may be in reach from the edge.
         lower = _raised(scene, place, held_at, True)
         lowest = -limits.snap - WALL_CLEARANCE
         further, _, _ = support(scene, lower.offset, displacement, lowest, limits.walkable)
@@ -256,10 +260,10 @@ def _set_down(
 def _back_to_edge(
     scene: Scene, start: Vec3, place: _TriedPlace, edge: _Edge, rounds: int
 ) -> Walked:
-    """End a walk that found no place to stand, on the edge that it came over if there is one."""
+    """End a walk that found no place to stand on the edge that it came over, if there is one."""
     there = edge.place
     if edge.is_there and max(there.manifold.depth, there.manifold.overlap) <= SLOP:
-        # Down beside a step the body would be thrown off its edge: it goes over the edge.
+        # Set down beside a step, the body would be thrown off: it stays on the edge instead.
         list_contacts(scene, there.offset)
         ended = BLOCKED if there.blocked else ON_EDGE
         return _walked(ended, there.offset, there.planes, there.manifold, rounds)
@@ -270,12 +274,12 @@ def _back_to_edge(
 def _try_displacement(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, planes: int
 ) -> Walked:
-    """Do as `walk` for one displacement, all of it: from between walls it leads NOWHERE.
+    """Return as `walk` for the whole of one displacement; NOWHERE if it ends between walls.
 
     The scene has ``planes`` planes already.
     """
     size, _ = flat(displacement)
-    # Higher ground is no slope but a step, even if it is level on top.
+    # Ground higher than the steepest slope is a step, even if it is level on top.
     highest = start[1] + (rise_of_slope(size, limits.walkable) + WALL_CLEARANCE)
     offset = add(start, displacement)
     place = _TriedPlace(offset, list_contacts(scene, offset), planes, False, planes > 0)
@@ -308,7 +312,7 @@ def _try_displacement(
 
 @kernel(no_refcount=True)
 def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, walkable: float) -> int:
-    """Write the walls that a body touches and is led into as planes; return how many."""
+    """Write the touched walls that a displacement leads into as planes; return how many."""
     contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
     for i in range(contacts):
         normal = three(scene.contacts, i, PUSH)
@@ -320,7 +324,7 @@ def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, walkable: flo
 
 @kernel(no_refcount=True)
 def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, walkable: float, i: int) -> Vec3:
-    """Keep one of the walls touched as the scene's only plane; return the displacement along it."""
+    """Keep touched wall i as the scene's only plane; return the displacement along it."""
     _walls_touched(scene, start, displacement, walkable)
     wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, PLANE_CANDIDATE])
     note_plane(scene, int(np.int64(0)), wall, candidate)
@@ -331,10 +335,10 @@ def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, walkable: float,
 def _along_walls(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, walked: Walked
 ) -> Walked:
-    """Slide along one wall that a body touches at its start, where several walls stop it.
+    """Slide along one wall that a body touches at its start, if several walls have stopped it.
 
-    A displacement deep into a wall comes out of the sides of the wall's pieces, such as blocks.
-    Returns ``walked``, where the displacement itself led, if that is as far.
+    Deep in a wall of several pieces, such as blocks, the body is pushed out of their sides too, and
+    so stopped. Returns the walk by the displacement itself if no wall leads farther.
     """
     walls = min(_walls_touched(scene, start, displacement, limits.walkable), _MOST_TRIED)
     for i in range(walls):
@@ -353,7 +357,7 @@ def _along_walls(
 def _into_corner(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, rounds: int
 ) -> Walked:
-    """Move a body by as much of a displacement as leads somewhere; the rest a corner takes."""
+    """Move a body by the largest possible part of a displacement; a corner takes the rest."""
     size, ahead = flat(displacement)
     share, part, offset = 0.0, 0.5, start
     planes = int(np.int64(0))  # for a literal 0, functions would compile twice
@@ -373,10 +377,10 @@ def _into_corner(
 def walk(scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits) -> Walked:
     """Move a body along the ground by a horizontal displacement, within limits.
 
-    Where the whole displacement leads nowhere, as into a corner, it goes a part of it. The scene is
-    left with the planes of the walls met, and the contacts where the body is.
+    If the whole displacement leads nowhere, as into a corner, the body goes a part of it. The scene
+    is left with the planes of the walls met, and the contacts where the body is.
     """
-    # Walls one after another would push it along them, farther for a longer displacement.
+    # Pushed out of walls one after another, the body would slide farther for a longer displacement.
     scene = at_once(scene)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
     walked = _try_displacement(scene, start, displacement, limits, none)
@@ -393,8 +397,8 @@ def stays_on_ground(
 ) -> bool:
     """Tell whether a body that landed is still on walkable ground after its next step.
 
-    Else it only grazes an edge, and goes on falling. The scene's planes and contacts are left as
-    those of that step.
+    If not, it only grazes an edge, and goes on falling. The scene is left with the planes and
+    contacts of that step.
     """
     size, _ = flat(displacement)
     limits = WalkLimits(farthest, max(snap, rise_of_slope(size, walkable)), walkable, 1)
