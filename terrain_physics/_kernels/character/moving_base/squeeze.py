@@ -388,14 +388,6 @@ def _most_rise(state: Floats, rules: Floats, body: Body) -> float:
     return max(step_height(rules, body), body.least)
 
 
-@kernel(inline=True)
-def _base_number(state: Floats, ground: GroundTable, moving_base: MovingBase) -> int:
-    """Return the number of the part that carries a grounded body; -1: none."""
-    if moving_base.row == 0 or state[at.GROUNDED] == 0.0:
-        return -1
-    return int(movers_of(ground)[moving_base.row, NUMBER])
-
-
 @kernel
 def _move_with_parts(
     scene: Scene, ground: GroundTable, moving_base: MovingBase, base_part: int, near: _NearParts,
@@ -403,7 +395,8 @@ def _move_with_parts(
 ) -> Vec3:  # fmt: skip
     """Return where a body is after its base has carried it and the other parts have pushed it.
 
-    They all move together, in steps. The base alone would carry the body's center to ``end``.
+    They all move together, in steps. The base alone (the part ``base_part``, or -1 for none) would
+    carry the body's center to ``end``.
     """
     body, spot, on_base_part = scene.body, center, with_base_part(ground, base_part)
     longest = _longest_displacement(ground, body, center, end, near.rows, near.parts)
@@ -458,7 +451,9 @@ def carry_and_squeeze(
             end = center_of(carried_to(moving_base, 1.0), body)
     walkable = float(rules[at.SLOPE_COSINE]) - SLOPE_SLACK
     near = _NearParts(rows, count, _most_rise(state, rules, body), walkable)
-    base_part = _base_number(state, ground, moving_base)
+    base_part = -1
+    if moving_base.row > 0 and state[at.GROUNDED] != 0.0:
+        base_part = int(movers_of(ground)[moving_base.row, NUMBER])
     center = _move_with_parts(scene, ground, moving_base, base_part, near, start, end)
     for i in range(count):
         if int(rows[i, _ROW]) == moving_base.row:  # the moving base pushes last

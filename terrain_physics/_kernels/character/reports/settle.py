@@ -53,20 +53,6 @@ def _put_place(state: Floats, movement: MovementRules, motion: Motion, delta_tim
 
 
 @kernel(inline=True, no_refcount=True)
-def _put_ground(state: Floats, movement: MovementRules, motion: Motion, scene: Scene) -> None:
-    """Write the ground that a body stands on or touches."""
-    footing, contacts = motion.footing, motion.tally.contacts
-    kind, normal = (at.WALKABLE if footing.grounded else at.AIRBORNE), footing.normal
-    if contacts > 0 and not (footing.grounded and (movement.by_sum or footing.stepping)):
-        kind, normal = kind_of_ground(
-            scene, contacts, footing.grounded, normal, movement.walkable, movement.by_sum
-        )
-    center = add(motion.origin, motion.offset)
-    report_ground(state, scene, center, contacts, normal, kind)
-    put_three_at(state, at.GROUND_NORMAL, normal)
-
-
-@kernel(inline=True, no_refcount=True)
 def settle(
     state: Floats, movement: MovementRules, motion: Motion, scene: Scene, delta_time: float,
     limit: int,
@@ -79,7 +65,14 @@ def settle(
     """
     footing, tally = motion.footing, motion.tally
     _put_place(state, movement, motion, delta_time)
-    _put_ground(state, movement, motion, scene)
+    kind, normal = (at.WALKABLE if footing.grounded else at.AIRBORNE), footing.normal
+    if tally.contacts > 0 and not (footing.grounded and (movement.by_sum or footing.stepping)):
+        kind, normal = kind_of_ground(
+            scene, tally.contacts, footing.grounded, normal, movement.walkable, movement.by_sum
+        )
+    center = add(motion.origin, motion.offset)
+    report_ground(state, scene, center, tally.contacts, normal, kind)
+    put_three_at(state, at.GROUND_NORMAL, normal)
     _put_footing(state, footing, tally)
     state[at.HITS] = tally.hits
     state[at.CONTACTS], state[at.ROUNDS], state[at.LIFTED] = (

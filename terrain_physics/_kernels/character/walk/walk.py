@@ -228,16 +228,6 @@ def _arrived(place: _TriedPlace, rounds: int) -> Walked:
 
 
 @kernel(inline=True, no_refcount=True)
-def _lifted_clear(scene: Scene, place: _TriedPlace, highest: float) -> _TriedPlace:
-    """Return a place lifted out of ground that no contact leads out of, unless that is too high.
-
-    Such ground is, for example, a peak that sticks into a corner of a box.
-    """
-    up = clearing_rise(scene, place.offset, False)
-    return _raised(scene, place, up, place.on_ground) if place.offset[1] + up <= highest else place
-
-
-@kernel(inline=True, no_refcount=True)
 def _set_down(
     scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, edge: _Edge,
     limits: WalkLimits,
@@ -280,13 +270,6 @@ def _back_to_edge(
     return _give_up(scene, start, place, rounds)
 
 
-@kernel(inline=True)
-def _is_beside(place: _TriedPlace, start: Vec3, edge: _Edge) -> bool:
-    """Tell whether a walk has come down beside an edge, too far off to have come over it."""
-    aside, _ = flat(subtract(place.offset, start))
-    return edge.is_there and aside > edge.most_aside
-
-
 @kernel(noinline=True, no_refcount=True)
 def _try_displacement(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, planes: int
@@ -308,9 +291,13 @@ def _try_displacement(
             if not leads_on:
                 break
         elif place.manifold.overlap > STUCK_DEPTH and not is_lifted:
-            is_lifted, place = True, _lifted_clear(scene, place, highest)
+            # Ground that no contact leads out of, such as a peak in a corner of a box.
+            is_lifted, up = True, clearing_rise(scene, place.offset, False)
+            if place.offset[1] + up <= highest:
+                place = _raised(scene, place, up, place.on_ground)
         elif place.on_ground:
-            if _is_beside(place, start, edge):
+            aside, _ = flat(subtract(place.offset, start))
+            if edge.is_there and aside > edge.most_aside:
                 break
             return _arrived(place, rounds)
         else:
