@@ -324,7 +324,7 @@ class GroundReport(Fields):
 
     @property
     def air_time(self) -> float:
-        """Seconds since it was last grounded or wedged, or since its first update; 0 while it is."""
+        """Seconds since it was grounded or wedged, or since its first update; 0 while it is."""
         return self._values[columns.AIR_TIME]
 
     @property
