@@ -8,7 +8,7 @@ imports.
 # --- Contacts of a body with the ground
 
 # Surfaces closer than this count as touching. Unit: m. Read by: character, character.contacts,
-# character.flight, character.moving_base, character.reports, character.walk.
+# character.flight, character.moving_base, character.reports, character.steps, character.walk.
 CONTACT_MARGIN = 1e-4
 
 # Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character.contacts,
@@ -52,8 +52,8 @@ SHORT_SHARE = 1e-9
 # character.contacts.
 PARALLEL_PLANES_SINE = 1e-6
 
-# A slope of exactly the limit is walkable. Unit: difference of cosines. Read by: character,
-# character.contacts, character.moving_base.
+# A slope of exactly the limit is walkable. Unit: difference of cosines. Read by:
+# character.contacts, character.moving_base, character.steps.
 SLOPE_SLACK = 1e-9
 
 # A velocity that leads into a plane by no more is along it, and normals that differ by no more are
@@ -160,7 +160,7 @@ HALF_PLANE_SLACK = 1e-9
 PARALLEL_HALF_PLANES_SINE = 1e-9
 
 # Distance from the line of a half-plane at which a body hits the character beyond it. Unit: m.
-# Read by: character.
+# Read by: character.steps.
 HALF_PLANE_REACHED = 1e-6
 
 # Distance above the top of a character that counts as on it. Unit: m. Read by: character.others.

@@ -58,11 +58,13 @@ _NOT_A_NUMBER = (str, bytes, bytearray, complex, np.complexfloating)
 
 
 def _number(name: str, rule: str, value: Any) -> float:
-    # float() would also accept the string "1.0", an array of one element, and a NumPy complex
-    # number without its imaginary part.
-    if isinstance(value, _NOT_A_NUMBER) or getattr(value, "ndim", 0) != 0:
-        raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
-    if not isinstance(value, (int, float)):
+    if type(value) is float:
+        return value
+    if type(value) is not int:
+        # float() would also accept the string "1.0", an array of one element, a NumPy complex
+        # number without its imaginary part, and a lazy number, which it would compute.
+        if isinstance(value, _NOT_A_NUMBER) or getattr(value, "ndim", 0) != 0:
+            raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
         refuse_lazy(name, value)
     try:
         return float(value)

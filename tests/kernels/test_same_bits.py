@@ -13,10 +13,7 @@ ROOT = Path(__file__).parents[2]
 STORY = """
 import numpy as np
 from pyglm import glm
-from terrain_physics import (
-    BoxCollider, CharacterMovement, HeightMap, SphereCollider,
-    rows.intersect_obb_triangle, rows.intersect_sphere_triangle,
-)
+from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, rows
 
 def tell():
     rng = np.random.default_rng(4)
