@@ -284,7 +284,7 @@ def distance2_of(agents: Floats, i: int, k: int) -> float:
     return float(x * x + z * z)
 
 
-@kernel
+@kernel(no_refcount=True)
 def list_near(grid: AgentGrid, size: float, i: int, search_radius: float, near: Int64s) -> int:
     """Write the other agents with centers within a radius of agent i's; return how many."""
     agents, cells, starts = grid.rows, grid.cells, grid.starts
@@ -433,7 +433,7 @@ def following_gap(agents: Floats, i: int, k: int) -> float:
     return _FOLLOWING_GAP * float(agents[i, RADIUS] + agents[k, RADIUS])
 
 
-@kernel
+@kernel(no_refcount=True)
 def _insert_nearest(
     near: Int64s, gaps: Floats, keys: UInt64s, count: int, k: int, gap: float, key: np.uint64
 ) -> int:

@@ -77,7 +77,7 @@ def find_characters_below(
             agents[i, SLIDE], agents[i, SLIDE + 1] = far * x, far * z
 
 
-@kernel
+@kernel(no_refcount=True)
 def _highest(agents: Floats, order: Int64s, words: UInt64s, candidates: Int64s, count: int) -> int:
     """Return the agent whose top gets highest; of equal ones, that of the least word."""
     best = candidates[0]
@@ -104,7 +104,7 @@ def _put_floor(agents: Floats, order: Int64s, i: int, below_it: int, seconds: fl
     )
 
 
-@kernel
+@kernel(no_refcount=True)
 def _nearest(
     agents: Floats, order: Int64s, words: UInt64s, i: int, candidates: Int64s, count: int
 ) -> int:
@@ -128,7 +128,7 @@ def _away(agents: Floats, i: int, below: int) -> tuple[float, float]:
     return x, float(agents[i, Z] - agents[below, Z]) / distance
 
 
-@kernel
+@kernel(no_refcount=True)
 def _is_free_beside(
     grid: AgentGrid, size: float, widest: float, i: int, below: int, x: float, z: float,
     neighbors: Int64s,
