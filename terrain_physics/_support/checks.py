@@ -58,8 +58,8 @@ _NOT_A_NUMBER = (str, bytes, bytearray, complex, np.complexfloating)
 
 
 def _number(name: str, rule: str, value: Any) -> float:
-    if type(value) is float:
-        return value
+    if isinstance(value, float):
+        return float(value)
     if type(value) is not int:
         # float() would also accept the string "1.0", an array of one element, a NumPy complex
         # number without its imaginary part, and a lazy number, which it would compute.
