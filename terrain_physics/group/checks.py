@@ -1,4 +1,4 @@
-"""Per-character checks: values given for many characters; errors name whose value is bad."""
+"""Per-character checks of values for many characters; errors name the key of the bad value."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -26,7 +26,7 @@ def number_per_character(name: str, value: ArrayLike, keys: Sequence[Key]) -> Fl
 
 
 def three_per_character(name: str, one: str, values: ArrayLike, keys: Sequence[Key]) -> Floats:
-    """Return three finite numbers (n, 3) for each key; ``one`` is what those of one are."""
+    """Return three finite numbers (n, 3) for each key; ``one`` names those of one character."""
     given = checks.real_array(name, values)
     if given.shape == (0,):  # an empty list stands for no rows
         given = given.reshape(0, 3)
@@ -51,7 +51,7 @@ def velocities_per_character(velocities: ArrayLike | None, keys: Sequence[Key]) 
 def rotations_per_character(rotations: Any, keys: Sequence[Key]) -> Floats:
     """Return rotations (n, 9), row by row, for each key."""
     if isinstance(rotations, np.ndarray) and rotations.shape == (len(keys), 3, 3):
-        with suppress(TypeError, ValueError):  # one by one below, to name the bad one
+        with suppress(TypeError, ValueError):  # checked one by one below, to name the bad one
             return checks.rotations("rotations", rotations).reshape(-1, 9)
     checked = _each("rotations", rotations, keys, partial(checks.rotation, "rotation"))
     return np.array(checked).reshape(-1, 9)
@@ -60,14 +60,14 @@ def rotations_per_character(rotations: Any, keys: Sequence[Key]) -> Floats:
 def random_states_per_character(
     seed: int, keys: Sequence[Key], seeds: Iterable[Any] | None
 ) -> UInt64s:
-    """Return the random states (n,) that seeds stand for; None: those of a group's own seed."""
+    """Return the random states (n,) of seeds; None: those of a group's own seed."""
     if seeds is None:
         return seeds_of(seed, keys)
     return np.array(_each("seeds", seeds, keys, first_random_state), dtype=np.uint64)
 
 
 def _each(name: str, values: Any, keys: Sequence[Key], check: Callable[[Any], Any]) -> list[Any]:
-    """Return what a check makes of one value for each key."""
+    """Return the results of a check for one value of each key."""
     given = checks.listed(name, values)
     if len(given) != len(keys):
         raise ValueError(f"{name} must be {len(keys)}, one for each, got {len(given)}")

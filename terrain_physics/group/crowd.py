@@ -19,22 +19,22 @@ from terrain_physics._kernels.crowd.standing_on_characters import find_character
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._support.threads import Workers
 
-# Pairs are listed for so many times the longest displacement, as pushes may lead farther, and for a
-# least displacement.
+# Pairs are listed for the longest displacement times a factor, as pushes may lead farther, and for
+# a least displacement.
 _SEARCH_FACTOR, _LEAST_DISPLACEMENT = 1.25, 1e-3  # meters
 
 # Initial room for the pairs of one character.
 _FIRST_PAIRS = 16
 
-# Rounds of half-planes where moving bases carry characters, each by how far the last lets them go.
+# Rounds of half-planes on moving bases; each round uses the displacements that the last one allows.
 _ROUNDS_ON_MOVING_BASES = 8
 
-# Nanoseconds that each stage takes for one character, roughly.
+# Rough costs of the stages for one character, in nanoseconds.
 _BELOW_COST, _PAIRS_COST, _PREFERRED_COST, _HALF_PLANES_COST = 20, 300, 200, 200
 
 
 class Crowd:
-    """Working memory of a crowd: nothing in it outlasts an update.
+    """Working memory of a crowd; its contents are valid for one update.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class Crowd:
     ) -> Floats:
         """Return the constraints of n characters among others in an update: (n * CROWD_SIZE,).
 
-        ``states``, ``rules`` and ``table`` are as of `update_characters`, ``words`` (n,) all
-        different. The result is valid until the next call.
+        ``states``, ``rules`` and ``table`` are as of `update_characters`; the ``words`` (n,) are
+        all different. The result is valid until the next call.
         """
         count = len(words)
         if count != len(self._grid.order):
@@ -110,7 +110,7 @@ class Crowd:
     def _list_pairs(
         self, size: float, widest: float, most: float, words: UInt64s, workers: Workers
     ) -> None:
-        """List the pairs, with as much room as they need."""
+        """List the pairs, and make the room that they need."""
 
         def pair(first: int, last: int) -> int:
             return list_pairs(self._grid, size, widest, most, words, self._pairs, first, last)
@@ -122,7 +122,7 @@ class Crowd:
             workers.run(pair, len(words), _PAIRS_COST)
 
     def _solve(self, seconds: float, workers: Workers) -> float:
-        """Solve for the displacements of all; return the length of the longest."""
+        """Solve for the displacements of all agents; return the length of the longest."""
         agents, pairs = self._grid.rows, self._pairs
 
         def prefer(first: int, last: int) -> None:

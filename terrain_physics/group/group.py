@@ -57,7 +57,7 @@ from terrain_physics.group.table import GroupTable
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 
-# Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
+# Rough costs of an update of a moving character and of one at rest, in nanoseconds.
 _MOVING_COST, _RESTING_COST = 2_000, 20
 
 
@@ -65,33 +65,34 @@ _MOVING_COST, _RESTING_COST = 2_000, 20
 class CharacterGroup(GroupTable):
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 
-    It is a mapping from keys to members, and a table whose arrays have a row for each, in the order
-    in which they were added.
+    It is a mapping from keys to members, and a table: its arrays have a row for each character, in
+    the order in which they were added.
 
-    What happens to one depends on its key, its state and the ground: not on the others, unless they
-    ``collide``, and never on the order in which they were added, or the number of threads.
+    The result of a character depends on its key, its state and the ground. It depends on other
+    characters only if they ``collide``, and never on the order in which they were added, or on the
+    number of threads.
 
     Parameters
     ----------
     ground : HeightMap, TriangleMesh or Ground
-        What to stand on.
+        The ground to stand on.
     collider : SphereCollider, CapsuleCollider or BoxCollider, optional
-        The body of those that are added without one of their own.
+        The body of characters that are added without one of their own.
     seed : int, default 0
-        Where the shuffling of contacts starts, together with each key.
+        The start of the shuffling of contacts, together with each key.
     threads : int, optional
-        How many threads an update uses; None: one for each processor. The results are the same.
+        Number of threads of an update; None: one for each processor. The results are the same.
     collide : bool, default False
-        Whether they keep out of each other's way and push each other. See the notes.
+        Whether characters collide with and push each other. See the notes.
     heads : {"slide", "stand"}, default "slide"
-        What those that collide do on the head of another one: they slide off it, or stand there as
-        on level ground.
+        Whether a colliding character on top of another one slides off, or stands there as on level
+        ground.
     max_delta : float, default 0.25
-        The longest time that one update lives, as of a `CharacterMovement`.
+        The longest time of one update, as of a `CharacterMovement`.
     rules : CharacterRules, optional
-        For those that are added without rules of their own.
+        The rules of characters that are added without rules of their own.
     **rules_by_name
-        As for `CharacterMovement`, such as ``slope_limit`` and ``material_rules``, in place of
+        As for `CharacterMovement`, such as ``slope_limit`` and ``material_rules``; they replace
         those of `rules`.
 
     Raises
@@ -101,30 +102,33 @@ class CharacterGroup(GroupTable):
 
     Notes
     -----
-    Those that collide are upright cylinders around their colliders to each other, and meet if they
-    are at the same height and their `layers` and `mask` allow it. Displacements follow from all
-    places before the update and all preferred velocities, so there is no order of turns: each has
-    its share of the gap to each other one, by mass, and goes no farther. So none walks into another
-    or past it, however fast, and a crowd that presses on comes to rest.
+    For each other, colliding characters are upright cylinders around their colliders. They collide
+    if they are at the same height and their `layers` and `mask` allow it. Displacements follow from
+    all places before the update and all preferred velocities, so the order of characters does not
+    matter: each has its share of the gap to each other one, by mass, and goes no farther. So no
+    character walks into another one or through it at any speed, and a crowd that presses on comes
+    to rest.
 
-    A character that walks against others pushes them along, by mass, up to 32 in a row; walls,
-    slopes and the ground hold a pushed character as they hold one that walks. Of those that go the
-    same way, the ones behind stay back a tenth of both widths and leave the way to the ones ahead,
-    so that crowds flow through doors. `hits` and ``blocked_by`` tell the other character that one
-    runs into, by its row, as ``other``.
+    A character that walks against others pushes them along, by mass, up to 32 in a row. Walls,
+    slopes and the ground hold a pushed character as they hold one that walks. Among characters that
+    go the same way, those behind stay back by a tenth of both widths and give way to those ahead,
+    so that crowds flow through doors. In `hits` and ``blocked_by``, ``other`` is the row of the
+    other character that one runs into.
 
-    Characters on one moving base go along together; others hold back a character that a conveyor
-    carries against them. Where one is carried that cannot go on, as at the end of a belt or against
-    a wall, those behind may come into it, and so may a character that a moving part pushes. Those
-    that overlap, also because they were put there, are pushed apart at no more than 3 m/s. Of its
-    velocity each keeps what the others leave it; being pushed adds nothing to it. No character
-    steps aside by itself: dense streams head on block each other until the game steers them.
+    Characters on the same moving base go along together. Others hold back a character that a
+    conveyor carries against them. If a carried character cannot go on, as at the end of a belt or
+    against a wall, those behind may be carried into it; a character that a moving part pushes may
+    be pushed into others too. Overlapping characters, also those put there, are pushed apart at no
+    more than 3 m/s. Others may take velocity from a character, but pushes add none to it. No
+    character steps aside by itself: dense streams head on block each other until the game steers
+    them.
 
-    Heads are flat, and a character above falls no deeper: by ``heads="slide"`` it slides off to the
-    nearest side at 3 m/s, in the air. Where other heads are there, it goes over them in some
-    direction until it is off, and in another one after 1, 3, 7, 15 ... seconds. By
-    ``heads="stand"`` it stands, walks and jumps there, but climbs no steps from there and is not
-    carried along, but up and down. `states` says "character" of both.
+    The top of a character is flat, and another one above does not fall below it. By
+    ``heads="slide"`` it slides off to the nearest side at 3 m/s, in the air. If other characters
+    are there, it goes over them in one direction until it is off, and in another direction after 1,
+    3, 7, 15 ... seconds. By ``heads="stand"`` it stands, walks and jumps there. It climbs no steps
+    from there, and the character below carries it up and down, but not along. In `states` both are
+    "character".
 
     Examples
     --------
@@ -172,7 +176,7 @@ class CharacterGroup(GroupTable):
         known_seed = checks.whole("seed", seed, 0, 2**64 - 1)
         self._rules = columns.RULES.defaults()
         self._material_rules = put_rules(self._rules, rules, rules_by_name, ())
-        Workers(threads)  # refuses what is no number of threads
+        Workers(threads)  # refuses a value that is no number of threads
         self._threads = threads
         checks.instance("collide", collide, bool)
         stand_on_characters = checks.choice("heads", heads, ("slide", "stand")) == "stand"
@@ -183,10 +187,11 @@ class CharacterGroup(GroupTable):
 
     @property
     def ground(self) -> AnyGround:
-        """What they stand on; set another one, and the next update goes on there.
+        """The ground they stand on; set another one, and the next update goes on there.
 
-        Until then no report names a triangle. TypeError for what is no ground, ValueError for one
-        of whose cells a body covers too many, naming its key; nothing has changed then.
+        Until then no report names a triangle. Raises TypeError for a value that is no ground, and
+        ValueError, naming the key, for a ground with so small cells that a body covers too many.
+        Nothing has changed then.
         """
         return self._data.ground
 
@@ -213,7 +218,7 @@ class CharacterGroup(GroupTable):
         -------
         int
             It follows from the group's seed and the key alone. A `CharacterMovement` with this seed
-            goes the same way, bit for bit.
+            moves the same, bit for bit.
         """
         return seed_of(self._data.seed, checked_key(key))
 
@@ -235,32 +240,34 @@ class CharacterGroup(GroupTable):
         Parameters
         ----------
         key : str or int
-            Its name, which no other has. The whole numbers 1 and "1" are two keys.
+            Its name, which no other character has. The whole number 1 and the text "1" are two
+            keys.
         position : three numbers
             In meters.
         movement : CharacterMovement, optional
-            One that there is, such as the player's with its owner, instead of a new one and all
-            else here. As it is, it comes to the ground of the group, which updates it from now on;
-            the game goes on to read and steer it. Removed, it is one alone again.
+            An existing character, such as the player's with its owner, in place of all other
+            arguments. It keeps its state, comes to the ground of the group, and is updated by the
+            group from now on; the game goes on to read and steer it. After removal it is a
+            character alone again.
         collider : SphereCollider, CapsuleCollider or BoxCollider, optional
             Its body; default: the group's.
         velocity : three numbers, optional
-            In m/s; set by the game, so that friction leaves it alone in the next update.
+            In m/s; it counts as set by the game, so that friction does not reduce it in the next
+            update.
         rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
-            How the body is turned.
+            The rotation of the body.
         seed : int or numpy.random.Generator, optional
-            Where the shuffling of contacts starts; default: `seed_of` the key.
+            The start of the shuffling of contacts; default: `seed_of` the key.
         rules : CharacterRules, optional
             All its rules; default: the group's.
         **rules_by_name
-            As for `CharacterMovement`, such as ``slope_limit``, in place of those of `rules`.
+            As for `CharacterMovement`, such as ``slope_limit``; they replace those of `rules`.
 
         Raises
         ------
         TypeError, ValueError
-            As for `CharacterMovement`, naming the key; for a key that is there already; where
-            neither the group nor the character has a collider; and for a movement that is in a
-            group.
+            As for `CharacterMovement`, naming the key; for a key that is already used; if neither
+            the group nor the character has a collider; and for a movement that is in a group.
         """
         name = checked_key(key)
         self._data.refuse_known([name])
@@ -285,7 +292,7 @@ class CharacterGroup(GroupTable):
         self._data.add([name], body, own_rules)
 
     def _add_movement(self, key: Key, movement: Any, given: dict[str, Any]) -> None:
-        """Add a character that there is, and refuse all else that is ``given``."""
+        """Add an existing character, and refuse all other arguments ``given``."""
         checks.instance("movement", movement, CharacterMovement)
         for name, value in given.items():
             if value is not None:
@@ -304,33 +311,33 @@ class CharacterGroup(GroupTable):
         rules: CharacterRules | None = None,
         **rules_by_name: Any,
     ) -> None:
-        """Add characters, as `add` would one by one, but all or none of them.
+        """Add characters as `add` does one by one, but all or none of them.
 
         Parameters
         ----------
         keys : iterable of str or int
-            Their names, n of them, which no others have.
+            Their names, n of them, which no other characters have.
         positions : array_like, shape (n, 3)
             In meters.
         velocities : array_like, shape (n, 3), optional
             In m/s; set by the game.
         rotations : iterable, optional
-            How each body is turned, as `add` takes it; an array has the shape (n, 3, 3).
+            The rotation of each body, as `add` takes it; an array has the shape (n, 3, 3).
         collider : SphereCollider, CapsuleCollider or BoxCollider, optional
             The body of all; default: the group's.
         seeds : iterable of int or numpy.random.Generator, optional
-            Where the shuffling of their contacts starts; default: `seed_of` each key.
+            The start of the shuffling of their contacts; default: `seed_of` each key.
         rules : CharacterRules, optional
             The rules of all; default: the group's.
         **rules_by_name
-            As for `CharacterMovement`, in place of those of `rules`. Each is one value for all, or
+            As for `CharacterMovement`; they replace those of `rules`. Each is one value for all, or
             an array of n; ``material_rules`` are one mapping for all.
 
         Raises
         ------
         TypeError, ValueError
-            As of `add`, naming the first key where there is a value for each; and for a key that
-            comes twice. Nothing has changed then.
+            As for `add`, naming the first key with a bad value; and for a key given twice. Nothing
+            has changed then.
 
         Examples
         --------
@@ -357,7 +364,7 @@ class CharacterGroup(GroupTable):
         self._data.add(names, body, own_rules)
 
     def _body(self, collider: Collider | None) -> Collider:
-        """Return the body of newcomers, the group's where they have none of their own."""
+        """Return the body of new characters: the group's if they have none of their own."""
         return checked_collider(self._collider if collider is None else collider)
 
     def _put_rules(
@@ -367,7 +374,7 @@ class CharacterGroup(GroupTable):
         changes: Mapping[str, Any],
         keys: Sequence[Key] | None = None,
     ) -> MaterialRules:
-        """Give newcomers the group's rules, or those of a value, but for some by name."""
+        """Give new characters the group's rules, or those of a value, then some by name."""
         rows.rules[:] = self._rules
         return put_rules(rows.rules, rules, changes, self._material_rules, keys)
 
@@ -381,7 +388,7 @@ class CharacterGroup(GroupTable):
         Raises
         ------
         KeyError
-            If it is not there.
+            If no character has the key.
         """
         self._data.remove([checked_key(key)])
 
@@ -395,9 +402,9 @@ class CharacterGroup(GroupTable):
         Raises
         ------
         KeyError
-            For a key that is not there. Nothing has changed then.
+            For a key that no character has. Nothing has changed then.
         TypeError, ValueError
-            For what is no key, and for a key that comes twice. Nothing has changed then.
+            For a value that is no key, and for a key given twice. Nothing has changed then.
         """
         self._data.remove(checked_keys(keys))
 
@@ -409,13 +416,13 @@ class CharacterGroup(GroupTable):
         Parameters
         ----------
         delta_time : float
-            Seconds since the last update, >= 0; those beyond `max_delta` are left out. Zero does
+            Seconds since the last update, >= 0; time beyond `max_delta` is left out. Zero does
             nothing.
 
         Returns
         -------
         GroupResult
-            Its ``seconds`` say how long the update lasted.
+            Its ``seconds`` are the time that the update really took.
 
         Raises
         ------
@@ -441,8 +448,8 @@ class CharacterGroup(GroupTable):
         return GroupResult(rows.state.copy(), seconds, logs, before)
 
     def _see_changes(self, rows: Rows, queries: Queries) -> GroundContacts:
-        """Look at how the ground has changed since the last update; return what they stood on."""
-        if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
+        """Wake characters near changes of the ground; return their contacts before the update."""
+        if queries.cell_sizes is not self._data.cell_sizes:  # maps were added or removed
             self._refuse_too_wide(self.ground)
             self._data.cell_sizes = queries.cell_sizes
         version, log = queries.version, queries.changes
@@ -452,8 +459,8 @@ class CharacterGroup(GroupTable):
         return before
 
     def _advance(self, rows: Rows, queries: Queries, seconds: float) -> bool:
-        """Advance all by some time; return whether any ran into something."""
-        # Kernels take rows one after another; these are views.
+        """Advance all characters by ``seconds``; tell whether any ran into something."""
+        # Kernels take flat arrays of rows; these are views.
         states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
         draws, hits = rows.random.reshape(-1), rows.hits.reshape(-1)
         with queries.reading() as ground:
@@ -477,7 +484,7 @@ class CharacterGroup(GroupTable):
     # State
 
     def state(self) -> GroupState:
-        """Return everything that changes, exact.
+        """Return the exact state, with everything that changes.
 
         Returns
         -------
@@ -489,7 +496,7 @@ class CharacterGroup(GroupTable):
         return self._data.state_of(rows)
 
     def restore(self, state: GroupState) -> None:
-        """Go back to a state, bit for bit, with the characters that there were then.
+        """Go back to a state, bit for bit, with the characters of that time.
 
         Parameters
         ----------
@@ -498,8 +505,8 @@ class CharacterGroup(GroupTable):
         Raises
         ------
         TypeError, ValueError
-            For something else, a damaged state, naming the first key, and one that another version
-            of the library saved. Nothing has changed then.
+            For a value that is no state, a damaged state, naming the first key, and a state of
+            another format. Nothing has changed then.
         """
         self._data.take_over(state)
         wake(self._data.rows().state)
@@ -530,7 +537,7 @@ class CharacterGroup(GroupTable):
         return self._data.time
 
     def __getstate__(self) -> dict[str, Any]:
-        """Characters of its own for a copy."""
+        """Give a copy characters of its own."""
         crowd = (
             None
             if self._crowd is None
@@ -540,9 +547,9 @@ class CharacterGroup(GroupTable):
 
 
 def _cost(state: Floats) -> float:
-    """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
+    """Return the rough cost of an update for each character on average, in nanoseconds."""
     rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
-    for axis in range(3):  # three times as quick as to ask rows of three
+    for axis in range(3):  # three times as fast as comparing rows of three
         rests &= state[:, columns.VELOCITY + axis] == 0.0
     moving = len(state) - np.count_nonzero(rests)
     return _RESTING_COST + _MOVING_COST * moving / len(state)

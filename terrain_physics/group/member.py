@@ -16,16 +16,16 @@ from terrain_physics.character.view import CharacterView
 class GroupMember(CharacterView):
     """One character of a `CharacterGroup`, from ``group[key]``.
 
-    What is written to it, or to the parts of its vectors, is written to the group at once. A vector
-    shows what was there when it was read. Once the character is removed, everything but `key` and
-    ``repr`` raises KeyError.
+    A value written to it, or to a component of its vectors, is written to the group at once. A
+    vector shows the values at the time when it was read. Once the character is removed, everything
+    but `key` and ``repr`` raises KeyError.
 
     Parameters
     ----------
     data : GroupData
-        What the group holds.
+        The data of the group.
     key : str or int
-        Of a character that is there.
+        The key of an existing character.
 
     Examples
     --------
@@ -49,13 +49,13 @@ class GroupMember(CharacterView):
 
     @property
     def ground(self) -> AnyGround:
-        """What its group stands on."""
+        """The ground of its group."""
         self._data.place(self._key)
         return self._data.ground
 
     @property
     def max_delta(self) -> float:
-        """The longest time that one update of its group lives, in seconds; set it on the group."""
+        """The longest time of one update of its group, in seconds; set it on the group."""
         self._data.place(self._key)
         return self._data.time.max_delta
 
@@ -69,7 +69,7 @@ class GroupMember(CharacterView):
         comma = "" if self._key in self._data else ","
         return f"<GroupMember {self._key!r}{comma} {where}>"
 
-    # What differs from a character alone
+    # Differences from a character alone
 
     def _row(self) -> Rows:
         return self._data.row(self._key)

@@ -1,4 +1,4 @@
-"""GroupResult: what one update did to many, as arrays, and what many are told besides."""
+"""GroupResult: the result of one update of many characters, as arrays."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,20 +19,20 @@ from terrain_physics.surface.results import columns_of
 
 @public
 class GroupResult(Fields):
-    """What one update of a group did; each array has a row for each key, in order.
+    """Result of one update of a group; each array has a row for each key, in order.
 
     The arrays are read-only.
 
     Parameters
     ----------
     states : ndarray of float64, shape (n, k)
-        Rows of state, kept as they are.
+        Rows of state, which are not copied.
     seconds : float, default 0.0
-        How long the update lasted.
+        Length of the update.
     logs : Logs, optional
-        What the characters ran into; None: nothing.
+        Hits of the characters; None: no hits.
     before : GroundContacts, optional
-        Their contacts with the ground before the update; None: none that are known.
+        Their contacts with the ground before the update; None: unknown.
     """
 
     __slots__ = ("_before", "_logs", "_made", "_seconds", "_states")
@@ -102,7 +102,7 @@ class GroupResult(Fields):
 
     @property
     def contacts(self) -> Int64s:
-        """How many triangles hold each one up at the end (n,)."""
+        """Count of triangles that hold each one up at the end (n,)."""
         return self._once("contacts", lambda states: states[:, columns.CONTACTS].astype(np.int64))
 
     @property
@@ -117,7 +117,7 @@ class GroupResult(Fields):
 
     @property
     def limited_by(self) -> NDArray[np.str_]:
-        """Why each did not converge, as of `MoveResult.limited_by` (n,); "" if it did."""
+        """The reason why each did not converge, as `MoveResult.limited_by` (n,); "" if it did."""
         return self._once("limited_by", _limits)
 
     @property
@@ -127,24 +127,24 @@ class GroupResult(Fields):
 
     @property
     def lifted(self) -> Floats:
-        """How far they were lifted straight up in this update, in meters (n,)."""
+        """Distances that they were lifted straight up in this update, in meters (n,)."""
         return self._once("lifted", lambda states: states[:, columns.LIFTED].copy())
 
     @property
     def seconds(self) -> float:
-        """How long the update lasted, in seconds: less than it was given if above `max_delta`."""
+        """Length of the update in seconds; at most `max_delta`."""
         return self._seconds
 
     @property
     def blocked(self) -> Bools:
-        """Whether something was in the way of each, as of `MoveResult.blocked` (n,)."""
+        """Whether something was in the way of each, as `MoveResult.blocked` (n,)."""
         return self._once("blocked", self._find_blocked)
 
     @property
     def blocked_by(self) -> MoveHits:
-        """What was in the way of each, with n rows: NaN, -1 and "" where the way was free.
+        """The hit in the way of each, with n rows: NaN, -1 and "" where the way was free.
 
-        As of `MoveResult.blocked_by`.
+        As `MoveResult.blocked_by`.
         """
         if "blocked_by" not in self._made:
             self._made["blocked_by"] = spread(self._blockers, len(self._states))
@@ -170,27 +170,28 @@ class GroupResult(Fields):
     def material_changed(self) -> Bools:
         """Whether each stands on or touches another material than before this update (n,).
 
-        Both materials are looked up as this is first read: they are those of the ground then. False
-        where it came from the air, which `just_landed` tells, and where it is in the air now.
+        Both materials are looked up when this is first read: they are those of the ground then.
+        False for a character that was in the air before, which `just_landed` tells, or is in the
+        air now.
         """
         return self._once("material_changed", self._find_changes)
 
     @property
     def turns(self) -> Floats:
-        """How far the parts that they stood on have turned them about +Y, in radians (n,)."""
+        """Angles by which their moving bases have turned them about +Y, in radians (n,)."""
         return self._once("turns", lambda states: states[:, columns.TURN].copy())
 
     @property
     def squeezed(self) -> Floats:
-        """How deep each is in the moving part that presses it hardest, in meters (n,).
+        """Depth of each in the moving part that presses it hardest, in meters (n,).
 
-        As of `MoveResult.squeezed`; 0 where none does.
+        As `MoveResult.squeezed`; 0 where none does.
         """
         return self._once("squeezed", lambda states: _hardest(states)[0])
 
     @property
     def squeezed_by(self) -> Int64s:
-        """The key of that part (n,); -1 where none presses."""
+        """The key of the moving part that presses each hardest (n,); -1 where none does."""
         return self._once("squeezed_by", lambda states: _hardest(states)[1])
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -203,7 +204,7 @@ class GroupResult(Fields):
 
     @property
     def _blockers(self) -> MoveHits | None:
-        """What was in the way of those that were blocked, looked up once."""
+        """The hits in the way of the blocked characters, looked up once."""
         if "_blockers" not in self._made and self._logs is not None:
             self._made["_blockers"] = self._logs.blockers()
         hits: MoveHits | None = self._made.get("_blockers")
@@ -229,7 +230,7 @@ class GroupResult(Fields):
         return GroundContacts.by(states, self._before.queries).is_other_material(self._before)
 
     def _once(self, name: str, make: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
-        """Make a field when it is first read: a game may read its rows one by one."""
+        """Make a field when it is first read, and keep it: a game may read its rows one by one."""
         if name not in self._made:
             self._made[name] = read_only(make(self._states))
         values: NDArray[Any] = self._made[name]
@@ -262,7 +263,7 @@ def _left(states: Floats) -> Bools:
 
 
 def ground_states(states: Floats) -> NDArray[np.str_]:
-    """Return how rows of state (n, STATE_SIZE) stand, in words."""
+    """Return the kinds of ground of rows of state (n, STATE_SIZE), in words."""
     kinds = states[:, columns.GROUND_KIND].astype(np.int64)
     return np.array(GROUND_STATES).take(kinds)
 
@@ -274,6 +275,6 @@ def ground_normals(states: Floats) -> Floats:
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array read-only: what a game writes to a copy would move nothing."""
+    """Return an array read-only, because a write to the copy would move nothing."""
     values.setflags(write=False)
     return values

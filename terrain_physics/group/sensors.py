@@ -18,7 +18,7 @@ from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import RayHits
 
-# Nanoseconds that it takes to place one point, roughly.
+# Rough cost of placing one point, in nanoseconds.
 _COST = 1
 
 
@@ -28,15 +28,15 @@ class Sensors:
     Parameters
     ----------
     rows : Rows
-        Their numbers (n, ...).
+        The numbers of the characters (n, ...).
     keys : sequence of str or int
         Their keys, for messages.
     yaws : ndarray of float64, shape (n,)
-        How each one's frame is turned about +Y, in radians.
+        The angle about +Y of each one's frame, in radians.
     queries : Queries
-        Of their ground.
+        The queries of their ground.
     threads : int, optional
-        As of a `Surface`.
+        Number of threads, as for `Surface`.
     """
 
     def __init__(

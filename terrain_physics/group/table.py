@@ -45,7 +45,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
     _data: GroupData
     _threads: int | None
 
-    # Which characters there are
+    # Keys and members
 
     def __len__(self) -> int:
         return len(self._data)
@@ -60,11 +60,11 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         self._data.place(key)
         return GroupMember(self._data, key)
 
-    # Not those of a mapping: two groups are two, whatever is in them.
+    # A mapping would compare contents; two groups are always different.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    # How they move
+    # Motion
 
     @property
     def positions(self) -> Floats:
@@ -86,11 +86,11 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     @property
     def world_velocities(self) -> Floats:
-        """The velocities (n, 3) in m/s with those of the ground they stand on; read-only."""
+        """The velocities in the world (n, 3) in m/s, with those of moving bases; read-only."""
         state = self._states()
         return read_only(state[:, VELOCITY] + state[:, BASE_VELOCITY])
 
-    # What they stand on
+    # Ground
 
     @property
     def grounded(self) -> Bools:
@@ -99,7 +99,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     @property
     def states(self) -> NDArray[np.str_]:
-        """How each one stands (n,), as `GroundReport.state` says it; read-only.
+        """The kind of ground of each one (n,), as `GroundReport.state`; read-only.
 
         "grounded", "wedged", "steep", "airborne" or "character".
         """
@@ -112,7 +112,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     @property
     def materials(self) -> Bytes:
-        """What the ground is made of that each one touches (n,); 0 in the air; read-only.
+        """The material of the ground that each one touches (n,); 0 in the air; read-only.
 
         As `GroundReport.material`.
         """
@@ -133,19 +133,19 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     @property
     def landing_speed(self) -> Floats:
-        """How fast each one fell when it landed last, in m/s (n,), read-only.
+        """The speed of each one's fall when it landed last, in m/s (n,), read-only.
 
-        As `GroundReport.landing_speed`: 0 before it ever did.
+        As `GroundReport.landing_speed`: 0 before its first landing.
         """
         return read_only(self._states()[:, columns.LANDING_SPEED].copy())
 
     def hits(self) -> MoveHits:
-        """Return what the characters ran into in the last update, for sounds and damage.
+        """Return the surfaces that characters ran into in the last update, for sounds and damage.
 
         Returns
         -------
         MoveHits
-            As of `CharacterMovement.hits`, at most 4 of each character; ordered by character.
+            As `CharacterMovement.hits`, at most 4 of each character; ordered by character.
         """
         return impacts_of(self._data.rows(), queries_of(self._data.ground))
 
@@ -158,29 +158,29 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         *,
         keys: Iterable[Key] | None = None,
     ) -> Floats:
-        """Return how high the ground is around each character, as seen from it.
+        """Return the heights of the ground around each character, at offsets in its own frame.
 
         Parameters
         ----------
         offsets : array_like, shape (k, 2)
-            Where to look from each position, in meters along x and z of each one's own frame.
+            Offsets from each position, in meters along x and z of each one's own frame.
         yaw : float or array_like, shape (n,), optional
-            How that frame is turned about +Y, in radians, for all or for each: its +Z, ahead, is
+            The angle of that frame about +Y, in radians, for all or for each: its +Z, ahead, is
             (sin yaw, 0, cos yaw) in the world, its +X, to the left, (cos yaw, 0, -sin yaw).
             Default: as the world.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Returns
         -------
         ndarray of float64, shape (n, k)
-            Heights in meters, in the world, by the rules of `Surface.height_at`: of the highest
-            surface of those parts that the character's `mask` meets; NaN where there is none.
+            Heights in meters in the world, by the rules of `Surface.height_at`: of the highest
+            surface among the parts in the character's `mask`; NaN where there is none.
 
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         TypeError, ValueError
             For another shape, numbers that are not finite, and places at 1e38 m or beyond.
 
@@ -206,32 +206,32 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         *,
         keys: Iterable[Key] | None = None,
     ) -> RayHits:
-        """Return where k rays from each character first hit the ground.
+        """Return the first hits of k rays from each character on the ground.
 
         Parameters
         ----------
         offsets : array_like, shape (k, 3) or (1, 3)
-            Where the rays begin, from each position, in meters in each one's own frame.
+            Origins of the rays, from each position, in meters in each one's own frame.
         directions : array_like, shape (k, 3) or (1, 3)
-            Of any length but zero, in the same frame.
+            Directions in the same frame, of any length but zero.
         max_distance : float or array_like, shape (k,), default inf
-            How far the rays reach, in meters, all of them or each; >= 0.
+            Reach of the rays in meters, for all or for each; >= 0.
         yaw : float or array_like, shape (n,), optional
-            How that frame is turned, as of `height_scan`.
+            The angle of that frame, as for `height_scan`.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Returns
         -------
         RayHits
-            By the rules of `Surface.raycast`, of those parts that the character's `mask` meets.
-            Its arrays have a row for each character and a column for each ray: ``distance`` is
-            (n, k), ``point`` (n, k, 3).
+            By the rules of `Surface.raycast`, on the parts in the character's `mask`. Its arrays
+            have a row for each character and a column for each ray: ``distance`` is (n, k),
+            ``point`` (n, k, 3).
 
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         TypeError, ValueError
             For other shapes, numbers that are not finite, zero directions, a distance below 0, and
             places at 1e38 m or beyond.
@@ -249,22 +249,22 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
     # Steering
 
     def walk(self, vx: ArrayLike, vz: ArrayLike, keys: Iterable[Key] | None = None) -> None:
-        """Drive characters over the ground; how they rise and fall stays as it is.
+        """Drive characters over the ground; their vertical velocities stay.
 
-        That is right in each frame: a character in the air goes on falling, and a jump that was
-        given as a velocity remains one. See `set_velocities` for all three.
+        It can be called in each frame: a character in the air goes on falling, and a jump set as a
+        velocity goes on. `set_velocities` sets all three components.
 
         Parameters
         ----------
         vx, vz : float or array_like, shape (n,)
             Velocities along x and z in m/s, for all or for each.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         TypeError, ValueError
             For another shape and numbers that are not finite, naming the first key. Nothing has
             changed then.
@@ -276,19 +276,19 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         _let_drive(state, rows)
 
     def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
-        """Drive characters; see `walk` for those that are to fall as they do.
+        """Drive characters; `walk` does it without their vertical velocities.
 
         Parameters
         ----------
         velocities : array_like, shape (n, 3)
             In m/s.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         TypeError, ValueError
             For another shape and numbers that are not finite, naming the first key. Nothing has
             changed then.
@@ -300,7 +300,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         _let_drive(state, rows)
 
     def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
-        """Put characters somewhere: near, they are nudged, farther it is a teleport.
+        """Put characters somewhere: a nudge if it is near, a teleport if it is farther.
 
         See `CharacterView.position`.
 
@@ -309,12 +309,12 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         positions : array_like, shape (n, 3)
             In meters.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         TypeError, ValueError
             For another shape and numbers that are not finite, naming the first key. Nothing has
             changed then.
@@ -332,7 +332,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         velocities: ArrayLike | None = None,
         keys: Iterable[Key] | None = None,
     ) -> None:
-        """Put characters somewhere else, however near: there they are in the air.
+        """Put characters somewhere else, in the air, at any distance.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         velocities : array_like, shape (n, 3), optional
             In m/s; default: 0.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Raises
         ------
@@ -363,9 +363,9 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         keys: Iterable[Key] | None = None,
         seeds: Iterable[int | np.random.Generator] | None = None,
     ) -> None:
-        """Let characters begin anew: they go on as new ones would, whatever became of them before.
+        """Let characters begin anew: they go on as new characters would, bit for bit.
 
-        Their rules, their bodies and how these are turned stay.
+        Their rules, their bodies and the rotations of these stay.
 
         Parameters
         ----------
@@ -374,9 +374,9 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         velocities : array_like, shape (n, 3), optional
             In m/s; default: 0.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
         seeds : iterable of int or numpy.random.Generator, optional
-            Where the shuffling of their contacts starts; default: `seed_of` each key.
+            The start of the shuffling of their contacts; default: `seed_of` each key.
 
         Raises
         ------
@@ -400,10 +400,10 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         Parameters
         ----------
         name : str
-            Such as "slope_limit", see `CharacterMovement`; not "material_rules", which each
-            member has.
+            Such as "slope_limit", see `CharacterMovement`; not "material_rules", which are read
+            from each member.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
 
         Returns
         -------
@@ -413,7 +413,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         ValueError
             For a name that no rule has.
 
@@ -445,18 +445,18 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         rules : CharacterRules, optional
             All rules; default: those that the characters have.
         keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
+            The characters; default: all, in order.
         **rules_by_name
-            As for `CharacterMovement`, such as ``slope_limit``, in place of those of `rules`: each
+            As for `CharacterMovement`, such as ``slope_limit``; they replace those of `rules`. Each
             is one value for all, or an array of n. ``material_rules`` are one mapping for all.
 
         Raises
         ------
         KeyError
-            For a key that is not there.
+            For a key that no character has.
         TypeError, ValueError
-            For what a rule may not be, naming the first key where there is a value for each.
-            Nothing has changed then.
+            For a bad value of a rule, naming the first key if there is a value for each. Nothing
+            has changed then.
         """
         names, rows = self._chosen(keys)
         state, all_rules, *_ = self._data.rows()
@@ -493,5 +493,5 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
 
 def _let_drive(state: Floats, rows: Any) -> None:
-    """Let some characters know that the game has set their velocities."""
+    """Mark the velocities of some characters as set by the game."""
     state[rows, columns.DRIVEN], state[rows, columns.UNDISTURBED] = 1.0, 0.0

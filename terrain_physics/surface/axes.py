@@ -1,9 +1,9 @@
 """Axes of other engines: from their coordinates to the library's, and back.
 
-The library's own are "y-up". Owners of characters, the arrays of a map and meshes that come in may
-have others, which are converted here, exactly: numbers change places and signs. What is seen stays
-as it is: triangles that are counter-clockwise seen from the front there are so here, so no order of
-corners changes, not even between left-handed axes and right-handed ones.
+The library's own axes are "y-up". Owners of characters, arrays of maps and meshes may come with
+other axes, which are converted here exactly: numbers change places and signs. The order of corners
+never changes, not even between left-handed and right-handed axes: triangles that are
+counter-clockwise seen from the front in the other axes are so here too.
 """
 
 from typing import Literal, get_args
@@ -24,9 +24,9 @@ class Turn:
     Parameters
     ----------
     order : three indices
-        Where each coordinate comes from.
+        The source of each coordinate.
     signs : three of 1.0 and -1.0
-        Their factors.
+        The factors of the coordinates.
     """
 
     __slots__ = ("_is_identity", "_matrix", "_signs", "order")
@@ -37,25 +37,25 @@ class Turn:
         self._is_identity = bool((self._matrix == np.eye(3)).all())
 
     def point(self, point: Floats3) -> Floats3:
-        """Return a point or a direction in the other axes; in the same ones, as it is."""
+        """Return a point or a direction in the other axes; itself if the axes are the same."""
         if self._is_identity:
             return point
         (i, j, k), (a, b, c) = self.order, self._signs
         return a * point[i] + 0.0, b * point[j] + 0.0, c * point[k] + 0.0  # no negative zeros
 
     def rows(self, points: Floats) -> Floats:
-        """Return points or directions (n, 3) in the other axes; in the same ones, as they are."""
+        """Return points or directions (n, 3) in the other axes; themselves if they are the same."""
         if self._is_identity:
             return points
         turned: Floats = np.take(points, self.order, axis=1) * self._signs + 0.0
         return turned
 
     def linear(self, matrix: Floats) -> Floats:
-        """Return a rotation times scale (3, 3) of the other axes; of the same ones, as it is."""
+        """Return a rotation times scale (3, 3) in the other axes; itself if they are the same."""
         return matrix if self._is_identity else self._matrix @ matrix @ self._matrix.T + 0.0
 
     def inverse(self) -> "Turn":
-        """Return the change back."""
+        """Return the change in the other direction."""
         i, j, k = (self.order.index(axis) for axis in range(3))
         return Turn((i, j, k), (self._signs[i], self._signs[j], self._signs[k]))
 
@@ -66,9 +66,9 @@ class AxesFrame:
     Attributes
     ----------
     to_ours, from_ours : Turn
-        From them to the library's, and back.
+        From these axes to the library's, and back.
     up : int
-        Which of them points up.
+        The index of the axis that points up.
     """
 
     __slots__ = ("from_ours", "to_ours", "up")

@@ -1,4 +1,4 @@
-"""The latest changes of a ground, so that only sleepers near them wake."""
+"""The latest changes of a ground, by which only sleeping characters near them wake."""
 
 from math import inf
 
@@ -12,7 +12,7 @@ EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
 _REMEMBERED = 256
 
-# Most grounds never change: they take no memory for it.
+# Shared by grounds that have not changed, so that they take no memory.
 _NO_ROOM = np.empty((0, CHANGE_SIZE))
 _FIRST_ROOM = 4
 
@@ -23,9 +23,9 @@ class ChangeLog:
     Attributes
     ----------
     rows : ndarray of float64, shape (k, CHANGE_SIZE)
-        The version that each one led to, ascending, and the box around it; read-only.
+        The version after each change, ascending, and the box around the change; read-only.
     forgotten : int
-        What came up to this version is not known any more.
+        Changes up to this version are not known any more.
     """
 
     __slots__ = ("_room", "_start", "forgotten", "rows")
@@ -38,13 +38,13 @@ class ChangeLog:
         self._show(0)
 
     def note(self, version: int, lower: Floats3, upper: Floats3) -> None:
-        """Remember a change that led to a version, within lower..upper."""
+        """Remember a change within lower..upper; ``version`` is the version after it."""
         rows = self.rows
         if len(rows) == _REMEMBERED:
             self.forgotten = int(rows[0, CHANGE_VERSION])
             self._start, rows = self._start + 1, rows[1:]
         end = self._start + len(rows)
-        if end == len(self._room):  # somebody may read the old ones
+        if end == len(self._room):  # new memory, as other threads may read the old rows
             self._start, end = 0, len(rows)
             self._room = np.empty((2 * max(end, _FIRST_ROOM), CHANGE_SIZE))
             self._room[:end] = rows
@@ -57,11 +57,11 @@ class ChangeLog:
         self.rows = rows
 
     def follow(self, version: int, other: "ChangeLog", seen: int) -> int:
-        """Remember what changed in a part after its version ``seen``, as led to a version.
+        """Remember the changes of a part after its version ``seen``, under one version.
 
-        Returns up to which version of the part that was.
+        Returns the version of the part up to which changes have been taken over.
         """
-        rows = other.rows  # before what is forgotten: another thread may edit
+        rows = other.rows  # read before ``forgotten``, as another thread may edit
         latest = int(rows[-1, CHANGE_VERSION]) if len(rows) else max(seen, other.forgotten)
         if seen < other.forgotten:
             self.note(version, *EVERYWHERE)

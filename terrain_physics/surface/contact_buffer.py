@@ -1,4 +1,4 @@
-"""Memory of the caller's that results are written to, call after call."""
+"""Contact buffers: memory of the caller, to which results are written call after call."""
 
 import threading
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ _MOST = 2**40
 class ContactBuffer:
     """Memory for the contacts of one call after the other: ``land.contacts(shapes, out=buffer)``.
 
-    Large arrays come from the system page by page at each call, and go back to it: for 100,000
-    shapes and more that is a fifth to a third of the time. A buffer keeps them. It grows when there
-    are more contacts than ever before, and never shrinks.
+    At each call the system hands out large arrays page by page, and takes them back: for 100,000
+    shapes and more that is a fifth to a third of the time. A buffer keeps the arrays. It grows when
+    there are more contacts than ever before, and never shrinks.
 
-    What a result in a buffer holds changes with the next call that gets the buffer: copy what must
-    last. That call need not succeed.
+    The next call with the buffer, even one that fails, overwrites the result of the last call: copy
+    values that must last.
 
     Parameters
     ----------
     capacity : int, default 0
-        How many contacts there is room for at first; each takes 88 bytes.
+        Room at first, in contacts; each takes 88 bytes.
 
     Raises
     ------
@@ -51,7 +51,7 @@ class ContactBuffer:
 
     @property
     def capacity(self) -> int:
-        """How many contacts there is room for."""
+        """Room in contacts."""
         return self._room.capacity
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ def room_in(out: ContactBuffer | None) -> AbstractContextManager[ContactRoom]:
     Raises
     ------
     TypeError
-        For what is neither a buffer nor None.
+        For a value that is neither a buffer nor None.
     ValueError
         If another call is writing to the buffer.
     """

@@ -1,10 +1,10 @@
-"""Memory that contacts are written to."""
+"""Memory to which contacts are written."""
 
 import numpy as np
 
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Room beyond what there was need of, so that a few contacts more do not need other memory.
+# Factor on the room that is needed, so that a few contacts more need no new memory.
 _SPARE = 1.25
 
 
@@ -34,11 +34,11 @@ class ContactRoom:
 
     @property
     def capacity(self) -> int:
-        """How many contacts there is room for."""
+        """Room in contacts."""
         return int(self.ints.shape[1])
 
     def reserve(self, count: int) -> None:
-        """Make room for a number of contacts; those that are there may go."""
+        """Make room for a number of contacts; contacts in it may be lost."""
         if count > self.capacity:
             size = int(_SPARE * count) if self.capacity else count
             self.ints, self.floats = _arrays(size)

@@ -1,4 +1,4 @@
-"""Tables of addresses, which hand many arrays to kernels as one, and what characters stand on."""
+"""Tables of addresses, which pass many arrays to kernels as one, and the arrays of a ground."""
 
 from typing import Any
 
@@ -35,10 +35,10 @@ class _TableOwner:
 def table_over(rows: Int64s, arrays: Any) -> Int64s:
     """Return rows of addresses, read-only, as a table that keeps arrays alive.
 
-    They live as long as the table, even where a thread without the lock replaces them while a
-    kernel runs. The addresses hold in this process only: never save them.
+    The arrays live as long as the table, even if another thread replaces them while a kernel runs.
+    The addresses are valid in this process only: never save them.
     """
-    # The owner is what the array's memory belongs to: its base.
+    # The array's base is the owner, which keeps the arrays.
     return np.asarray(_TableOwner(rows, arrays))
 
 

@@ -1,17 +1,17 @@
-"""The file that a height map, a mesh or a ground of several parts is kept in, with all it holds.
+"""Ground files: a height map, a mesh or a ground of several parts, saved with all its data.
 
-It is a zip archive. ``ground.json``, which is stored and not packed, says what it is:
+A file is a zip archive. ``ground.json``, which is stored uncompressed, describes it:
 
 - ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh" or "ground";
-- ``parts``: what describes each part, its ``kind`` among it (``heightmap/saved.py`` and
-  ``mesh/saved.py`` say how); a height map or a mesh by itself is one part;
-- of a ground, ``keys``, those of its parts, which ascend, ``next_key``, the ``layers`` of each
-  part, how many ``changes`` of its own it counts, ``transforms``
-  (3 rows by 4) of meshes that were moved, by their keys, and ``movers``: the ``count`` of moves,
-  and of each of the ``parts`` that move, carry or let through what ``ground/movers.py`` says.
+- ``parts``: a description of each part with its ``kind`` (see ``heightmap/saved.py`` and
+  ``mesh/saved.py``); a height map or a mesh by itself is one part;
+- for a ground: ``keys``, the ascending keys of its parts; ``next_key``; the ``layers`` of each
+  part; ``changes``, the count of its own changes; ``transforms``
+  (3 rows by 4) of meshes that were moved, by their keys; and ``movers``: the ``count`` of moves,
+  and the data of each of the ``parts`` that move, carry or let through (see ``ground/movers.py``).
 
-The arrays of part k are members named ``k.NAME.npy``. A file is checked before memory is reserved
-for it, and nothing that is larger is saved either.
+The arrays of part k are members named ``k.NAME.npy``. A file is checked against limits before
+memory is reserved for it, and a ground beyond the limits is not saved.
 """
 
 import json
@@ -55,9 +55,9 @@ MOST_EDITS = 2**53
 
 _HEADER = "ground.json"
 _ABOUT, _UNPACKED = f"bytes of {_HEADER}", "bytes of arrays, unpacked"
-_MOST_ABOUT_ARRAY = 256  # bytes that say what an array is
+_MOST_ABOUT_ARRAY = 256  # bytes of an array's header
 
-# What arrays there may be: type and number of dimensions.
+# Arrays that a file may have: type and number of dimensions.
 _ARRAYS = {
     "heights": ("<f4", 2),
     "holes": ("|u1", 2),
@@ -70,12 +70,12 @@ _ARRAYS = {
 
 
 class SavedPart(NamedTuple):
-    """What a file holds of a height map or a mesh.
+    """Contents of a file for a height map or a mesh.
 
     Attributes
     ----------
     header : dict
-        What describes it, for JSON; ``kind`` is "height map" or "mesh".
+        Its description, for JSON; ``kind`` is "height map" or "mesh".
     arrays : dict of ndarray
         By name.
     """
@@ -84,7 +84,7 @@ class SavedPart(NamedTuple):
     arrays: dict[str, NDArray[Any]]
 
     def packed(self) -> tuple[dict[str, Any], bytes]:
-        """Return it as what goes into JSON, and the bytes of all arrays."""
+        """Return a dict for JSON, and the bytes of all arrays."""
         shapes = {name: values.shape for name, values in self.arrays.items()}
         content = [
             values.astype(_ARRAYS[name][0], copy=False).tobytes()
@@ -94,7 +94,7 @@ class SavedPart(NamedTuple):
 
     @classmethod
     def unpacked(cls, about: Any, content: bytes) -> Self:
-        """Return what `packed` gave; raise any error where there is less content, or more."""
+        """Return the part that was packed; raise any error if the content is too short or long."""
         arrays: dict[str, NDArray[Any]] = {}
         end = 0
         for name, shape in about["shapes"].items():
@@ -108,7 +108,7 @@ class SavedPart(NamedTuple):
 
 
 class SavedGround(NamedTuple):
-    """What a file holds of a ground of any kind.
+    """Contents of a file for a ground of any kind.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class SavedGround(NamedTuple):
         "height map", "mesh" or "ground".
     parts : list of SavedPart
     about : dict
-        What the header says besides, for JSON.
+        The other entries of the header, for JSON.
     """
 
     kind: str
@@ -129,7 +129,7 @@ def save_parts(
 ) -> None:
     """Write a file of this kind; an existing one is replaced only when the new one is complete.
 
-    ``about`` is what the header says besides.
+    ``about`` are the other entries of the header.
     """
     name = file_name(path)
     header = {
@@ -156,7 +156,7 @@ def save_parts(
 
 
 def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart], Any]:
-    """Return what a file of this kind holds and its header, or raise ValueError naming it."""
+    """Return the parts and the header of a file of this kind, or raise ValueError naming it."""
     name = file_name(path)
     checked_size(name)
     with pathlib.Path(name).open("rb") as file:
@@ -169,7 +169,7 @@ def _refuse_more(name: str, what: str, got: int, limit: int) -> None:
 
 
 class _RefusedError(ValueError):
-    """More than a file may hold, or a file of another kind or version."""
+    """Error for a file that holds too much, or is of another kind or version."""
 
 
 def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]:
@@ -191,17 +191,17 @@ def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]
 
 @contextmanager
 def damaged_otherwise(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say that a file is damaged where its numbers are refused."""
+    """Raise an error that a file is damaged if its numbers are refused."""
     try:
         yield
     except (_RefusedError, MemoryError):
         raise
-    except Exception as error:  # whatever damage leads to
+    except Exception as error:  # damage may cause any error
         raise ValueError(f"{file_name(path)}: file must be a saved ground, undamaged") from error
 
 
 def _header_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Return the header; packed, a few bytes could become many objects."""
+    """Return the header, or refuse a compressed one: a few bytes could become many objects."""
     if member.compress_type != zipfile.ZIP_STORED:
         raise zipfile.BadZipFile("a packed header")
     return content_of(archive, member)
@@ -227,7 +227,7 @@ def _refuse_others(name: str, header: Any, kind: str) -> None:
 def _arrays_of(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], count: int
 ) -> list[dict[str, NDArray[Any]]]:
-    """Return the arrays of so many parts, by name."""
+    """Return the arrays of ``count`` parts, by name."""
     arrays: list[dict[str, NDArray[Any]]] = [{} for _ in range(count)]
     for member in members.values():
         number, array, suffix = member.filename.split(".")
@@ -239,7 +239,7 @@ def _arrays_of(
 
 
 def checked_keys(keys: Any, next_key: Any, count: int) -> tuple[list[int], int]:
-    """Return the keys of so many parts, which ascend, and the next one."""
+    """Return the ascending keys of ``count`` parts, and the next key."""
     end = checks.whole("next_key", next_key, 1, MOST_NUMBERS)
     found = [checks.whole("keys", key, 0, end - 1) for key in keys]
     if len(found) != count or count == 0 or sorted(set(found)) != found:

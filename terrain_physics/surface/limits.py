@@ -1,4 +1,4 @@
-"""Places on a ground, and how far from the origin coordinates may be."""
+"""Limits of coordinates: the farthest from the origin, and checks of places on a ground."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _ALL_WITHIN = CachedDispatch(all_within)
 
 
 def refuse_far(name: str, rows: Floats) -> None:
-    """Refuse read-only rows of numbers of which one is too large to compute with."""
+    """Refuse read-only rows of numbers if one is too large to compute with."""
     if not _ALL_WITHIN.call(rows.reshape(-1), FARTHEST):
         row = int(np.argmax((np.abs(rows) >= FARTHEST).reshape(len(rows), -1).any(axis=1)))
         raise ValueError(
@@ -25,8 +25,8 @@ def refuse_far(name: str, rows: Floats) -> None:
 
 
 def refuse_far_row(name: str, row: Sequence[float]) -> None:
-    """Refuse one row: without arrays where there is nothing to refuse."""
-    for value in row:  # twice as quick as max and min
+    """Refuse one row if a number is too large; makes arrays only for the error."""
+    for value in row:  # twice as fast as max and min
         if not _LEAST < value < FARTHEST:
             raise ValueError(f"{name} must be below {FARTHEST:g} m, got {list(row)}")
 

@@ -75,7 +75,7 @@ def material_rows(value: ArrayLike, shape: tuple[int, ...], *, names: Names) -> 
 
 
 def materials_of(materials: Bytes | None, triangles: Int64s) -> Bytes:
-    """Return the materials of faces (n,), 0 for the face -1, which is none."""
+    """Return the materials of faces (n,); 0 for -1, which stands for no face."""
     if materials is None:
         return np.zeros(len(triangles), np.uint8)
     found = materials[triangles]
@@ -84,7 +84,7 @@ def materials_of(materials: Bytes | None, triangles: Int64s) -> Bytes:
 
 
 def joined_names(parts: Sequence[Names]) -> Names:
-    """Return the names of what is joined, each once, in order; None if no part has any.
+    """Return the names of all parts, each once, in order; None if no part has any.
 
     Raises ValueError for more names than there are numbers.
     """
@@ -99,7 +99,7 @@ def joined_names(parts: Sequence[Names]) -> Names:
 def joined_numbers(parts: Sequence[Names]) -> Bytes | None:
     """Return the joined number (k, 256) for each number of each part; None if they are the same.
 
-    The numbers of parts without names follow those of the names, so that they mean nothing else.
+    The numbers of parts without names follow those of the names, so that they name no material.
     """
     names = joined_names(parts)
     if names is None:

@@ -20,7 +20,7 @@ from terrain_physics._support.files import file_name, written_whole
 from terrain_physics._support.threads import Workers
 
 _ROWS_AT_ONCE = 1 << 15  # a few megabytes of text
-# Nanoseconds that a line takes, roughly.
+# Rough costs of a line, in nanoseconds.
 _POINT_COST, _FACE_COST = 250, 80
 
 
@@ -97,7 +97,7 @@ def _write_faces(file: BinaryIO, faces: Int64s, *, with_normals: bool) -> None:
 
 
 def _write(file: BinaryIO, lines: Callable[[int, int, int], Bytes], count: int, cost: int) -> None:
-    """Write the lines of all rows; not too many of them are held at once."""
+    """Write the lines of all rows, a limited number at a time."""
     for start in range(0, count, _ROWS_AT_ONCE):
         rows = min(_ROWS_AT_ONCE, count - start)
         file.writelines(text.data for text in Workers().each(partial(lines, start), rows, cost))

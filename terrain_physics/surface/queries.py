@@ -28,16 +28,16 @@ from terrain_physics.surface.shapes import Shape
 class Queries(ABC):
     """Answers of one kind of ground.
 
-    Arrays come in as float64, C-contiguous and read-only, of as many rows as the answer has unless
-    a method says otherwise. The rules of the answers are those of the `Surface` method named alike.
-    The answer to one question and the answer to many agree bit for bit.
+    Arrays come in as float64, C-contiguous and read-only. They have as many rows as the answer,
+    unless a method says otherwise. The rules of the answers are those of the matching `Surface`
+    method. The answer to one question and the answer to many agree bit for bit.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def filtered(self, mask: int) -> "Queries":
-        """Return the queries of the parts that the mask meets."""
+        """Return the queries of the parts on layers of the mask."""
 
     # Places
 
@@ -61,7 +61,7 @@ class Queries(ABC):
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        """Return both, as of one moment even if the ground is edited meanwhile."""
+        """Return heights and normals of the same moment, even if the ground is edited meanwhile."""
 
     # Triangles in boxes
 
@@ -100,7 +100,7 @@ class Queries(ABC):
     ) -> Contacts:
         """Return the contacts of rows, all or the deepest of each.
 
-        Many are written to ``room``.
+        Those of many rows are written to ``room``.
         """
 
     @abstractmethod
@@ -130,16 +130,16 @@ class Queries(ABC):
     @property
     @abstractmethod
     def triangle_count(self) -> int:
-        """How many triangles have ids."""
+        """Count of triangles that have ids."""
 
-    # What characters ask
+    # Interface for characters
 
     @property
     @abstractmethod
     def cell_sizes(self) -> tuple[tuple[float, float], ...]:
-        """How large the cells of each map are, in meters along x and z.
+        """Cell sizes of each map, in meters along x and z.
 
-        As long as the maps are the same ones, so is this tuple.
+        As long as the maps are the same, it is the same tuple object.
         """
 
     @property
@@ -150,32 +150,32 @@ class Queries(ABC):
     @property
     @abstractmethod
     def changes(self) -> ChangeLog:
-        """Where the ground has changed lately, up to `version`."""
+        """The latest changes of the ground, up to `version`."""
 
     @property
     @abstractmethod
     def lock(self) -> AbstractContextManager[Any]:
-        """Held while a kernel reads `ground_arrays` in a short query."""
+        """The lock to hold while a kernel reads `ground_arrays` in a short query."""
 
     @property
     @abstractmethod
     def ground_arrays(self) -> GroundArrays:
-        """What characters stand on."""
+        """The arrays of the ground, for kernels of characters."""
 
     @abstractmethod
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:
-        """Give `ground_arrays` to a long query; they stay as they are until it ends."""
+        """Give `ground_arrays` to a long query; they do not change until it ends."""
 
     @abstractmethod
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
-        """Return the id and the material of a triangle, touched at a point, that a kernel names."""
+        """Return id and material of a triangle, given by part and number, touched at a point."""
 
     @abstractmethod
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
     ) -> tuple[Int64s, Bytes]:
-        """Return the ids and materials (n,) of many, touched at points (n, 3).
+        """Return the ids and materials (n,) of many triangles, touched at points (n, 3).
 
         For the part -1 they are -1 and 0. The points may be of any layout.
         """

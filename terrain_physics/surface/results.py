@@ -1,4 +1,4 @@
-"""Results: what a query or a step answers, as small immutable values."""
+"""Results of queries, as small immutable values."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -15,22 +15,22 @@ from terrain_physics.geometry.shapes import Triangle
 _Hit = TypeVar("_Hit")
 
 
-# Returns a hit of a kind, which is a named tuple, of its parts: a third quicker than calling it.
+# Makes a named tuple of a kind from its parts, in two thirds of the time of calling the kind.
 new_hit = tuple.__new__
 
 
 def plain(hit: Any) -> tuple[Any, ...]:
-    """Return a hit as plain numbers: PyGLM's pickles need a module that is going away."""
+    """Return a hit as plain numbers, as PyGLM's own pickles need a module that will be removed."""
     return tuple(part.to_tuple() if isinstance(part, glm.vec3) else part for part in hit)
 
 
 def of_plain(kind: type[_Hit], parts: tuple[Any, ...]) -> _Hit:
-    """Return the hit of a kind that had these parts."""
+    """Return the hit of a kind from plain numbers."""
     return kind(*(glm.vec3(*part) if isinstance(part, tuple) else part for part in parts))
 
 
 def pickled_plain(kind: type[_Hit]) -> type[_Hit]:
-    """Let hits of a kind, named tuples with vectors, be pickled and copied as plain numbers."""
+    """Make named tuples with vectors pickle and copy as plain numbers."""
 
     def _of_plain(made: type[_Hit], parts: tuple[Any, ...]) -> _Hit:
         return of_plain(made, parts)
@@ -44,9 +44,9 @@ def pickled_plain(kind: type[_Hit]) -> type[_Hit]:
 def columns_of(
     arrays: Mapping[str, NDArray[Any]], vectors: Collection[str] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a result as columns of a table: one number, text or truth a row.
+    """Return the arrays of a result as columns of a table: one number, text or bool in a row.
 
-    Those that ``vectors`` names have an axis more, along x, y and z, and become three columns.
+    Arrays named in ``vectors`` have one more axis, along x, y and z, and become three columns.
     """
     columns: dict[str, NDArray[Any]] = {}
     for name, values in arrays.items():
@@ -114,7 +114,7 @@ class Triangles:
 @public
 @pickled_plain
 class RayHit(NamedTuple):
-    """Where a ray first hits the ground.
+    """First hit of a ray on the ground.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class RayHit(NamedTuple):
     triangle : int
         The triangle's id; -1 outside the map.
     material : int
-        What the cell or face is made of, outside a map the nearest cell.
+        Material of the cell or face, outside a map of the nearest cell.
     """
 
     distance: float
@@ -139,7 +139,7 @@ class RayHit(NamedTuple):
 
 @public
 class RayHits(NamedTuple):
-    """Where rays first hit the ground; row i is of ray i.
+    """First hits of rays on the ground; row i is of ray i.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class RayHits(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangle's id; -1 where missed, and outside a map.
     material : ndarray of uint8, shape (n,)
-        What the cell or face is made of, outside a map the nearest cell; 0 where missed.
+        Material of the cell or face, outside a map of the nearest cell; 0 where missed.
     """
 
     distance: NDArray[np.float64]
@@ -180,7 +180,7 @@ class RayHits(NamedTuple):
 @public
 @pickled_plain
 class SweepHit(NamedTuple):
-    """Where a moving shape first touches the ground.
+    """First touch of a moving shape with the ground.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class SweepHit(NamedTuple):
     triangle : int
         The triangle's id; -1 outside the map.
     material : int
-        What the cell or face is made of, outside a map the nearest cell.
+        Material of the cell or face, outside a map of the nearest cell.
     """
 
     fraction: float
@@ -208,7 +208,7 @@ class SweepHit(NamedTuple):
 
 @public
 class SweepHits(NamedTuple):
-    """Where moving shapes first touch the ground; row i is of shape i.
+    """First touches of moving shapes with the ground; row i is of shape i.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class SweepHits(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangle's id; -1 where free, and outside the map.
     material : ndarray of uint8, shape (n,)
-        What the cell or face is made of, outside a map the nearest cell; 0 where free.
+        Material of the cell or face, outside a map of the nearest cell; 0 where free.
     """
 
     fraction: NDArray[np.float64]
@@ -273,7 +273,7 @@ class ClosestPoint(NamedTuple):
     triangle : int
         The triangle's id; -1 outside a map.
     material : int
-        What the cell or face is made of, outside a map the nearest cell.
+        Material of the cell or face, outside a map of the nearest cell.
     """
 
     point: glm.vec3
@@ -295,7 +295,7 @@ class ClosestPoints(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangles' ids; -1 outside a map.
     material : ndarray of uint8, shape (n,)
-        What the cells or faces are made of, outside a map the nearest cells.
+        Materials of the cells or faces, outside a map of the nearest cells.
     """
 
     point: NDArray[np.float64]
@@ -316,7 +316,7 @@ class Contact(NamedTuple):
     Attributes
     ----------
     query : int
-        Which of the shapes asked about.
+        The index of the shape asked about.
     triangle : int
         The triangle's id; -1 outside the map.
     penetration : glm.vec3
@@ -326,7 +326,7 @@ class Contact(NamedTuple):
     point : glm.vec3
         The point of the triangle nearest to a sphere's or a box's center, or a capsule's axis.
     material : int
-        What the triangle is made of; 0 if the ground does not say.
+        The material of the triangle; 0 if the ground has no materials.
     """
 
     query: int
@@ -346,8 +346,8 @@ class Contact(NamedTuple):
 class Contacts:
     """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
 
-    Ordered by query, and for each query by row, column and half of a map's triangles, by a mesh's
-    faces, or by a ground's parts.
+    They are ordered by query, and for each query by row, column and half of a map's triangles, by a
+    mesh's faces, or by a ground's parts.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ class Contacts:
     floats : ndarray of float64, shape (3, n, 3)
         Penetrations, normals and points.
     material : ndarray of uint8, shape (n,), optional
-        What the triangles are made of; by default all 0.
+        Materials of the triangles; by default all 0.
     """
 
     __slots__ = ("_floats", "_ints", "_material")
@@ -371,8 +371,8 @@ class Contacts:
         floats: NDArray[np.float64],
         material: NDArray[np.uint8] | None = None,
     ) -> None:
-        # No `__setattr__` to forbid what slots and properties forbid: it would cost as much as all
-        # of the answer for a single sphere.
+        # Slots and properties already forbid assignments. A `__setattr__` that does it too would
+        # take as long as the whole answer for a single sphere.
         ints.setflags(write=False)
         floats.setflags(write=False)
         if material is not None:
@@ -392,7 +392,7 @@ class Contacts:
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """Which of the shapes asked about, shape (n,)."""
+        """The indices of the shapes asked about, shape (n,)."""
         values: NDArray[np.int64] = self._ints[0]
         return values
 
@@ -433,9 +433,9 @@ class Contacts:
 
     @property
     def material(self) -> NDArray[np.uint8]:
-        """What the triangles are made of, shape (n,); 0 if the ground does not say.
+        """The materials of the triangles, shape (n,); 0 if the ground has no materials.
 
-        Outside a map that of the nearest cell.
+        Outside a map it is that of the nearest cell.
         """
         if self._material is None:
             none = np.zeros(len(self), np.uint8)

@@ -53,8 +53,8 @@ class CheckedShapes:
 class Spheres(CheckedShapes):
     """Many spheres, for `Surface.contacts`, `Surface.contact_counts` and `Surface.sweep_many`.
 
-    They are copied and checked once; a game that asks about the same ones again and again saves
-    that. ``len`` counts them.
+    They are copied and checked once, which saves time for a game that asks about the same spheres
+    again and again. ``len`` counts them.
 
     Parameters
     ----------

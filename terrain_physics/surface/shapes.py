@@ -1,6 +1,6 @@
 """Shapes, one or many, as the rows of numbers that kernels take.
 
-The table in `terrain_physics/_kernels/surface/shapes.py` says what a row holds.
+The table in `terrain_physics/_kernels/surface/shapes.py` gives the contents of a row.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ SHAPES = (Sphere, Capsule, OBB, AABB)
 
 
 def row_of(name: str, shape: object) -> tuple[int, tuple[float, ...]]:
-    """Return (kind, row) of one shape; refuse what is none."""
+    """Return (kind, row) of one shape; refuse any other value."""
     if isinstance(shape, Sphere):
         return SPHERE, (*shape.center64, shape.radius)
     if isinstance(shape, Capsule):
@@ -50,7 +50,7 @@ def row_of(name: str, shape: object) -> tuple[int, tuple[float, ...]]:
 def _row_of_aligned(box: AABB) -> tuple[float, ...]:
     """Return a box that is not turned as a row."""
     lower, upper = box.lower64, box.upper64
-    # Halved first: the sum of two large numbers may overflow.
+    # Halve before adding, as the sum of two large numbers may overflow.
     middle = (0.5 * low + 0.5 * high for low, high in zip(lower, upper, strict=True))
     half = (0.5 * high - 0.5 * low for low, high in zip(lower, upper, strict=True))
     return (*middle, *half, *NO_TURN)
@@ -86,7 +86,7 @@ def _rows_of_each(name: str, shapes: tuple[object, ...]) -> tuple[int, Floats]:
 
 
 def for_kernels(rows: Floats) -> Floats:
-    """Return rows as kernels take them: flat and read-only, the one type that they know."""
+    """Return rows flat and read-only, the one type for which kernels are compiled."""
     flat = rows.reshape(-1)
     flat.setflags(write=False)
     return flat

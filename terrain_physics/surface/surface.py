@@ -45,7 +45,7 @@ from terrain_physics.surface.shapes import (
 
 _Many = NDArray[Any] | Sequence[float]
 
-# The shortest calls take a mask by position, too: keywords only would cost each of them 20 ns.
+# The shortest calls take a mask by position too, as keyword-only arguments would cost 20 ns each.
 
 
 @public
@@ -56,22 +56,22 @@ class Surface:
     outside the map. On a mesh it is the index of the face. On a `Ground` a triangle's id is its id
     in its part plus the part's key times 2^40. Touching is contact.
 
-    A question of one place or shape gives one answer, or None; a question of many gives arrays.
-    Arrays are worked on by one thread per processor, or by as many as ``threads`` says; small ones
-    by one thread. Answers of many equal the single answers bit for bit, whatever the number of
-    threads.
+    A question about one place or shape gives one answer, or None; a question about many gives
+    arrays. Large arrays are shared by one thread per processor, or by ``threads`` threads; small
+    ones take one thread. The answers for many equal the single answers bit for bit, for any number
+    of threads.
 
-    Arrays are in memory: lazy ones of Dask are refused by name. ``dask.array.map_blocks`` asks
+    Arrays are in memory: lazy arrays of Dask are refused by name. ``dask.array.map_blocks`` asks
     block by block.
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
-    Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
-    only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
+    Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. The boxes
+    of `triangles_in` and `triangles_in_many` are only regions to search, and may be of any size.
 
     The parts of a `Ground` are on layers, and each question has a ``mask``: 32 bits each, from the
-    whole number 0 to 0xFFFF_FFFF. It is answered as if the ground had no parts but those that the
-    mask meets, which is those where ``layers & mask`` is not 0. If it meets none, there are no
-    triangles. A map or a mesh by itself has the layers 1.
+    whole number 0 to 0xFFFF_FFFF. It is answered as if the ground had only the parts for which
+    ``layers & mask`` is not 0. If there are none, there are no triangles. A map or a mesh by itself
+    has the layers 1.
     """
 
     __slots__ = ("_queries",)
@@ -105,12 +105,12 @@ class Surface:
         Parameters
         ----------
         x, z : float or array_like
-            Where, in meters, x first; arrays are broadcast. A map's samples ``land[row, column]``
-            are named the other way round: the row runs along z, the column along x.
+            The place in meters, x first; arrays are broadcast. A map's samples
+            ``land[row, column]`` have the other order: the row runs along z, the column along x.
         threads : int, optional
-            How many threads work on arrays; see `Surface`.
+            Number of threads for arrays; see `Surface`.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -159,18 +159,18 @@ class Surface:
         Parameters
         ----------
         x, z : float or array_like
-            Where, in meters, x first; arrays are broadcast.
+            The place in meters, x first; arrays are broadcast.
         threads : int, optional
-            How many threads work on arrays; see `Surface`.
+            Number of threads for arrays; see `Surface`.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
         glm.vec3 or ndarray of float64, shape (..., 3)
             The normal of the triangle's front, which on a mesh may point down. Where several
-            triangles meet, one of them. Where parts of a ground are equally high, the first part's;
-            united maps rank as the first of them. NaN where there is no triangle.
+            triangles meet, that of one of them. Where parts of a ground are equally high, that of
+            the first part; united maps rank as the first of them. NaN where there is no triangle.
 
         Raises
         ------
@@ -209,7 +209,7 @@ class Surface:
         margin : float, default 0.1
             The box is widened by this much on every side, in meters; >= 0.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -264,7 +264,7 @@ class Surface:
         max_results : int, default 20 million
             More ids than this, of all boxes together, are refused before memory is gone.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -298,16 +298,16 @@ class Surface:
     def raycast(
         self, ray: Ray, max_distance: float = math.inf, mask: int = ALL_LAYERS
     ) -> RayHit | None:
-        """Return where a ray first hits the ground, from either side.
+        """Return the first hit of a ray on the ground, from either side.
 
         Parameters
         ----------
         ray : Ray
             Origin in meters, and direction.
         max_distance : float, default inf
-            How far the ray reaches, in meters, >= 0; a hit at that distance counts.
+            Reach of the ray in meters, >= 0; a hit at that distance counts.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -362,7 +362,7 @@ class Surface:
         threads: int | None = None,
         mask: int = ALL_LAYERS,
     ) -> RayHits:
-        """Return where n rays first hit the ground.
+        """Return the first hits of n rays on the ground.
 
         Parameters
         ----------
@@ -371,11 +371,11 @@ class Surface:
         directions : array_like, shape (n, 3) or (1, 3)
             Of any length but zero; distances are in meters all the same.
         max_distance : float or array_like, shape (n,), default inf
-            How far the rays reach, in meters, all of them or each; >= 0.
+            Reach of the rays in meters, for all or for each; >= 0.
         threads : int, optional
-            How many threads work; see `Surface`.
+            Number of threads; see `Surface`.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -432,22 +432,23 @@ class Surface:
             All contacts, or only the deepest of each shape (the first, if several are equally
             deep).
         threads : int, optional
-            How many threads work; see `Surface`.
+            Number of threads; see `Surface`.
         max_results : int, default 20 million
             More contacts than this, of all shapes together, are refused before memory is gone.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
         out : ContactBuffer, optional
-            Memory for the contacts of many shapes: quicker where a game asks again and again
-            about 100,000. They last until the buffer's next use.
+            Memory for the contacts of many shapes; faster for a game that asks about 100,000 again
+            and again. They last until the buffer's next use.
 
         Returns
         -------
         Contacts
             Ordered by shape, then on a map by row, column and half, on a mesh by id, and on a
-            ground part by part. The point is the triangle's nearest to the center of a sphere or a
-            box, or to the axis of a capsule. If several are equally near to the axis: that of its
-            start, then of its end, then those on the edges a-b, b-c and c-a.
+            ground part by part. The point is the triangle's nearest one to the center of a sphere
+            or a box, or to the axis of a capsule. If several points are equally near to the axis,
+            it is the one nearest to its start, then to its end, then one on the edges a-b, b-c and
+            c-a.
 
         Raises
         ------
@@ -475,7 +476,7 @@ class Surface:
             max_results = checks.most_results(max_results)
         if isinstance(shapes, SHAPES):
             if threads is not None:
-                Workers(threads)  # refuses what is no number of threads
+                Workers(threads)  # refuses a value that is no number of threads
             if out is not None:
                 checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
@@ -491,7 +492,7 @@ class Surface:
         threads: int | None = None,
         mask: int = ALL_LAYERS,
     ) -> NDArray[np.int64]:
-        """Return how many triangles each shape touches.
+        """Return the number of triangles that each shape touches.
 
         Parameters
         ----------
@@ -513,23 +514,24 @@ class Surface:
     # Moving shapes
 
     def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
-        """Return where a moving shape first touches the ground.
+        """Return the first touch of a moving shape with the ground.
 
         The ground is touched from above and from below. A shape that touches at the start is
         stopped at fraction 0 if it moves further in, and is free to move out or along. A motion is
-        along a surface if it leads into it by less than a millionth of its length: motions and
-        normals in float32 are that far from perpendicular. So a shape sliding over level ground is
-        stopped neither by the ground nor by the edge of the next triangle. A touch at an edge or a
-        corner whose normal leads into a neighbor counts as a touch of the face.
+        along a surface if it leads into the surface by less than a millionth of its length, as
+        perpendicular motions and normals in float32 differ by that much. So a shape sliding over
+        level ground is stopped neither by the ground nor by the edge of the next triangle. A touch
+        at an edge or a corner with a normal that leads into a neighbor counts as a touch of the
+        face.
 
         Parameters
         ----------
         shape : Sphere, Capsule, OBB or AABB
-            Where it starts.
+            The shape at its start.
         motion : three numbers
             Displacement in meters, along a straight line; the shape does not turn.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -546,7 +548,7 @@ class Surface:
 
         Notes
         -----
-        On a map, a shape whose middle is below the surface may move out through the front. A shape
+        On a map, a shape with its middle below the surface may move out through the front. A shape
         that touches from below by less than a thousandth of its size is stopped there.
 
         A mesh is a skin with two sides. A shape that touches it at the start is stopped if it moves
@@ -583,7 +585,7 @@ class Surface:
         threads: int | None = None,
         mask: int = ALL_LAYERS,
     ) -> SweepHits:
-        """Return where moving shapes first touch the ground.
+        """Return the first touches of moving shapes with the ground.
 
         Parameters
         ----------
@@ -592,9 +594,9 @@ class Surface:
         motions : array_like, shape (n, 3) or (1, 3)
             Displacements in meters, along straight lines.
         threads : int, optional
-            How many threads work; see `Surface`.
+            Number of threads; see `Surface`.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -626,7 +628,7 @@ class Surface:
         point : three numbers
             In meters.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -662,9 +664,9 @@ class Surface:
         points : array_like, shape (n, 3)
             In meters.
         threads : int, optional
-            How many threads work; see `Surface`.
+            Number of threads; see `Surface`.
         mask : int, default 0xFFFF_FFFF
-            Which layers to ask, a bit for each; see `Surface`.
+            Layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -687,9 +689,9 @@ class Surface:
         return self._queries.filtered(checks.whole("mask", mask, 0, ALL_LAYERS))
 
     def _asked_at(self, mask: int, threads: int | None) -> Queries:
-        """Return what `_filtered` does; refuse a height that was given with a place, as the mask.
+        """Return as `_filtered`; refuse a height of a place that was given in place of the mask.
 
-        By name only, a mask would take a tenth of the time of `height_at`.
+        A keyword-only mask would exclude the mistake, but slow `height_at` down by a tenth.
         """
         if isinstance(mask, float):
             raise TypeError(

@@ -1,4 +1,4 @@
-"""Meshes as objects of trimesh, which is imported when one is wanted."""
+"""Meshes as objects of trimesh, which is imported on demand."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from terrain_physics._kernels.types import Floats, Int64s
 
 
 def made_trimesh(vertices: Floats, faces: Int64s, normals: Floats | None = None) -> Any:
-    """Return a trimesh.Trimesh of vertices (v, 3), faces (n, 3) and normals (v, 3), as they are."""
+    """Return a trimesh.Trimesh of vertices (v, 3), faces (n, 3) and normals (v, 3), unchanged."""
     try:
         import trimesh
     except ImportError as error:
