@@ -34,7 +34,8 @@ def depenetrate(
 ) -> tuple[Scene, Motion, float]:
     """Take a body out of the ground that it was put into, before its first step.
 
-    A walker that nothing has disturbed is not checked. A jammed walker, whose last update did not
+    A body in the air is lifted out of a map in every update. A walker that nothing has disturbed is
+    not checked. A jammed walker, whose last update did not
     converge, is treated as newly placed: the same happens after a load, so both continue
     identically.
 
@@ -45,15 +46,15 @@ def depenetrate(
         that was too much work: the motion given, and 0.
     """
     walking = motion.footing.walking
-    misplaced = not motion.footing.grounded or state[at.MOVED] != 0.0 or state[at.CONVERGED] == 0.0
+    is_checked = not motion.footing.grounded or state[at.MOVED] != 0.0 or state[at.CONVERGED] == 0.0
     is_below = not is_teleported and state[at.BELOW] != 0.0
-    if misplaced and walking:
+    if is_checked and walking:
         depth = 0.0 if is_teleported else float(state[at.PENETRATION])
-        misplaced = _is_worse(scene, motion.offset, depth, is_below)
-        if misplaced:  # its depenetration takes one update, however far it leads
+        is_checked = _is_worse(scene, motion.offset, depth, is_below)
+        if is_checked:  # its depenetration takes one update, however far it leads
             far = pace.far + largest_component(scene.body.half_extents)
             scene = look(scene, ground, motion.origin, far, movement.drop, 0.0)
-    if not misplaced:
+    if not is_checked:
         return scene, motion, 0.0
     out, left = _rescue(movement, motion, scene, delta_time, is_below)
     if is_spent(scene.work):

@@ -1,22 +1,22 @@
 """One update of a character, and of many.
 
-One update is `advance`, in this order:
+In this order:
 
- 1. `teleport_or_nudge`: see where the game has put the body since the last update.
- 2. `find_moving_base`: find the part that the body stands on.
- 3. `carry_and_squeeze`: let it carry the body, and other moving parts push and squeeze it.
- 4. `begin_motion`: read rules and initial velocity, and cut the time into steps.
- 5. `look`: gather the triangles that those steps can reach (broad phase).
- 6. `depenetrate`: take the body out of what it was put into.
- 7. `rise`: one deep below the ground only rises in this update. For all others, `take_steps`:
- 8.     `must_look`, `look`: gather anew where the triangles at hand do not reach.
+ 1. `is_asleep`, `stays_asleep`: leave a sleeping body as it is; all others `advance`:
+ 2. `teleport_or_nudge`: see where the game has put the body since the last update.
+ 3. `find_moving_base`: if parts move, find the one that the body stands on, or is thrown off.
+ 4. `carry_and_squeeze`: let it carry the body, and other moving parts push and squeeze it.
+ 5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
+ 6. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
+ 7. `depenetrate`: take the body out of what it was put into; deep below it can only `rise`.
+ 8. `take_steps`: for each step,
  9.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
-10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`).
+10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
 11.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
 12. `end_among_others`: note the characters that were hit, and take the push out of the velocity.
-13. `settle`: write place, velocity, ground and flags to the state.
+13. `settle`, `report_character_below`: write place, velocity and ground to the state.
 14. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
-15. `settle_moving_base`: make the velocity relative to the part that the body stands on now.
+15. `settle_moving_base`, `note_contact_signature`: make ready for the next update, or for sleep.
 """
 
 from typing import NamedTuple
@@ -87,8 +87,8 @@ class Character(NamedTuple):
     crowd: Floats  # (CROWD_SIZE,); empty if it ignores others
 
 
-class FreePath(NamedTuple):
-    """The path of a body in an update if nothing were in its way."""
+class InitialPath(NamedTuple):
+    """The initial motion carried on for an update, without gravity and friction."""
 
     start: Vec3  # of the body's center, in meters in the world
     displacement: Vec3  # in meters
@@ -100,17 +100,17 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
     state, rules, log = character.state, character.rules, HitLog(character.hits)
     body = unpack_body(rules)
     is_teleported = teleport_or_nudge(state, rules, body)
-    moving_base, is_moved = no_moving_base(state), _is_moved_by_ground(state, ground)
+    moving_base, has_moving_ground = no_moving_base(state), _concerns_moving_parts(state, ground)
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
     spot = _center(state, rules)
-    if is_moved:
-        moving_base = _move_with_ground(state, rules, scene, ground, delta_time, is_teleported)
+    if has_moving_ground:
+        moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
     place, center = three_at(state, at.POSITION), _center(state, rules)
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
-    path = FreePath(motion.origin, scale(motion.velocity, delta_time))
+    path = InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
     scene, motion, left = depenetrate(
         state, movement, motion, pace, scene, ground, delta_time, is_teleported
@@ -118,8 +118,8 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
     if left > 0.0:
         rise(state, scene, motion, left, delta_time)
     else:
-        _move(state, others, movement, path, motion, pace, scene, ground, log)
-    if is_moved:
+        _take_steps_and_settle(state, others, movement, path, motion, pace, scene, ground, log)
+    if has_moving_ground:
         settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
     elif left == 0.0:
         state[at.BASE_PART] = state[at.GROUND_PART] if state[at.GROUNDED] != 0.0 else -1.0
@@ -132,14 +132,14 @@ def _center(state: Floats, rules: Floats) -> Vec3:
 
 
 @kernel(inline=True)
-def _is_moved_by_ground(state: Floats, ground: GroundTable) -> bool:
+def _concerns_moving_parts(state: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts concern a body: now, or by a base or debt of its last update."""
     is_squeezed = state[at.SQUEEZED_BY] >= 0.0 or state[at.SQUEEZED_BY + 1] >= 0.0
     return has_movers(ground) or state[at.ON_MOVING_BASE] != 0.0 or is_squeezed
 
 
 @kernel(noinline=True)
-def _move_with_ground(
+def _carry(
     state: Floats,
     rules: Floats,
     scene: Scene,
@@ -147,7 +147,10 @@ def _move_with_ground(
     delta_time: float,
     is_teleported: bool,
 ) -> MovingBase:
-    """Let moving parts carry, push and squeeze a body; return the part that it stands on."""
+    """Let moving parts carry, push and squeeze a body; return its moving base.
+
+    For a body in the air this is the part that hit it.
+    """
     if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
     body, center = scene.body, _center(state, rules)
@@ -157,11 +160,11 @@ def _move_with_ground(
 
 
 @kernel(inline=True)
-def _move(
+def _take_steps_and_settle(
     state: Floats,
     others: Others,
     movement: MovementRules,
-    path: FreePath,
+    path: InitialPath,
     motion: Motion,
     pace: Pace,
     scene: Scene,
@@ -174,7 +177,7 @@ def _move(
     put_three_at(log.rows, OWN, before)
     if not is_spent(scene.work):
         begin(scene.work, 0.0)  # depenetration must not shorten the budget of the steps
-    scene, motion, encounter, limit = take_steps(
+    scene, ground, motion, encounter, limit = take_steps(
         others, movement, motion, pace, scene, ground, log, was_on_character
     )
     met_walls = motion.tally.hits > 0

@@ -137,15 +137,6 @@ def gathered(scene: Scene, ground: GroundTable, origin: Vec3, lower: Vec3, upper
     return _filled(scene, candidates, 0 if is_spent(scene.work) else count)
 
 
-@kernel(inline=True, no_refcount=True)
-def at_once(scene: Scene) -> Scene:
-    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
-
-    Its arrays are not counted references: the caller is ``no_refcount``, or has borrowed them.
-    """
-    return replaced(scene, resolver=SIMULTANEOUS)
-
-
 @kernel(noinline=True)
 def scene_around(
     rules: Floats,

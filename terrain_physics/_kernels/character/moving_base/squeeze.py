@@ -18,7 +18,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.resolve import resolve, rise_of_feet
-from terrain_physics._kernels.character.contacts.scene import Scene, at_once, gathered
+from terrain_physics._kernels.character.contacts.scene import Scene, gathered
 from terrain_physics._kernels.character.moving_base.moving_base import (
     MovingBase,
     carried_to,
@@ -26,7 +26,12 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
 )
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import through_air
-from terrain_physics._kernels.character.state.layout import put_three_at, three_at, unpack_body
+from terrain_physics._kernels.character.state.layout import (
+    SIMULTANEOUS,
+    put_three_at,
+    three_at,
+    unpack_body,
+)
 from terrain_physics._kernels.character.state.substeps import STEP_SHARE
 from terrain_physics._kernels.character.state.teleport import step_height
 from terrain_physics._kernels.character.state.work import STEP, is_spent, spend
@@ -112,6 +117,7 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
         half_extents[2] + abs(displacement[2]) + CONTACT_MARGIN,
     )
     still = only_of(ground, STILL_PARTS)
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     scene = gathered(scene, still, center, subtract(center, wide), add(center, wide))
     if scene.size == 0:
         return end
@@ -123,7 +129,7 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
         touching = list_contacts(scene, ahead)
         if max(touching.depth, touching.overlap) > SLOP or is_buried(scene, ahead):
             is_free = False
-            out = resolve(at_once(scene), ahead, touching, _MOST_ROUNDS, SLOP)
+            out = resolve(scene, ahead, touching, _MOST_ROUNDS, SLOP)
             moved = subtract(out.offset, offset)
             is_out = out.depth <= CONVERGED_DEPTH and length(moved) <= size / steps + CONTACT_MARGIN
             if not is_out or dot(moved, step) <= _LEAST_PROGRESS * dot(step, step):
@@ -160,9 +166,8 @@ def _depenetration_from(
     )
     began = to_world(now, to_local(before, ground.step_start))
     part = with_step_start(only_of(ground, number), began, np.inf)
-    scene = gathered(
-        replaced(scene, body=body), part, place, subtract(place, wide), add(place, wide)
-    )
+    scene = replaced(scene, body=body, resolver=SIMULTANEOUS)
+    scene = gathered(scene, part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)
     if touching.depth <= SLOP and touching.overlap <= STUCK_DEPTH:
@@ -172,7 +177,7 @@ def _depenetration_from(
         if up > 0.0:
             offset = (0.0, up, 0.0)
             touching = list_contacts(scene, offset)
-    out = resolve(at_once(scene), offset, touching, _MOST_ROUNDS, SLOP)
+    out = resolve(scene, offset, touching, _MOST_ROUNDS, SLOP)
     if length(out.offset) > 2.0 * body.least:  # it was teleported, not moved
         return (0.0, 0.0, 0.0)
     return turned_back(turn, out.offset) if is_turned else out.offset

@@ -96,14 +96,15 @@ def take_steps(
     ground: GroundTable,
     log: HitLog,
     is_on_character: bool,
-) -> tuple[Scene, Motion, Encounter, int]:
+) -> tuple[Scene, GroundTable, Motion, Encounter, int]:
     """Take the steps of an update, until its time is over or its work budget is spent.
 
     Returns
     -------
-    tuple of Scene, Motion, Encounter and int
-        The scene with the contacts of the body where it is now, its motion, its encounter with
-        others, and `BY_WORK` if the work budget ended the update early, else `NO_LIMIT`.
+    tuple of Scene, GroundTable, Motion, Encounter and int
+        The scene with the contacts of the body where it is now, the ground as it was last looked
+        at, the motion, the encounter with others, and `BY_WORK` if the work budget ended the update
+        early, else `NO_LIMIT`.
     """
     minds, encounter = minds_others(others.crowd), Encounter(motion.velocity, is_on_character)
     before, before_pace, limit = motion, pace, at.NO_LIMIT
@@ -127,7 +128,7 @@ def take_steps(
     if is_spent(scene.work):
         scene, motion = _cut_short(before, before_pace, scene, ground)
         limit = at.BY_WORK
-    return scene, motion, encounter, limit
+    return scene, ground, motion, encounter, limit
 
 
 @kernel(noinline=True)

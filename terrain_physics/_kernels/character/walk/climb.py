@@ -16,12 +16,12 @@ from terrain_physics._kernels.character.contacts.resolve import push_out
 from terrain_physics._kernels.character.contacts.scene import (
     PUSH,
     Scene,
-    at_once,
     borrow_memory,
     empty_scene,
     look,
     make_memory,
 )
+from terrain_physics._kernels.character.state.layout import SIMULTANEOUS
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
@@ -320,7 +320,7 @@ def climb(
     memory = make_memory()
     own = borrow_memory(memory)
     own = replaced(own, work=scene.work)
-    scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
+    scene = empty_scene(body, SIMULTANEOUS, scene.random_state, own)
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:

@@ -4,6 +4,7 @@ A body that is wedged between steep faces is held, and walks along their crease,
 ground with the crease's slope. Each face by itself is a wall.
 """
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Manifold,
@@ -17,8 +18,9 @@ from terrain_physics._kernels.character.contacts.grounding import (
     rise_of_slope,
 )
 from terrain_physics._kernels.character.contacts.resolve import push_out
-from terrain_physics._kernels.character.contacts.scene import Scene, at_once
+from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.report import contact_planes
+from terrain_physics._kernels.character.state.layout import SIMULTANEOUS
 from terrain_physics._kernels.character.state.motion import BLOCKED, OFF_GROUND, Walked
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, length, scale, subtract
 from terrain_physics._kernels.tolerances import ALONG_SHARE, SLOP, WALL_CLEARANCE
@@ -89,7 +91,7 @@ def settle_in_crease(
 
     Returns (whether they do, where the body is then, how many contacts the scene lists there).
     """
-    scene = at_once(scene)
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     place, manifold = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
     aside, _ = flat(subtract(place, offset))
     # The height has a slack, as pushes one after another may leave it a little too low.
@@ -155,7 +157,7 @@ def follow_crease(
         Whether the ground that holds the body leads it elsewhere than ``walked``; if so, the unit
         direction in which it goes on, or zero; the result of the walk.
     """
-    scene = at_once(scene)
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     nowhere = (0.0, 0.0, 0.0)
     planes = contact_planes(scene, list_contacts(scene, start).contacts)
     held, _ = ground_by_planes(scene.planes, planes, walkable)

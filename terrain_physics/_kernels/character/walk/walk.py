@@ -28,8 +28,8 @@ from terrain_physics._kernels.character.contacts.scene import (
     PLANE_CANDIDATE,
     PUSH,
     Scene,
-    at_once,
 )
+from terrain_physics._kernels.character.state.layout import SIMULTANEOUS
 from terrain_physics._kernels.character.state.motion import (
     BLOCKED,
     FREE,
@@ -381,7 +381,7 @@ def walk(scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits) -> W
     is left with the planes of the walls met, and the contacts where the body is.
     """
     # Pushed out of walls one after another, the body would slide farther for a longer displacement.
-    scene = at_once(scene)
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
     walked = _try_displacement(scene, start, displacement, limits, none)
     if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
