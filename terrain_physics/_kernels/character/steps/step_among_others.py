@@ -229,7 +229,7 @@ def _keep_within_half_planes(
     return scene, ahead, rest, velocity
 
 
-@kernel(inline=True)
+@kernel(noinline=True)
 def _try_within(
     others: Others,
     step: _Step,
