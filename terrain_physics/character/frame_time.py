@@ -9,7 +9,7 @@ SHORTEST_STEP, LONGEST_STEP = 1e-6, 1.0
 
 
 def step_time(name: str, value: Any, likely: str) -> float:
-    """Return the seconds of a step; the error of a too large number says what was likely meant."""
+    """Return the seconds of a step; the error for a too large number gives the likely meaning."""
     seconds = checks.finite(name, value)
     if not (SHORTEST_STEP <= seconds <= LONGEST_STEP):
         hint = f"; {likely.format(seconds)}" if seconds > LONGEST_STEP else ""

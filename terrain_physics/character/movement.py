@@ -69,7 +69,7 @@ _UPDATE, _WAKE = CachedDispatch(update_characters), CachedDispatch(wake_near)
 
 
 class _Idle(NamedTuple):
-    """An update of a body that stands still, whose result may be used again.
+    """An update of a body that stands still; its result may be used again.
 
     Attributes
     ----------

@@ -158,7 +158,7 @@ class _Slope(_Real):
 
 
 class _Mass(_Real):
-    """A mass, whose column is 0 where it is infinite: saved numbers are finite."""
+    """A mass; the column is 0 for an infinite one, as saved numbers are finite."""
 
     def read(self, rules: Floats) -> float:
         return super().read(rules) or math.inf

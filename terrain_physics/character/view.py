@@ -312,7 +312,7 @@ class CharacterView(RuleProperties):
         Raises
         ------
         TypeError, ValueError
-            For what is not three finite numbers. Nothing has changed then.
+            For values that are not three finite numbers. Nothing has changed then.
         """
         place = unsigned_zeros(checks.vector("position", position))
         speed = unsigned_zeros(checks.vector("velocity", velocity))

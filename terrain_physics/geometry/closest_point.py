@@ -1,7 +1,7 @@
 """Closest points: the point of a triangle or a segment nearest to a given one.
 
-Sizes and distances must be 0 or from 1e-75 to 1e75 m. Many are asked in `terrain_physics.rows`,
-which runs the same kernels.
+Sizes and distances must be 0 or from 1e-75 to 1e75 m. `terrain_physics.rows` does the same for
+arrays, with the same kernels.
 """
 
 from typing import Any

@@ -31,7 +31,7 @@ def _as_obb(aabb: AABB) -> OBB:
         (low, 0.5 * low + 0.5 * high, high)
         for low, high in zip(aabb.lower64, aabb.upper64, strict=True)
     ]
-    # Measured from the rounded middle to the farther side: nothing that touches the AABB is missed.
+    # Half extents reach from the rounded middle to the farther side, so that no touch is missed.
     return OBB(
         [middle for _, middle, _ in sides],
         [max(middle - low, high - middle) for low, middle, high in sides],
@@ -63,7 +63,7 @@ _PAIRS: dict[tuple[type, type], Callable[..., glm.vec3 | None]] = {
 
 
 def _kind(name: str, shape: object) -> type:
-    """Return which of the known classes a shape is of, or derived from."""
+    """Return the known class of a shape, or the one it is derived from."""
     for kind in (Sphere, AABB, OBB, Capsule, Triangle):
         if isinstance(shape, kind):
             return kind
@@ -82,7 +82,7 @@ def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.ve
     Parameters
     ----------
     first, second : Sphere, AABB, OBB, Capsule or Triangle
-        In any order: where a pair is known only in reverse, its move is reversed.
+        In any order: if a pair is known only in reverse, its move is reversed.
     two_sided : bool, default False
         Against a triangle: take the shortest move, to either side. Otherwise the front of the
         triangle is solid. Other pairs ignore it.

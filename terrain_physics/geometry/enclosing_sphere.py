@@ -12,7 +12,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Sphere
 
-# A few rounds are usual, thirty are rare. The cap ends a search that rounding keeps going.
+# A few rounds are usual, thirty are rare. The cap ends a search that would go on by rounding.
 _MAX_ROUNDS = 1000
 
 

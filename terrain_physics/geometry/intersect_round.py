@@ -1,7 +1,7 @@
-"""Spheres and capsules: do they touch, and the shortest move that separates them.
+"""Spheres and capsules: the shortest move that separates them, if they touch.
 
 The first shape moves, and no shorter move separates them. Sizes and distances must be 0 or from
-1e-75 to 1e75 m. Many pairs are asked in `terrain_physics.rows`, which runs the same kernels.
+1e-75 to 1e75 m. `terrain_physics.rows` does the same for arrays, with the same kernels.
 """
 
 from pyglm import glm

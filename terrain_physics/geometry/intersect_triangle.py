@@ -1,7 +1,7 @@
-"""Shapes against triangles: do they touch, and the move that takes the shape out of the triangle.
+"""Shapes against triangles: the move that takes the shape out of the triangle, if they touch.
 
-Sizes and distances must be 0 or from 1e-75 to 1e75 m. Many pairs are asked in
-`terrain_physics.rows`, which runs the same kernels.
+Sizes and distances must be 0 or from 1e-75 to 1e75 m. `terrain_physics.rows` does the same for
+arrays, with the same kernels.
 """
 
 import numpy as np
@@ -80,7 +80,7 @@ def intersect_obb_triangle(
 
     The 13 axes are the normal, the box axes and the cross products of edges and box axes, each in
     both directions. The direction with the least overlap is taken; on a tie, the first in that
-    order. One-sided, directions against the front normal are not allowed, so a box whose center is
+    order. One-sided, directions against the front normal are not allowed, so a box with its center
     behind the face leaves through the front or sideways. Touching is contact, with a zero-length
     move.
 
@@ -174,8 +174,8 @@ def intersect_capsule_triangle(
     Notes
     -----
     One-sided, the face also stops a capsule from behind. A capsule wholly behind the face, its axis
-    nearest to the inside of the face, leaves along the front normal, however far that is, as a
-    sphere does.
+    nearest to the inside of the face, leaves along the front normal at any distance, as a sphere
+    does.
 
     Two cases need a search: the axis passes behind the face within the radius but is nearer to an
     edge, or the axis passes through the face and the shortest move is not allowed. Then these

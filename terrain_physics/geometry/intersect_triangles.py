@@ -2,8 +2,8 @@
 
 The answers are those of exact arithmetic on the float64 corners, for any order of triangles and
 corners: there is no tolerance, and a near miss is not a touch. They hold if the largest coordinate
-is less than 1e38 times the smallest one that is not zero. Many pairs are asked in
-`terrain_physics.rows`, which runs the same kernels.
+is less than 1e38 times the smallest one that is not zero. `terrain_physics.rows` does the same for
+arrays, with the same kernels.
 """
 
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
@@ -85,8 +85,8 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
     Notes
     -----
     Which edges the ends lie on is decided exactly, and ends that are corners are exact. Other ends
-    are off by at most a few roundings of their edge's coordinates, however small the angle between
-    the triangles.
+    are off by at most a few roundings of their edge's coordinates, at any angle between the
+    triangles.
 
     Examples
     --------

@@ -10,7 +10,7 @@ _LARGEST = 3.4e38  # that float32 holds
 
 
 def as_vec3(point: Floats3) -> glm.vec3:
-    """Return three floats as a vector, -0 as 0; refuse what would be infinite."""
+    """Return three floats as a vector, -0 as 0; refuse floats too large for float32."""
     x, y, z = point
     if -_LARGEST < x < _LARGEST and -_LARGEST < y < _LARGEST and -_LARGEST < z < _LARGEST:
         return glm.vec3(x + 0.0, y + 0.0, z + 0.0)

@@ -1,4 +1,4 @@
-"""Yes or no: does a sphere's surface touch something, is a 2D point in a triangle."""
+"""Predicates: whether a sphere's surface touches something, and a 2D point is in a triangle."""
 
 from typing import Any
 

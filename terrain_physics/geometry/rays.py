@@ -1,9 +1,9 @@
-"""Rays against shapes: how far along a ray a shape begins.
+"""Rays against shapes: the distance along a ray at which a shape begins.
 
 Shapes are closed and, except for triangles, solid: a ray that only touches hits, and a ray that
-starts inside hits at distance 0. Where hit and miss differ by no more than rounding, either may be
-the answer. Lengths must be from 1e-100 to 1e100 m. Many pairs are asked in `terrain_physics.rows`,
-which runs the same kernels.
+starts inside hits at distance 0. If hit and miss differ by no more than rounding, either may be the
+answer. Lengths must be from 1e-100 to 1e100 m. `terrain_physics.rows` does the same for arrays,
+with the same kernels.
 """
 
 import math

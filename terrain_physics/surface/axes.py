@@ -15,7 +15,7 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 
 Axes = Literal["y-up", "z-up", "y-up-left"]
-"""Which axis points up; of "left"-handed ones the third leads away from a viewer of x and y."""
+"""The axis that points up; of "left"-handed axes the third leads away from a viewer of x and y."""
 
 
 class Turn:

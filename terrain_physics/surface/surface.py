@@ -698,7 +698,7 @@ class Surface:
                 f"mask must be a whole number, got {mask}; a place is x and z, without a height"
             )
         if threads is not None:
-            Workers(threads)  # refuses what is no number of threads
+            Workers(threads)  # refuses a value that is no number of threads
         return self._filtered(mask)
 
     @property
