@@ -60,8 +60,8 @@ _SPEEDS = Span(LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR, is_whole=False)
 
 # The hash of a state leaves out the columns that the next update finds anew.
 STATE = Layout(
-    Column("position", "where the character is", "m", 3),
-    Column("velocity", "how it moves", "m/s", 3),
+    Column("position", "place of the character", "m", 3),
+    Column("velocity", "velocity, relative to its base", "m/s", 3),
     Column("grounded", "1: it stands on walkable ground, or is wedged", allowed=FLAG),
     Column(
         "ground_normal",
@@ -89,7 +89,7 @@ STATE = Layout(
     ),
     Column(
         "lifted",
-        "how far it was lifted straight up in the last update",
+        "distance that it was lifted straight up in the last update",
         "m",
         is_hashed=False,
         allowed=NOT_NEGATIVE,
@@ -103,26 +103,24 @@ STATE = Layout(
     Column("driven", "1: the game has set its velocity since the last update", allowed=FLAG),
     Column(
         "moved",
-        "not 0: place, shape or ground may be others than in the last update",
+        "not 0: place, shape or ground may differ from the last update",
         default=1.0,
         is_hashed=False,
         allowed=_SHARE,
     ),
     Column(
         "ground_kind",
-        "how it stands",
+        "kind of the ground",
         words=("airborne", "steep", "wedged", "grounded", "character"),
     ),
     Column("ground_point", "where it touches the ground", "m", 3, is_hashed=False),
-    Column("ground_part", "which part of the ground it touches", is_hashed=False, allowed=_IDS),
-    Column(
-        "ground_triangle", "which triangle of that part it touches", is_hashed=False, allowed=_IDS
-    ),
+    Column("ground_part", "number of the part that it touches", is_hashed=False, allowed=_IDS),
+    Column("ground_triangle", "number of the triangle in the part", is_hashed=False, allowed=_IDS),
     Column("air_time", "time since it was on the ground", "s", allowed=NOT_NEGATIVE),
-    Column("landing_speed", "how fast it fell when it landed last", "m/s"),
+    Column("landing_speed", "speed of its fall when it landed last", "m/s"),
     Column("ground_version", "the version of the ground that the last update saw", is_hashed=False),
     Column("stepping", "1: it is on the way up a step", allowed=FLAG),
-    Column("step_foot", "how high its foot was before the step", "m"),
+    Column("step_foot", "height of its foot before the step", "m"),
     Column("last_place", "where the last update left it", "m", 3),
     Column(
         "below",
@@ -150,7 +148,7 @@ STATE = Layout(
     ),
     Column(
         "own_velocity",
-        "how it moved when the last update ended; the game may have set another velocity since",
+        "velocity at the end of the last update; the game may have set another one since",
         "m/s",
         3,
         is_hashed=False,
@@ -170,21 +168,21 @@ STATE = Layout(
     Column("base_point", "where its foot is on its base, in the frame of the base", "m", 3),
     Column(
         "base_ahead",
-        "where +Z of the world is in that frame",
+        "direction of the world's +Z in that frame",
         width=3,
         allowed=PART_OF_UNIT,
     ),
-    Column("base_velocity", "velocity of the base there", "m/s", 3),
-    Column("excess", "how much faster it would rise than its base if nothing held it", "m/s"),
+    Column("base_velocity", "velocity of the base at that point", "m/s", 3),
+    Column("excess", "speed at which it would rise from its base in free flight", "m/s"),
     Column(
         "move_age",
-        "how long ago the latest move of its base began, by its own updates",
+        "time since the latest move of its base began, by its own updates",
         "s",
         allowed=NOT_NEGATIVE,
     ),
     Column(
         "turn",
-        "how far its base turned about +Y in the last update",
+        "angle by which its base turned about +Y in the last update",
         "rad",
         is_hashed=False,
     ),
@@ -198,22 +196,22 @@ STATE = Layout(
     ),
     Column(
         "squeezed_by",
-        "the numbers of the parts that press it against something still; -1: none",
+        "numbers of the parts that press it against still ground; -1: none",
         width=MOST_SQUEEZING,
         default=-1.0,
         is_hashed=False,
         allowed=_IDS,
     ),
-    Column("squeezed", "how deep it is in them, as displacements out", "m", 3 * MOST_SQUEEZING),
+    Column("squeezed", "displacements that would take it out of them", "m", 3 * MOST_SQUEEZING),
     Column(
         "walls",
-        "horizontal normals of walls in its way, which others of its group reckon with; 0: none",
+        "horizontal normals of walls in its way, for pushes of others of its group; 0: none",
         width=2 * MOST_WALLS,
         allowed=PART_OF_UNIT,
     ),
     Column(
         "wall_gaps",
-        "how far away those are",
+        "distances to these walls",
         "m",
         width=MOST_WALLS,
         allowed=NOT_NEGATIVE,
@@ -255,13 +253,13 @@ RULES = Layout(
     ),
     Column(
         "ground_rule",
-        "grounded by one walkable contact, or by the sum of all normals",
+        "whether one walkable contact or the sum of all normals decides what is ground",
         words=("contact", "sum"),
         is_rule=True,
     ),
     Column(
         "ground_friction",
-        "how fast horizontal speed falls on the ground",
+        "deceleration of horizontal speed on the ground",
         "m/s^2",
         default=20.0,
         allowed=NOT_NEGATIVE,
@@ -269,7 +267,7 @@ RULES = Layout(
     ),
     Column(
         "max_rounds",
-        "after how many rounds of pushing the body is lifted",
+        "most rounds of pushing, after which the body is lifted",
         default=16.0,
         allowed=_ROUNDS,
         is_rule=True,
@@ -282,7 +280,7 @@ RULES = Layout(
     ),
     Column(
         "snap_distance",
-        "how far down a walker stays on the ground",
+        "greatest drop over which a walker stays on the ground",
         "m",
         default=0.3,
         allowed=NOT_NEGATIVE,
@@ -298,13 +296,13 @@ RULES = Layout(
     ),
     Column(
         "slope_speed",
-        "which speed a walk keeps, seen from above or along the ground",
+        "the speed that a walk keeps: the horizontal one, or that along the surface",
         words=("horizontal", "surface"),
         is_rule=True,
     ),
     Column(
         "mask",
-        "layers of the parts of a ground that it meets, a bit for each",
+        "layers of the parts of a ground that exist for it, a bit for each",
         default=ALL_LAYERS,
         allowed=_LAYERS,
         is_rule=True,
@@ -320,28 +318,28 @@ RULES = Layout(
     ),
     Column(
         "material_rules",
-        "a mark of the rules for materials, which stand beside the row; 0: none",
+        "a mark of the rules for materials, which are kept beside the row; 0: none",
         allowed=_MARKS,
     ),
     # Each update of a character with material rules finds these two anew. They are not in the
     # state, because every result copies the state.
     Column(
         "friction_factor",
-        "factor on friction by its material rules, on what it stood on before the last update",
+        "factor on friction by its material rules, for the ground before the last update",
         default=1.0,
         is_hashed=False,
         allowed=NOT_NEGATIVE,
     ),
     Column(
         "speed_factor",
-        "how many times its velocity it walked there, by the same",
+        "factor on the speed of its walk, by the same rules",
         default=1.0,
         is_hashed=False,
         allowed=_SPEEDS,
     ),
     Column(
         "mass",
-        "how hard it is to push for others of its group; 0: nobody can",
+        "mass in collisions with others of its group; 0: it cannot be pushed",
         "kg",
         default=80.0,
         allowed=NOT_NEGATIVE,

@@ -147,7 +147,7 @@ def _has_foothold(
 
     The body goes up the riser and on over its edge, by its own extent at most, until walkable
     ground holds it, or a wall or a ceiling stops it. The walk on the ground before the riser was
-    stopped after ``blocked`` meters.
+    stopped within ``blocked`` meters.
     """
     size, ahead = flat(direction)
     if size == 0.0:
