@@ -125,13 +125,13 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
         state[at.BASE_PART] = state[at.GROUND_PART] if state[at.GROUNDED] != 0.0 else -1.0
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _center(state: Floats, rules: Floats) -> Vec3:
     """Return the center of a character's body in the world."""
     return add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _concerns_moving_parts(state: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts concern a body: now, or by a base or debt of its last update."""
     is_squeezed = state[at.SQUEEZED_BY] >= 0.0 or state[at.SQUEEZED_BY + 1] >= 0.0

@@ -122,7 +122,7 @@ def step_among_others(
     return scene, ahead, rest, Encounter(initial_velocity, is_on_character)
 
 
-@kernel(noinline=True)
+@kernel(noinline=True, no_refcount=True)
 def end_among_others(
     others: Others, encounter: Encounter, log: HitLog, motion: Motion, before: Vec3, radius: float
 ) -> Motion:
@@ -264,7 +264,7 @@ def _try_within(
     return scene, ahead, rest, motion.velocity
 
 
-@kernel(inline=True)
+@kernel(inline=True, no_refcount=True)
 def _next_aim(
     crowd: Floats, attempt: int, start: _Place, aim: _Place, last_aim: _Place, end: _Place
 ) -> _Place:
@@ -277,7 +277,7 @@ def _next_aim(
     return within_half_planes(crowd, aim[0], aim[1])
 
 
-@kernel(noinline=True)
+@kernel(noinline=True, no_refcount=True)
 def _note_others(
     others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float
 ) -> Motion:
