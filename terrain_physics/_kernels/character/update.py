@@ -41,7 +41,11 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     settle_moving_base,
 )
 from terrain_physics._kernels.character.moving_base.squeeze import carry_and_squeeze, is_disturbed
-from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE, is_pushed
+from terrain_physics._kernels.character.others.half_planes import (
+    CROWD_SIZE,
+    has_met_others,
+    is_pushed,
+)
 from terrain_physics._kernels.character.others.standing_on_characters import (
     is_over_characters,
     report_character_below,
@@ -181,7 +185,9 @@ def _take_steps_and_settle(
         others, movement, motion, pace, scene, ground, log, was_on_character
     )
     met_walls = motion.tally.hits > 0
-    motion = end_among_others(others, encounter, log, motion, before, upright_radius(scene.body))
+    if has_met_others(crowd):
+        radius = upright_radius(scene.body)
+        motion = end_among_others(others, encounter, log, motion, before, radius)
     put_three_at(state, at.OWN_VELOCITY, motion.velocity)
     settle(state, movement, motion, scene, others.seconds, limit)
     center = add(motion.origin, motion.offset)

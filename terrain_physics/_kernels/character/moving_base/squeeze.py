@@ -393,7 +393,7 @@ def _most_rise(state: Floats, rules: Floats, body: Body) -> float:
     return max(step_height(rules, body), body.least)
 
 
-@kernel
+@kernel(inline=True)
 def _move_with_parts(
     scene: Scene, ground: GroundTable, moving_base: MovingBase, base_part: int, near: _NearParts,
     center: Vec3, end: Vec3,

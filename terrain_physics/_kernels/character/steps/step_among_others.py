@@ -18,7 +18,6 @@ from terrain_physics._kernels.character.others.half_planes import (
     LIMIT,
     PUSHED_DISPLACEMENT,
     UNPUSHED_DISPLACEMENT,
-    has_met_others,
     is_among_others,
     is_outside_half_planes,
     is_pushed,
@@ -104,16 +103,16 @@ def step_among_others(
 
     The step leads no lower than the top of a character below, and ends within the half-planes.
     """
-    crowd, is_bound, bound, first = others.crowd, False, movement, motion
+    crowd, is_bound, rules, start = others.crowd, False, movement, motion
     if is_over_characters(crowd):
-        is_bound, bound, first = step_onto_character(
+        is_bound, rules, start = step_onto_character(
             crowd, movement, motion, pace, scene.body, encounter.is_on_character
         )
-    scene, ahead, rest = take_step(bound, first, pace, scene, ground, log)
+    scene, ahead, rest = take_step(rules, start, pace, scene, ground, log)
     initial_velocity, is_on_character = encounter.initial_velocity, False
-    if is_among_others(crowd):
-        scene, ahead, rest, initial_velocity = _keep_within_half_planes(
-            others, initial_velocity, _Step(bound, first, pace), scene, ground, log, ahead, rest
+    if is_among_others(crowd) and _must_repeat(others, start, ahead):
+        scene, ahead, rest, initial_velocity = _repeat_step(
+            others, initial_velocity, _Step(rules, start, pace), scene, ground, log, ahead, rest
         )
     if is_bound:
         is_on_character, ahead = stand_on_character(
@@ -126,13 +125,11 @@ def step_among_others(
 def end_among_others(
     others: Others, encounter: Encounter, log: HitLog, motion: Motion, before: Vec3, radius: float
 ) -> Motion:
-    """Return the motion at the end of an update among others, with hits noted, and without pushes.
+    """Return the motion of a body that has met others as its update ends: with hits, without push.
 
     ``before`` is the velocity when the last update ended, ``radius`` that of the upright cylinder.
     """
-    crowd = others.crowd
-    if has_met_others(crowd):
-        motion = _note_others(others, log, motion, before, radius)
+    crowd, motion = others.crowd, _note_others(others, log, motion, before, radius)
     if is_pushed(crowd):
         kept_x, kept_z = float(crowd[KEPT]), float(crowd[KEPT + 1])
         motion = _with_own_velocity(motion, kept_x, kept_z, encounter.initial_velocity)
@@ -176,8 +173,24 @@ def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
     return x, motion.origin[2] + motion.offset[2] - spot[2]
 
 
-@kernel(inline=True)
-def _keep_within_half_planes(
+@kernel(inline=True, no_refcount=True)
+def _leads_off_ledge(others: Others, before: Motion, ahead: Motion) -> bool:
+    """Tell whether a push has led a step off the ground that the body keeps to."""
+    leaves = before.footing.grounded and not ahead.footing.grounded
+    return leaves and others.keeps_off_ledges and is_pushed(others.crowd)
+
+
+@kernel(inline=True, no_refcount=True)
+def _must_repeat(others: Others, before: Motion, ahead: Motion) -> bool:
+    """Tell whether a step has led off a ledge by a push, or out of the half-planes."""
+    if _leads_off_ledge(others, before, ahead):
+        return True
+    x, z = _displacement_from(others.spot, ahead)
+    return is_outside_half_planes(others.crowd, x, z)
+
+
+@kernel(noinline=True)
+def _repeat_step(
     others: Others,
     initial_velocity: Vec3,
     step: _Step,
@@ -187,17 +200,18 @@ def _keep_within_half_planes(
     ahead: Motion,
     rest: Pace,
 ) -> tuple[Scene, Motion, Pace, Vec3]:
-    """Repeat a step that ended outside a half-plane, with other displacements.
+    """Repeat a step that has led off a ledge by a push, or out of the half-planes.
 
-    The first leads to the nearest place within the half-planes. If walls deflect the step out of
-    them, the second stays within the half-planes of walls too. The third is aimed farther inside,
-    by the distance that the second ended outside. With the last, the body stays on its moving base.
+    Off a ledge, the step is taken without the push first. Out of the half-planes, a first attempt
+    leads to the nearest place within them. If walls deflect it, the second stays within the
+    half-planes of walls too. The third is aimed farther inside, by the distance that the second
+    ended outside. With the last, the body stays on its moving base.
 
     Parameters
     ----------
     others : Others
     initial_velocity : Vec3
-        The velocity that the update began with, pushed or own.
+        As of `Encounter`.
     step, scene, ground, log
         As of `take_step`; ``step`` holds motion and pace from before the step.
     ahead, rest : Motion, Pace
@@ -209,20 +223,18 @@ def _keep_within_half_planes(
         The result of the last attempt, and its initial velocity, which may lack the push.
     """
     crowd, (movement, motion, pace) = others.crowd, step
-    pushed = is_pushed(crowd)
-    leaves = motion.footing.grounded and not ahead.footing.grounded
-    if leaves and others.keeps_off_ledges and pushed:
+    if _leads_off_ledge(others, motion, ahead):
         initial_velocity = _velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
         motion = _with_velocity(motion, initial_velocity[0], initial_velocity[2])
         scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         scene, ahead, rest = take_step(movement, motion, pace, scene, ground, log)
-    x, z = _displacement_from(others.spot, ahead)
-    if not is_outside_half_planes(crowd, x, z):
-        return scene, ahead, rest, initial_velocity
+        step = replaced(step, motion=motion)
+        x, z = _displacement_from(others.spot, ahead)
+        if not is_outside_half_planes(crowd, x, z):
+            return scene, ahead, rest, initial_velocity
     crowd[IS_TRIED], own = 1.0, motion.velocity
-    step = _Step(movement, motion, pace)
     scene, ahead, rest, velocity = _try_within(others, step, scene, ground, log, ahead, rest)
-    if not pushed:
+    if not is_pushed(crowd):
         kept = without(own[0], own[2], velocity[0] - own[0], velocity[2] - own[2])
         _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), movement.friction, pace.seconds)
         ahead = _with_own_velocity(ahead, x, z, velocity)
@@ -241,7 +253,7 @@ def _try_within(
 ) -> tuple[Scene, Motion, Pace, Vec3]:
     """Try a step with one displacement after another until it ends within the half-planes.
 
-    Arguments and results are those of `_keep_within_half_planes`.
+    Arguments and results are those of `_repeat_step`.
     """
     crowd, spot, (movement, motion, pace) = others.crowd, others.spot, step
     velocity, seconds = motion.velocity, pace.seconds
@@ -250,7 +262,7 @@ def _try_within(
     frictionless = replaced(movement, friction=0.0)
     for attempt in range(_STAY + 1):
         end = _displacement_from(spot, ahead)
-        if not is_outside_half_planes(crowd, end[0], end[1]):
+        if attempt > 0 and not is_outside_half_planes(crowd, end[0], end[1]):
             break
         if attempt == _TO_HALF_PLANES and within_half_planes(crowd, aim[0], aim[1]) == aim:
             continue  # the step was already aimed there
@@ -277,7 +289,7 @@ def _next_aim(
     return within_half_planes(crowd, aim[0], aim[1])
 
 
-@kernel(noinline=True, no_refcount=True)
+@kernel(inline=True, no_refcount=True)
 def _note_others(
     others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float
 ) -> Motion:

@@ -353,7 +353,7 @@ def _along_walls(
     return _try_displacement(scene, start, displacement, limits, int(np.int64(0)))
 
 
-@kernel(inline=True, no_refcount=True)
+@kernel(noinline=True, no_refcount=True)
 def _into_corner(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, rounds: int
 ) -> Walked:
