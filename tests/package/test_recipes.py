@@ -127,6 +127,14 @@ def test_the_recipe_of_a_shape_names_each_table_and_each_comparison_of_kinds() -
         "kind == 'capsule'",
         "rules[columns.KIND] == CapsuleCollider.kind",
         "TEXT = 'if (kind == 2) {'",
+        "match shape:\n    case Capsule(): pass",
+        "match word:\n    case 'capsule': pass",
+        "match kind:\n    case shapes.BOX: pass",
+        "if type(shape) is Capsule: pass",
+        "kind in ('a', 'capsule')",
+        "body.kind == shapes.BOX",
+        "KIND = Kind.CAPSULE",
+        "WORDS = {'capsule': 1}",
     ],
 )
 def test_code_that_tells_shapes_apart_is_found(code: str, tmp_path: Path) -> None:
