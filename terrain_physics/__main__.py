@@ -344,7 +344,7 @@ def _info() -> int:
             print(f"{package} is not installed")
     if _jit.native is not None:
         level = _jit.native.__name__.rpartition("_")[2]
-        print(f"machine code: x86-64-{level}, by {_jit.native.COMPILED_BY}")
+        print(f"machine code: {platform.machine()}, level {level}, by {_jit.native.COMPILED_BY}")
         return 0
     from terrain_physics._kernels import _cache
 

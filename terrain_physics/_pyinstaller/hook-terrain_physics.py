@@ -4,6 +4,8 @@ from importlib.util import find_spec
 
 from PyInstaller.utils.hooks import collect_data_files, collect_submodules
 
+from terrain_physics._kernels import _native
+
 
 def _is_of_a_game(name: str) -> bool:
     return not name.startswith(("terrain_physics._build", "terrain_physics._pyinstaller"))
@@ -11,5 +13,6 @@ def _is_of_a_game(name: str) -> bool:
 
 datas = collect_data_files("terrain_physics.viewer")  # the files of its page
 hiddenimports = collect_submodules("terrain_physics", filter=_is_of_a_game)
-if find_spec("terrain_physics._kernels._native_v2") is not None:  # the wheel holds machine code
+_levels = (f"terrain_physics._kernels._native_{level}" for level in _native.LEVELS)
+if any(map(find_spec, _levels)):  # the wheel holds machine code
     excludedimports = ["numba", "llvmlite"]

@@ -6,7 +6,7 @@ that was taken over, and a part that was added as all that it held: nothing is c
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,13 +24,6 @@ from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
-
-_OF_MAPS = ("heights", "holes", "materials", "thickness")
-_OF_MESHES = ("vertices",)
-_OF_GROUNDS = ("added", "removed", "moved", "layers", "surface", "one_way")
-
-KINDS = (*_OF_MAPS, *_OF_MESHES, *_OF_GROUNDS)
-"""Kinds of events, as parts and grounds report them to their watchers."""
 
 EVENT_BYTES = 64
 """Size of an event by itself, without its content."""
@@ -335,11 +328,7 @@ def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None
 def redo(ground: Part | Ground, event: Event) -> None:
     """Make a change again; ValueError if the ground is none that it was made to."""
     try:
-        if event.kind in _OF_GROUNDS:
-            _redo_change(ground, event)
-        else:
-            part = ground.parts[event.key] if isinstance(ground, Ground) else ground
-            _redo_edit(part, event)
+        _redo(ground, event)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(
             f"recording must hold changes that its ground takes, got {event.kind!r} of part "
@@ -347,46 +336,95 @@ def redo(ground: Part | Ground, event: Event) -> None:
         ) from error
 
 
-def _redo_edit(part: Any, event: Event) -> None:
-    if event.kind == "vertices":
-        part.refit(_floats(event).reshape(-1, 3))
-        return
-    if event.kind == "thickness":
-        (part.thickness,) = _floats(event).tolist()
-        return
+def _redo(ground: Part | Ground, event: Event) -> None:
+    if event.kind in _REDONE_TO_GROUNDS:
+        _REDONE_TO_GROUNDS[event.kind](ground, event)
+    elif event.kind in _REDONE_TO_PARTS:
+        part = ground.parts[event.key] if isinstance(ground, Ground) else ground
+        _REDONE_TO_PARTS[event.kind](part, event)
+    else:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+
+
+def _redo_heights(part: Any, event: Event) -> None:
+    place, shape = _place_of(event)
+    part[place] = np.frombuffer(event.content, "<f4").reshape(shape)
+
+
+def _redo_holes(part: Any, event: Event) -> None:
+    place, shape = _place_of(event)
+    part.holes[place] = as_marks(np.frombuffer(event.content, "|u1").reshape(shape))
+
+
+def _redo_materials(part: Any, event: Event) -> None:
+    place, shape = _place_of(event)
+    part.materials[place] = np.frombuffer(event.content, "|u1").reshape(shape)
+
+
+def _place_of(event: Event) -> tuple[Ranges, tuple[int, int]]:
+    """Return the samples or cells of an edit, and how many rows and columns they are."""
     row_0, row_1, column_0, column_1 = event.numbers
     place = slice(row_0, row_1), slice(column_0, column_1)
-    shape = row_1 - row_0, column_1 - column_0
-    if event.kind == "heights":
-        part[place] = np.frombuffer(event.content, "<f4").reshape(shape)
-        return
-    values = np.frombuffer(event.content, "|u1").reshape(shape)
-    if event.kind == "holes":
-        part.holes[place] = as_marks(values)
-    else:
-        part.materials[place] = values
+    return place, (row_1 - row_0, column_1 - column_0)
 
 
-def _redo_change(ground: Any, event: Event) -> None:
-    key, layers = event.key, event.numbers[0]
-    if event.kind == "added":
-        part = loaded_part(SavedPart.unpacked(event.about, event.content))
-        if ground.add(part, layers=layers) != key:
-            raise ValueError("another key comes next")
-    elif event.kind == "removed":
-        ground.remove(key)
-    elif event.kind == "layers":
-        ground.set_layers(key, layers)
-    elif event.kind == "moved":
-        *rows, seconds = _floats(event).tolist()
-        pose = Pose.of_saved(np.reshape(rows, (3, 4)))
-        ground.move(key, pose, None if seconds == 0.0 else seconds)
-    elif event.kind == "surface":
-        ground.set_surface_velocity(key, tuple(_floats(event).tolist()))
-    else:
-        direction = tuple(_floats(event).tolist())
-        ground.set_one_way(key, None if direction == NO_DIRECTION else direction)
+def _redo_thickness(part: Any, event: Event) -> None:
+    (part.thickness,) = _floats(event).tolist()
+
+
+def _redo_vertices(part: Any, event: Event) -> None:
+    part.refit(_floats(event).reshape(-1, 3))
+
+
+def _redo_added(ground: Any, event: Event) -> None:
+    part = loaded_part(SavedPart.unpacked(event.about, event.content))
+    if ground.add(part, layers=event.numbers[0]) != event.key:
+        raise ValueError("another key comes next")
+
+
+def _redo_removed(ground: Any, event: Event) -> None:
+    ground.remove(event.key)
+
+
+def _redo_moved(ground: Any, event: Event) -> None:
+    *rows, seconds = _floats(event).tolist()
+    pose = Pose.of_saved(np.reshape(rows, (3, 4)))
+    ground.move(event.key, pose, None if seconds == 0.0 else seconds)
+
+
+def _redo_layers(ground: Any, event: Event) -> None:
+    ground.set_layers(event.key, event.numbers[0])
+
+
+def _redo_surface(ground: Any, event: Event) -> None:
+    ground.set_surface_velocity(event.key, tuple(_floats(event).tolist()))
+
+
+def _redo_one_way(ground: Any, event: Event) -> None:
+    direction = tuple(_floats(event).tolist())
+    ground.set_one_way(event.key, None if direction == NO_DIRECTION else direction)
 
 
 def _floats(event: Event) -> Floats:
     return np.frombuffer(event.content, "<f8")
+
+
+_REDONE_TO_PARTS: dict[str, Callable[[Any, Event], None]] = {
+    "heights": _redo_heights,
+    "holes": _redo_holes,
+    "materials": _redo_materials,
+    "thickness": _redo_thickness,
+    "vertices": _redo_vertices,
+}
+
+_REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
+    "added": _redo_added,
+    "removed": _redo_removed,
+    "moved": _redo_moved,
+    "layers": _redo_layers,
+    "surface": _redo_surface,
+    "one_way": _redo_one_way,
+}
+
+KINDS = (*_REDONE_TO_PARTS, *_REDONE_TO_GROUNDS)
+"""Kinds of events, as parts and grounds report them to their watchers; files hold their places."""

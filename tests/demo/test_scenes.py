@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from demo.making.demo_pictures import OUT, PICTURES
 from demo.picture.frame import Frame
 from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
@@ -47,6 +48,13 @@ def all_numbers(frame: Frame) -> bytes:
         parts += [np.asarray(values).tobytes() for values in vars(group).values()]
     parts += [repr((label.text, label.place)).encode() for label in frame.labels]
     return b"".join(parts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_scene_has_a_picture(name: str) -> None:
+    picture = f"scene_{name}"
+    assert PICTURES[picture][0] == name
+    assert (OUT / f"{picture}.webp").is_file()
 
 
 @pytest.mark.parametrize("name", NAMES)

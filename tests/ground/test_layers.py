@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import inspect
 import math
 import operator
 import pickle
@@ -12,6 +13,7 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import (
+    AABB,
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
@@ -21,6 +23,7 @@ from terrain_physics import (
     Ray,
     Sphere,
     SphereCollider,
+    Surface,
     TriangleMesh,
     Triangles,
 )
@@ -388,7 +391,11 @@ def test_other_masks_are_refused(value, error, message):
         "contacts": (Sphere((1, 1, 1), 1),), "closest_point": ((1, 1, 1),),
         "contact_counts": ([(1, 1, 1, 1)],), "sweep": (Sphere((1, 1, 1), 1), (0, -1, 0)),
         "closest_points": ([(1, 1, 1)],), "triangles_in_many": ([(0, 0, 0)], [(1, 1, 1)]),
+        "triangles_in": (AABB((0, 0, 0), (1, 1, 1)),),
     }  # fmt: skip
+    methods = {name: ask for name, ask in vars(Surface).items() if inspect.isfunction(ask)}
+    masked = {name for name in methods if "mask" in inspect.signature(methods[name]).parameters}
+    assert asks.keys() == {name for name in masked if not name.startswith("_")}
     for ground in (land, Ground([land])):
         for name, given in asks.items():
             with pytest.raises(error, match=f"mask {message}"):

@@ -17,8 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from terrain_physics import HeightMap
+from terrain_physics.heightmap import files, formats
 from terrain_physics.heightmap.files import load_heights
-from terrain_physics.heightmap.formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
+from terrain_physics.heightmap.formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT, READERS
 from tests.helpers.examples import times
 from tests.helpers.height_files import (
     RAMP,
@@ -286,6 +288,18 @@ SEEDS = {
     "tiff, deflate": ("a.tif", tiff_bytes(TILE, order=">", deflate=True)),
     "tiff, big": ("a.tif", tiff_bytes(TILE, big=True, changes=[(42113, 2, 9, b"-9999.00\0")])),
 }
+
+
+def test_each_reader_has_a_seed():
+    suffixes = {"." + name.partition(".")[2] for name, _ in SEEDS.values()}
+    assert {READERS[suffix] for suffix in suffixes} == set(READERS.values())
+
+
+def test_docstrings_list_each_format():
+    for text in (formats.__doc__, files.__doc__, load_heights.__doc__, HeightMap.load.__doc__):
+        assert text is not None
+        missing = [suffix for suffix in READERS if suffix not in text]
+        assert not missing, text
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:

@@ -9,19 +9,20 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from terrain_physics._kernels.surface.shapes import SHAPE_KINDS
+from terrain_physics.character.colliders import _BY_NAME, Collider
+from terrain_physics.surface.shapes import SHAPES
 
 ROOT = Path(__file__).parents[2]
 
 # Names of the kinds of shapes: constants of kernels, classes, and words.
 KINDS = {kind.name.upper() for kind in SHAPE_KINDS}
-KINDS_OF_NAMES = {"BALL": "SPHERE", "SphereCollider": "SPHERE"}  # in the demo; a class's kind
-KINDS_OF_NAMES |= {"BoxCollider": "BOX", "CapsuleCollider": "CAPSULE"} | {k: k for k in KINDS}
-_CLASSES = {"Sphere", "AABB", "OBB", "Capsule"}
-_CLASSES |= {"SphereCollider", "BoxCollider", "CapsuleCollider"}
-_WORDS = {"ball", "sphere", "box", "capsule"}
+KINDS_OF_NAMES = {"BALL": "SPHERE"} | {kind: kind for kind in KINDS}  # the demo's own; kernels'
+KINDS_OF_NAMES |= {one.__name__: SHAPE_KINDS[one.kind].name.upper() for one in get_args(Collider)}
+CLASSES = {one.__name__ for one in (*SHAPES, *get_args(Collider))}
+WORDS = {*_BY_NAME, *(kind.name for kind in SHAPE_KINDS)}
 
 
 class Line(NamedTuple):
@@ -113,7 +114,7 @@ def kinds_compared(file: Path) -> dict[str, set[str]]:
             kinds = {
                 KINDS_OF_NAMES[kind]
                 for node in ast.walk(function)
-                if isinstance(node, ast.Compare)
+                if isinstance(node, (ast.Compare, ast.MatchValue, ast.MatchClass))
                 for kind in names_in(node) & KINDS_OF_NAMES.keys()
             }
             if kinds:
@@ -137,24 +138,34 @@ def tells_shapes_apart(file: Path) -> bool:
 
 
 def _is_of_kinds(node: ast.AST) -> bool:
-    if isinstance(node, ast.Name):  # an import is no use
-        return node.id in KINDS
-    if isinstance(node, ast.Compare):
-        sides = (node.left, *node.comparators)
-        return any(map(_is_word, sides)) or (
-            any(map(_is_column_of_kinds, sides)) and not any(map(_is_kind_of_object, sides))
-        )
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id == "isinstance" and bool(names_in(node.args[1]) & _CLASSES)
-    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return _are_several(node.elts)
-    if isinstance(node, ast.Dict):
-        keys = [key for key in node.keys if key is not None]
-        return _are_several(keys) or _are_several(node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return len(names_in(node) & _CLASSES) > 1
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):  # an import is no use
+            return name in KINDS
+        case ast.Compare():
+            return _compares_kinds(node)
+        case ast.MatchClass(cls=one) | ast.MatchValue(value=one):
+            return _is_class(one) or _is_word(one)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+            return bool(names_in(kinds) & CLASSES)
+        case ast.Tuple(elts=several) | ast.List(elts=several) | ast.Set(elts=several):
+            return _are_several(several)
+        case ast.Dict(keys=keys, values=values):
+            named = [key for key in keys if key is not None]
+            return any(_is_word(key) or _is_class(key) for key in named) or _are_several(values)
+        case ast.BinOp(op=ast.BitOr()):
+            return len(names_in(node) & CLASSES) > 1
     return isinstance(node, ast.Constant) and bool(
         re.search(r"\bkind == \d", str(node.value))  # a shader
+    )
+
+
+def _compares_kinds(node: ast.Compare) -> bool:
+    sides = [node.left, *node.comparators]
+    for side in node.comparators:
+        if isinstance(side, (ast.Tuple, ast.List, ast.Set)):
+            sides += side.elts
+    return any(_is_word(side) or _is_class(side) for side in sides) or (
+        any(map(_is_column_of_kinds, sides)) and not any(map(_is_kind_of_object, sides))
     )
 
 
@@ -165,16 +176,20 @@ def _is_column_of_kinds(node: ast.AST) -> bool:
 def _is_kind_of_object(node: ast.AST) -> bool:
     """Return whether an expression is the kind of one object, which no class says."""
     is_kind = isinstance(node, ast.Attribute) and node.attr == "kind"
-    return is_kind and not names_in(node) & _CLASSES
+    return is_kind and not names_in(node) & CLASSES
 
 
 def _is_word(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value in _WORDS
+    return isinstance(node, ast.Constant) and node.value in WORDS
+
+
+def _is_class(node: ast.AST) -> bool:
+    name = getattr(node, "id", None) or getattr(node, "attr", None)
+    return name in CLASSES
 
 
 def _are_several(nodes: list[ast.expr]) -> bool:
-    classes = [node for node in nodes if isinstance(node, ast.Name) and node.id in _CLASSES]
-    return len(classes) > 1 or sum(map(_is_word, nodes)) > 1
+    return sum(map(_is_class, nodes)) > 1 or sum(map(_is_word, nodes)) > 1
 
 
 def users_of(word: str, *folders: str) -> Iterator[Path]:

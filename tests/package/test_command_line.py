@@ -320,12 +320,14 @@ def test_options_that_do_not_go_together(arguments, message, capsys):
     assert f"error: {message}" in err
 
 
-def test_info_tells_the_machine_code(capsys, monkeypatch):
-    native = SimpleNamespace(__name__="terrain_physics._kernels._native_v3", COMPILED_BY="numba 1")
-    monkeypatch.setattr(_jit, "native", native)
+@pytest.mark.parametrize(("machine", "level"), [("x86_64", "v3"), ("aarch64", "arm64")])
+def test_info_tells_the_machine_code(capsys, monkeypatch, machine, level):
+    name = f"terrain_physics._kernels._native_{level}"
+    monkeypatch.setattr(_jit, "native", SimpleNamespace(__name__=name, COMPILED_BY="numba 1"))
+    monkeypatch.setattr("platform.machine", lambda: machine)
     assert command_line.run(["info"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "machine code: x86-64-v3, by numba 1"
+    assert last == f"machine code: {machine}, level {level}, by numba 1"
 
 
 def test_warm_up_tells_how_far_it_is(capsys, monkeypatch):

@@ -114,6 +114,25 @@ def test_the_recipe_of_a_shape_names_each_table_and_each_comparison_of_kinds() -
     assert not missing, f"the recipe 'A shape' of CONTRIBUTING does not name {missing}"
 
 
+def test_the_recipe_of_a_shape_names_where_its_class_is_listed_drawn_or_asked() -> None:
+    places = "terrain_physics/__init__.py*", "demo/docs/api/*.md", "tests/helpers/*", "tests/fuzz/*"
+    files = [file for place in places for file in ROOT.glob(place) if file.is_file()]
+    found = [file for file in files if re.search(r"\bCapsule\b", file.read_text(encoding="utf-8"))]
+    assert {file.suffix for file in found} == {".py", ".pyi", ".md"}
+    missing = unlisted(RECIPES["A shape"], found)
+    assert not missing, f"the recipe 'A shape' of CONTRIBUTING does not name {missing}"
+
+
+@pytest.mark.parametrize("rule", ["mass", "slope_speed"])
+def test_the_recipe_of_a_rule_serves_for_other_rules(rule: str) -> None:
+    kernels = ROOT / "terrain_physics" / "_kernels"  # these read a rule where it matters
+    found = Trace((rule,), ("terrain_physics",)).files()
+    found = {file for file in found if not file.is_relative_to(kernels)}
+    assert len(found) > 2
+    missing = unlisted(RECIPES["A rule of the character"], found)
+    assert not missing, f"the recipe 'A rule' of CONTRIBUTING does not name {missing}"
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -127,6 +146,14 @@ def test_the_recipe_of_a_shape_names_each_table_and_each_comparison_of_kinds() -
         "kind == 'capsule'",
         "rules[columns.KIND] == CapsuleCollider.kind",
         "TEXT = 'if (kind == 2) {'",
+        "match shape:\n    case Capsule(): pass",
+        "match word:\n    case 'capsule': pass",
+        "match kind:\n    case shapes.BOX: pass",
+        "if type(shape) is Capsule: pass",
+        "kind in ('a', 'capsule')",
+        "body.kind == shapes.BOX",
+        "KIND = Kind.CAPSULE",
+        "WORDS = {'capsule': 1}",
     ],
 )
 def test_code_that_tells_shapes_apart_is_found(code: str, tmp_path: Path) -> None:

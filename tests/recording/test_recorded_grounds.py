@@ -24,7 +24,7 @@ from terrain_physics import (
 )
 from terrain_physics.recording import file as recording_file
 from terrain_physics.recording import journal
-from terrain_physics.recording.journal import KINDS, Journal, contents_of
+from terrain_physics.recording.journal import KINDS, Event, Journal, contents_of, redo
 from tests.helpers.drawn_grounds import box_of, bridge, edit, holes, islands, loose, tiles
 from tests.helpers.draws import Draws
 
@@ -567,6 +567,16 @@ def test_grounds_of_a_scene_that_are_none_are_refused(recorded, tmp_path, change
     path = rewritten(tmp_path / "damaged", recorded, on_scene(change))
     with pytest.raises(ValueError, match="recording must hold its scene, undamaged"):
         Recording.load(path).make_scene()
+
+
+@pytest.mark.parametrize("kind", ["color", "", "One_way"])
+def test_an_event_of_an_unknown_kind_is_refused(kind):
+    ground = on_two_grounds()[1].ground
+    before = contents_of(ground)
+    kinds = "kind must be one of heights, holes, materials, .*, surface, one_way"
+    with pytest.raises(ValueError, match=f"got '{kind}' of part 0: {kinds}"):
+        redo(ground, Event(kind, 0, 0, content=bytes(24)))
+    assert contents_of(ground) == before
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(40, marks=pytest.mark.full)])

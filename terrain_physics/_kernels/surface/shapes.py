@@ -14,9 +14,9 @@ To add a shape, such as a cone:
 3. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, and `row_of` with its
    message; in `shape_rows.py` beside it a class of its rows.
 
-That makes it right everywhere. A kind without a branch of its own counts as a capsule. A filter of
-cells in float32, as `heightmap/batch_contacts/filter_boxes.py` is one, makes contacts of many with
-maps faster.
+That makes it right everywhere. Most chains take a kind without a branch for a capsule, some for
+another: `tests/package/test_shape_kinds.py` names all. A filter of cells in float32, as
+`heightmap/batch_contacts/filter_boxes.py` is one, makes contacts of many with maps faster.
 """
 
 from typing import NamedTuple
