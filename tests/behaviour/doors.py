@@ -6,6 +6,8 @@ Where the body is, and how deep in a part, is known from the planes of its faces
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from terrain_physics import TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import STAND, character
@@ -50,7 +52,20 @@ def _at_rest(stage, body, place):
     return mover
 
 
-def slam(body, pace, speed, *, wall=True, hop=False, walking=0.0):
+def fine_door(cell):
+    """Return the two faces across x of a door 4 m high and wide, in squares of that size."""
+    places = np.linspace(-2.0, 2.0, round(4.0 / cell) + 1)
+    y, z = (values.ravel() for values in np.meshgrid(places, places, indexing="ij"))
+    sides = [np.stack([np.full(y.shape, x), y, z], axis=1) for x in (-0.5 * DOOR, 0.5 * DOOR)]
+    below = np.arange(len(y)).reshape(len(places), -1)
+    a, b, c, d = (
+        v.ravel() for v in (below[:-1, :-1], below[:-1, 1:], below[1:, :-1], below[1:, 1:])
+    )
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([b, d, c], axis=1)])
+    return TriangleMesh(np.concatenate(sides), np.concatenate([faces, faces[:, ::-1] + len(y)]))
+
+
+def slam(body, pace, speed, *, wall=True, hop=False, walking=0.0, door=None):
     """A door across x is pushed at a body, as far as to a gap too narrow, and back again.
 
     Without a ``wall`` behind the body it is pushed 20 m far.
@@ -62,7 +77,9 @@ def slam(body, pace, speed, *, wall=True, hop=False, walking=0.0):
         return pose((-0.5 * DOOR - 1.0 + there_and_back(t, way + 1.0, speed), 2.0, 0.0))
 
     spans = [FLOOR, ((WALL, 0.0, -60.0), (WALL + 1.0, 6.0, 60.0))] if wall else [FLOOR]
-    stage = Stage([TriangleMesh.box((DOOR, 4.0, 8.0))], [motion], pace, land=lands.boxes(*spans))
+    if door is None:
+        door = TriangleMesh.box((DOOR, 4.0, 8.0))
+    stage = Stage([door], [motion], pace, land=lands.boxes(*spans))
     mover = _at_rest(stage, body, (0.7, STAND[body] + 0.01, 0.3))
     turns_at, frames = (way + 1.0) / speed * pace.updates, []
     for frame in stage.frames(2.0 * (way + 1.0) / speed):

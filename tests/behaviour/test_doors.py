@@ -38,6 +38,13 @@ def test_a_door_squeezes_against_a_wall(body, speed, pace, walking):
     assert speed > 4.0 or found.most > 0.2
 
 
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_a_door_of_more_triangles_than_there_is_memory_for(body):
+    found = doors.slam(body, MIXED[0], 2.0, door=doors.fine_door(0.05))
+    assert is_safe(found)
+    assert found.most == doors.slam(body, MIXED[0], 2.0, door=doors.fine_door(4.0)).most > 0.2
+
+
 @pytest.mark.parametrize(("body", "spin", "pace"), each_once(COLLIDERS, (1.0, 6.0, 20.0), MIXED))
 def test_a_swinging_door_sweeps(body, spin, pace):
     assert is_safe(doors.swing(body, pace, spin))

@@ -311,8 +311,25 @@ def _refits() -> Iterator[Any]:
             yield group.state_hash(), ground.version
 
 
+def _decks_behind_walls() -> Iterator[Any]:
+    """Fall on a low wall with a one-way deck behind it: it may be a step, or a wall alone."""
+    wall = tp.TriangleMesh.box((0.01, 1.0, 10.0), transform=pose((1.005, 0.5, 0.0)))
+    floor = tp.HeightMap([[0.0] * 2] * 2, cell_size=40.0, origin=(-20.0, 0.0, -20.0))
+    box = tp.BoxCollider((0.4, 0.9, 0.4))
+    for foot, speed, fall in itertools.product((0.9, 1.05, 1.2, 1.4), (1.0, 4.0), (-14.0, -7.0)):
+        for seconds in (1 / 5, 1 / 10, 1 / 20):
+            ground = tp.Ground([floor, wall, tp.TriangleMesh.box((4.0, 0.02, 8.0))])
+            ground.move(2, pose((3.02, 0.99, 0.0)))
+            ground.set_one_way(2, (0.0, 1.0, 0.0))
+            mover = tp.CharacterMovement(ground, box, position=(0.5, 0.9 + foot, 0.0))
+            mover.velocity = (speed, fall, 0.0)
+            mover.update(seconds)
+            yield mover.position64, mover.hits()
+
+
 GROUPS: Groups = {
     "crowds of masks and riders": _crowds,
+    "decks behind walls": _decks_behind_walls,
     "edits of borders and corners": _seams,
     "lifts left": _lifts_left,
     "materials underfoot": _materials_underfoot,
