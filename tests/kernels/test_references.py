@@ -7,11 +7,8 @@ from pathlib import Path
 import terrain_physics
 
 KERNELS = Path(terrain_physics.__file__).parent / "_kernels"
-ARRAYS = {
-    node.targets[0].id if isinstance(node, ast.Assign) else node.target.id
-    for node in ast.parse((KERNELS / "types.py").read_text(encoding="utf-8")).body
-    if isinstance(node, (ast.Assign, ast.AnnAssign)) and "NDArray" in ast.unparse(node)
-}
+TYPES = (KERNELS / "types.py").read_text(encoding="utf-8")
+ARRAYS = {"NDArray", *re.findall(r"^(\w+) = NDArray", TYPES, flags=re.MULTILINE)}
 # These make their arrays of addresses: nobody counts references of such.
 OF_ADDRESSES = {"tile_of"}
 
