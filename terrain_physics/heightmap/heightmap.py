@@ -96,7 +96,7 @@ class HeightMap(Surface):
     holes : array_like of bool, shape of cells, optional
         Cells without ground, besides those with a NaN at a corner.
     materials : array_like of whole numbers from 0 to 255, or of names, shape of cells, optional
-        What each cell is made of; at first all 0.
+        The material of each cell; at first all 0.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
     copy : bool, default True
@@ -626,7 +626,7 @@ class HeightMap(Surface):
 
     @property
     def holes(self) -> MapCells:
-        """Which cells are marked as holes, an array of bool [row, column] to read and to write.
+        """The cells that are marked as holes, an array of bool [row, column] to read and to write.
 
         A cell with a NaN at a corner has no ground either, but is not marked here.
         """

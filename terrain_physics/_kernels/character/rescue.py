@@ -17,8 +17,8 @@ from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats
 
 # Speed of a body that rises from deep below the ground, and its least rise in an update.
-RESCUE_SPEED = 30.0  # m/s
-RESCUE_STEP = 0.3  # meters
+_RESCUE_SPEED = 30.0  # m/s
+_RESCUE_STEP = 0.3  # meters
 
 
 @kernel(inline=True)
@@ -35,9 +35,8 @@ def depenetrate(
     """Take a body out of the ground that it was put into, before its first step.
 
     A body in the air is lifted out of a map in every update. A walker that nothing has disturbed is
-    not checked. A jammed walker, whose last update did not
-    converge, is treated as newly placed: the same happens after a load, so both continue
-    identically.
+    not checked. A jammed walker, one that did not converge in its last update, is treated as newly
+    placed: the same happens after a load, so both continue identically.
 
     Returns
     -------
@@ -93,7 +92,7 @@ def _rescue(
     offset, tally = motion.offset, motion.tally
     if is_buried(scene, offset) and not is_below:
         up = clearing_rise(scene, offset, True)
-        most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
+        most = max(_RESCUE_STEP, _RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
         tally = replaced(tally, lifted=lifted)

@@ -60,7 +60,12 @@ from terrain_physics._kernels.character.sleep.sleep import (
     stays_asleep,
 )
 from terrain_physics._kernels.character.state import layout as at
-from terrain_physics._kernels.character.state.layout import put_three_at, three_at, unpack_body
+from terrain_physics._kernels.character.state.layout import (
+    center_at,
+    put_three_at,
+    three_at,
+    unpack_body,
+)
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
@@ -81,7 +86,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 
-class Character(NamedTuple):
+class _Character(NamedTuple):
     """The rows of one character. An update writes to all of them except the rules."""
 
     state: Floats  # (STATE_SIZE,)
@@ -91,7 +96,7 @@ class Character(NamedTuple):
     crowd: Floats  # (CROWD_SIZE,); empty if it ignores others
 
 
-class InitialPath(NamedTuple):
+class _InitialPath(NamedTuple):
     """The initial motion carried on for an update, without gravity and friction."""
 
     start: Vec3  # of the body's center, in meters in the world
@@ -99,22 +104,22 @@ class InitialPath(NamedTuple):
 
 
 @kernel(noinline=True)
-def advance(character: Character, ground: GroundTable, delta_time: float, memory: Memory) -> None:
+def advance(character: _Character, ground: GroundTable, delta_time: float, memory: Memory) -> None:
     """Advance a character by one update, even if it sleeps; see the top of this file."""
     state, rules, log = character.state, character.rules, HitLog(character.hits)
     body = unpack_body(rules)
     is_teleported = teleport_or_nudge(state, rules, body)
     moving_base, has_moving_ground = no_moving_base(state), _concerns_moving_parts(state, ground)
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
-    spot = _center(state, rules)
+    spot = center_at(state, rules)
     if has_moving_ground:
         moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
-    place, center = three_at(state, at.POSITION), _center(state, rules)
+    place, center = three_at(state, at.POSITION), center_at(state, rules)
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
-    path = InitialPath(motion.origin, scale(motion.velocity, delta_time))
+    path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
     scene, motion, left = depenetrate(
         state, movement, motion, pace, scene, ground, delta_time, is_teleported
@@ -127,12 +132,6 @@ def advance(character: Character, ground: GroundTable, delta_time: float, memory
         settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
     elif left == 0.0:
         state[at.BASE_PART] = state[at.GROUND_PART] if state[at.GROUNDED] != 0.0 else -1.0
-
-
-@kernel(inline=True, no_refcount=True)
-def _center(state: Floats, rules: Floats) -> Vec3:
-    """Return the center of a character's body in the world."""
-    return add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
 
 
 @kernel(inline=True, no_refcount=True)
@@ -157,7 +156,7 @@ def _carry(
     """
     if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
-    body, center = scene.body, _center(state, rules)
+    body, center = scene.body, center_at(state, rules)
     moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
     ground = with_step_start(ground, center, float(state[at.MOVES_SEEN]))
     return carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time)
@@ -168,7 +167,7 @@ def _take_steps_and_settle(
     state: Floats,
     others: Others,
     movement: MovementRules,
-    path: InitialPath,
+    path: _InitialPath,
     motion: Motion,
     pace: Pace,
     scene: Scene,
@@ -219,7 +218,7 @@ def _sleeps_on(state: Floats, rules: Floats, crowd: Floats, moves: float) -> boo
 
 @kernel(inline=True)
 def _update(
-    character: Character, ground: GroundTable, delta_time: float, moves: float, memory: Memory
+    character: _Character, ground: GroundTable, delta_time: float, moves: float, memory: Memory
 ) -> bool:
     """Advance a character unless it still sleeps after a check; tell whether it hit something."""
     state, draws, rules = character.state, character.random_state, character.rules
@@ -233,6 +232,7 @@ def _update(
     end_part_shifts(memory.part_shifts, 0)
     advance(character, ground, delta_time, memory)
     end_part_shifts(memory.part_shifts, 0)
+    put_three_at(state, at.LAST_PLACE, three_at(state, at.POSITION))
     note_contact_signature(state, rules, draws, ground, memory)
     see_moves(state, moves)
     return bool(state[at.HITS] > 0.0)
@@ -278,7 +278,7 @@ def update_characters(
         ground = ground_at(table, int(own_rules[at.MASK]), own_memory.part_shifts)
         if i + 1 < last:
             fetch_ahead(ground, three_at(_row(states, i + 1, at.STATE_SIZE), at.POSITION))
-        character = Character(state, random_states[i : i + 1], own_rules, own_hits, own_crowd)
+        character = _Character(state, random_states[i : i + 1], own_rules, own_hits, own_crowd)
         any_hits = _update(character, ground, delta_time, moves, own_memory) or any_hits
     keep(memory)
     return any_hits

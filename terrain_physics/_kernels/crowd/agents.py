@@ -20,7 +20,7 @@ from terrain_physics._kernels.character.state.initial_motion import (
     free_displacement,
     initial_motion,
 )
-from terrain_physics._kernels.character.state.layout import three_at, unpack_body
+from terrain_physics._kernels.character.state.layout import center_at, unpack_body
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, no_part_shifts
 from terrain_physics._kernels.ground.table import (
@@ -30,7 +30,7 @@ from terrain_physics._kernels.ground.table import (
     mover_filtered,
     movers_of,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CROWD_SLOP, ON_TOP_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
@@ -153,7 +153,7 @@ def _put_agent(
     agent: Floats,
 ) -> None:  # fmt: skip
     """Write the agent of a character."""
-    body, center = unpack_body(rules), add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
+    body, center = unpack_body(rules), center_at(state, rules)
     agent[X], agent[Z] = center[0], center[2]
     agent[BASE_DISPLACEMENT], agent[BASE_DISPLACEMENT + 1], agent[BASE_RISE] = 0.0, 0.0, 0.0
     if _may_be_on_moving_base(state, ground):

@@ -140,8 +140,8 @@ def _put_others(
 def _put_walls(row: Floats, agents: Floats, i: int) -> None:
     """Write the half-planes of the walls near an agent."""
     for w in range(MOST_WALLS):
-        at = WALL_NORMAL + 2 * w
-        x, z = float(agents[i, at]), float(agents[i, at + 1])
+        column = WALL_NORMAL + 2 * w
+        x, z = float(agents[i, column]), float(agents[i, column + 1])
         if x != 0.0 or z != 0.0:
             carried = float(agents[i, BASE_DISPLACEMENT] * x + agents[i, BASE_DISPLACEMENT + 1] * z)
             put_half_plane(row, -x, -z, float(agents[i, WALL_GAP + w]) - carried, A_WALL)

@@ -161,14 +161,14 @@ def _pushed_by_walls(
         nx, nz = float(agents[i, WALL_NORMAL + 2 * w]), float(agents[i, WALL_NORMAL + 2 * w + 1])
         if nx == 0.0 and nz == 0.0:
             continue
-        at = WALL_IMPULSE + 2 * w
+        column = WALL_IMPULSE + 2 * w
         along = (x - agents[i, BASE_DISPLACEMENT]) * nx + (
             z - agents[i, BASE_DISPLACEMENT + 1]
         ) * nz
         slack = float(agents[i, WALL_GAP + w] + along)
-        impulse = max(float(agents[i, at + 1] - slack / agents[i, COUPLING]), 0.0)
-        extrapolated = _extrapolated(impulse, float(agents[i, at]), momentum)
-        agents[i, at], agents[i, at + 1] = impulse, extrapolated
+        impulse = max(float(agents[i, column + 1] - slack / agents[i, COUPLING]), 0.0)
+        extrapolated = _extrapolated(impulse, float(agents[i, column]), momentum)
+        agents[i, column], agents[i, column + 1] = impulse, extrapolated
         to_x, to_z = to_x + extrapolated * nx, to_z + extrapolated * nz
     return to_x, to_z
 

@@ -225,7 +225,7 @@ def _writing(name: str | None) -> Iterator[None]:
 
 @contextmanager
 def _connected(scheduler: str, patience: float) -> Iterator[Any]:
-    """Yield a client of a cluster; what goes wrong with the cluster becomes a `ClusterError`."""
+    """Yield a client of a cluster; failures of the cluster become a `ClusterError`."""
     try:
         import dask
         import distributed
@@ -278,7 +278,7 @@ def _greet(address: str, patience: float) -> None:
 
 
 def _silence() -> None:
-    """Let nothing through of what Dask logs: what the user has to know is in our errors."""
+    """Drop everything that Dask logs: our errors say all that the user needs."""
     for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -55,10 +55,10 @@ from terrain_physics._kernels.tolerances import (
 )
 
 # Farthest that pushing out may move a body, as a multiple of the rise straight up.
-FARTHEST_PUSH = 2.0
+_FARTHEST_PUSH = 2.0
 
 # Most lifts in a row. Each clears all that the body overlaps where it starts.
-MOST_RISES = 64
+_MOST_RISES = 64
 
 
 class Resolved(NamedTuple):
@@ -82,7 +82,7 @@ def note_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
 
 
 @kernel(noinline=True, no_refcount=True)
-def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
+def _list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
     Of contacts with the same normal only the deepest is listed: a body out of it is out of all. A
@@ -166,7 +166,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     contacts, order = scene.contacts, scene.order
     if is_spent(scene.work):
         return offset, planes
-    penetrating = list_penetrating(scene, offset, count)
+    penetrating = _list_penetrating(scene, offset, count)
     if walls:
         penetrating = _without_ended(scene, offset, penetrating)
     if scene.resolver == SIMULTANEOUS:
@@ -279,12 +279,12 @@ def resolve(
     if moved > scene.body.least:
         # A long body deep in rough ground is better lifted if up is a much shorter way out.
         up = clearing_rise(scene, start, False)
-        if 0.0 < up and moved > FARTHEST_PUSH * up:
+        if 0.0 < up and moved > _FARTHEST_PUSH * up:
             offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
             count, deepest, overlapping = list_contacts(scene, offset)
     buried = is_buried(scene, offset)
     lifts = 0
-    while (deepest > SLOP or overlapping > STUCK_DEPTH or buried) and lifts < MOST_RISES:
+    while (deepest > SLOP or overlapping > STUCK_DEPTH or buried) and lifts < _MOST_RISES:
         lifts += 1
         up = clearing_rise(scene, offset, buried)
         if up == 0.0:

@@ -45,7 +45,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, scale
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 
 # Most looks in a step at the ground around a body that is pushed beyond the look before.
-MOST_LOOKS = 16
+_MOST_LOOKS = 16
 
 
 class Aim(NamedTuple):
@@ -157,7 +157,7 @@ def follow(
     to its base.
     """
     origin, out, looks = flight.origin, flight.out, 0
-    while largest_component(out.offset) > pace.far and looks < MOST_LOOKS:
+    while largest_component(out.offset) > pace.far and looks < _MOST_LOOKS:
         looks += 1
         origin = add(origin, out.offset)
         wide = pace.far + scene.body.least * looks

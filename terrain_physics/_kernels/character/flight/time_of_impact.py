@@ -16,9 +16,10 @@ from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import (
     BLOCKED,
     FREE,
-    Footing,
     Motion,
     MovementRules,
+    in_air,
+    walking_on,
     with_hits,
 )
 from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew
@@ -157,7 +158,7 @@ def _land(
         rounds=max(tally.rounds, down.rounds),
         landing=max(tally.landing, falling),
     )
-    footing = Footing(True, True, normal, False, 0.0)
+    footing = walking_on(normal)
     landed = replaced(motion, offset=down.offset, velocity=velocity, footing=footing, tally=tally)
     return True, landed, rest
 
@@ -178,7 +179,7 @@ def _bump(
     velocity = along_planes(scene.planes, contact_planes(scene, manifold.contacts), velocity)
     _, velocity = through_air(velocity, movement.gravity, left)
     tally = replaced(tally, contacts=manifold.contacts, depth=manifold.depth)
-    footing = Footing(False, False, motion.footing.normal, False, 0.0)
+    footing = in_air(motion.footing.normal)
     return True, replaced(motion, offset=place, velocity=velocity, footing=footing, tally=tally)
 
 

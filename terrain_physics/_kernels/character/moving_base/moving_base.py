@@ -13,7 +13,12 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of, foot_of
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import through_air
-from terrain_physics._kernels.character.state.layout import put_three_at, three_at
+from terrain_physics._kernels.character.state.layout import (
+    center_at,
+    gravity_of,
+    put_three_at,
+    three_at,
+)
 from terrain_physics._kernels.ground.movers import (
     PUT,
     SECONDS,
@@ -118,7 +123,7 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
     base_rise = float(state[at.BASE_VELOCITY + 1])
     if int(rules[at.LEAVE]) == at.KEEPS_NONE or base_rise <= 0.0:
         return 0.0
-    held = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE]) * seconds
+    held = gravity_of(rules) * seconds
     more = float(state[at.EXCESS]) + (base_rise - now[1]) - held
     return more if more > MOVING_BASE_ROUNDING * held else 0.0
 
@@ -126,7 +131,7 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 @kernel
 def _is_thrown(rules: Floats, excess: float) -> bool:
     """Tell whether a body in free flight would rise over its base beyond the snap distance."""
-    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    gravity = gravity_of(rules)
     return excess * excess > 2.0 * gravity * float(rules[at.SNAP])
 
 
@@ -196,7 +201,7 @@ def find_moving_base(
         _add_velocity(state, _kept(rules, three_at(state, at.BASE_VELOCITY)))
         return none
     before, now = frame_seen(movers, row, seen), frame_now(movers, row)
-    foot = foot_of(add(three_at(state, at.POSITION), three_at(rules, at.OFFSET)), body)
+    foot = foot_of(center_at(state, rules), body)
     start = to_local(before, foot)
     if state[at.ON_MOVING_BASE] != 0.0 and not is_teleported:
         start = three_at(state, at.BASE_POINT)
@@ -225,7 +230,7 @@ def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable
         return center_of(
             to_world(frame_now(movers_of(ground), row), three_at(state, at.BASE_POINT)), body
         )
-    return add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
+    return center_at(state, rules)
 
 
 @kernel(inline=True)
@@ -249,10 +254,10 @@ def find_moving_base_in_air(
     """
     movers = movers_of(ground)
     before, now = frame_seen(movers, row, float(state[at.MOVES_SEEN])), frame_now(movers, row)
-    foot = foot_of(add(three_at(state, at.POSITION), three_at(rules, at.OFFSET)), body)
+    foot = foot_of(center_at(state, rules), body)
     start = to_local(before, foot)
     velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
-    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    gravity = gravity_of(rules)
     _, falling = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
     _add_velocity(state, scale(velocity, -1.0))
     return MovingBase(row, before, now, start, start, velocity, 0.0, 0.0, falling, 0.0, False)

@@ -28,6 +28,8 @@ from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.layout import (
     SIMULTANEOUS,
+    center_at,
+    gravity_of,
     put_three_at,
     three_at,
     unpack_body,
@@ -280,9 +282,9 @@ def _first_overlap(
     The share is exact to one step; it is infinity if they do not overlap. The part moves along its
     displacement since the last update, the body along its free fall in this update.
     """
-    body, center = scene.body, add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
+    body, center = scene.body, center_at(state, rules)
     velocity = three_at(state, at.VELOCITY)
-    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    gravity = gravity_of(rules)
     displacement, _ = through_air(velocity, gravity, delta_time)
     near = np.zeros((1, _NEAR_SIZE))
     near[0, _ROW] = row
@@ -380,7 +382,7 @@ def _free_end(
         return center_of(carried_to(moving_base, 1.0), body)
     if state[at.GROUNDED] != 0.0:
         return center
-    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    gravity = gravity_of(rules)
     displacement, _ = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
     return add(center, displacement)
 
@@ -481,7 +483,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
-    center = add(three_at(state, at.POSITION), three_at(rules, at.OFFSET))
+    center = center_at(state, rules)
     wide = add(unpack_body(rules).half_extents, (margin, margin, margin))
     lower, upper = subtract(center, wide), add(center, wide)
     for row in range(1, len(movers)):

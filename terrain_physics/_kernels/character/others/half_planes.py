@@ -78,29 +78,29 @@ def put_half_plane(row: Floats, x: float, z: float, limit: float, beyond: float)
     count = int(row[COUNT])
     place = count
     while place > 0:
-        at = HALF_PLANES + (place - 1) * HALF_PLANE_SIZE
-        a, b, c = float(row[at + LIMIT]), float(row[at]), float(row[at + 1])
+        line = HALF_PLANES + (place - 1) * HALF_PLANE_SIZE
+        a, b, c = float(row[line + LIMIT]), float(row[line]), float(row[line + 1])
         if a < limit or (a == limit and (b < x or (b == x and c <= z))):
             break
         if place == MOST_HALF_PLANES:
             row[ROOM] = min(row[ROOM], max(a, 0.0))
         else:
-            for column in range(at, at + HALF_PLANE_SIZE):
+            for column in range(line, line + HALF_PLANE_SIZE):
                 row[column + HALF_PLANE_SIZE] = row[column]
         place -= 1
     if place == MOST_HALF_PLANES:
         row[ROOM] = min(row[ROOM], limit)
         return
-    at = HALF_PLANES + place * HALF_PLANE_SIZE
-    row[at], row[at + 1], row[at + LIMIT], row[at + BEYOND] = x, z, limit, beyond
+    line = HALF_PLANES + place * HALF_PLANE_SIZE
+    row[line], row[line + 1], row[line + LIMIT], row[line + BEYOND] = x, z, limit, beyond
     row[COUNT] = min(count + 1, MOST_HALF_PLANES)
 
 
 @kernel
 def _project_on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
     """Return the nearest place on a half-plane's line that satisfies the half-planes before it."""
-    at = HALF_PLANES + k * HALF_PLANE_SIZE
-    nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
+    line = HALF_PLANES + k * HALF_PLANE_SIZE
+    nx, nz, limit = float(row[line]), float(row[line + 1]), float(row[line + LIMIT])
     low, high = -np.inf, np.inf
     for i in range(k):
         other = HALF_PLANES + i * HALF_PLANE_SIZE
@@ -126,8 +126,8 @@ def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
     """
     to_x, to_z = x, z
     for k in range(int(row[COUNT])):
-        at = HALF_PLANES + k * HALF_PLANE_SIZE
-        if row[at] * to_x + row[at + 1] * to_z > row[at + LIMIT]:
+        line = HALF_PLANES + k * HALF_PLANE_SIZE
+        if row[line] * to_x + row[line + 1] * to_z > row[line + LIMIT]:
             to_x, to_z = _project_on_half_plane(row, k, x, z)
     size = math.sqrt(to_x * to_x + to_z * to_z)
     if size > row[ROOM]:
@@ -146,9 +146,9 @@ def is_outside_half_planes(row: Floats, x: float, z: float) -> bool:
     if x * x + z * z > room * room:
         return True
     for k in range(int(row[COUNT])):
-        at = HALF_PLANES + k * HALF_PLANE_SIZE
-        along = row[at] * x + row[at + 1] * z
-        if row[at + BEYOND] != A_WALL and along > row[at + LIMIT] + HALF_PLANE_SLACK:
+        line = HALF_PLANES + k * HALF_PLANE_SIZE
+        along = row[line] * x + row[line + 1] * z
+        if row[line + BEYOND] != A_WALL and along > row[line + LIMIT] + HALF_PLANE_SLACK:
             return True
     return False
 

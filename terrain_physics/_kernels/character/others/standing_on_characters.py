@@ -17,11 +17,7 @@ from terrain_physics._kernels.character.state.layout import (
     ON_CHARACTER,
     put_three_at,
 )
-from terrain_physics._kernels.character.state.motion import (
-    Footing,
-    Motion,
-    MovementRules,
-)
+from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, in_air
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.surface.shapes import Body
@@ -59,7 +55,7 @@ def step_onto_character(
     if fall >= rise and not follows:
         return False, movement, motion
     velocity = (velocity[0], rise / pace.seconds, velocity[2])
-    footing = Footing(False, False, _UP, False, 0.0)
+    footing = in_air(_UP)
     motion = replaced(motion, velocity=velocity, footing=footing)
     return True, replaced(movement, gravity=0.0), motion
 

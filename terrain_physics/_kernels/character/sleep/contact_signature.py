@@ -17,15 +17,14 @@ from terrain_physics._kernels.character.state.layout import (
     GROUND_KIND,
     GROUND_NORMAL,
     GROUND_POINT,
-    OFFSET,
-    POSITION,
+    center_at,
     put_three_at,
     three_at,
 )
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.ground.table import GroundTable
-from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+from terrain_physics._kernels.math.vec3 import Vec3, dot
 from terrain_physics._kernels.types import Floats, UInt64s
 
 # An oblique direction, along which different normals have different components.
@@ -54,7 +53,7 @@ def contact_signature(
     The signature also tells whether the body's center is in the ground. It is 0 if it was too much
     work to find.
     """
-    center = add(three_at(state, POSITION), three_at(rules, OFFSET))
+    center = center_at(state, rules)
     scene = scene_around(rules, center, 0.0, random_state, ground, memory)
     count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
     if is_spent(scene.work):

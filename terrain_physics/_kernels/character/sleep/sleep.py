@@ -9,7 +9,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Memory
 from terrain_physics._kernels.character.sleep.contact_signature import contact_signature
 from terrain_physics._kernels.character.state import layout as at
-from terrain_physics._kernels.character.state.layout import put_three_at, three_at
+from terrain_physics._kernels.character.state.layout import gravity_of, three_at
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.types import Floats, UInt64s
 
@@ -22,7 +22,7 @@ def stands_still(state: Floats, rules: Floats) -> bool:
         and state[at.VELOCITY] == 0.0
         and state[at.VELOCITY + 1] == 0.0
         and state[at.VELOCITY + 2] == 0.0
-        and rules[at.GRAVITY] * rules[at.GRAVITY_SCALE] >= 0.0
+        and gravity_of(rules) >= 0.0
     )
 
 
@@ -40,12 +40,11 @@ def is_asleep(state: Floats, rules: Floats) -> bool:
 def note_contact_signature(
     state: Floats, rules: Floats, random_state: UInt64s, ground: GroundTable, memory: Memory
 ) -> None:
-    """Write where an update has left a body and, if it stands still there, its contact signature.
+    """Write the contact signature of a body that an update has left standing still; else 0.
 
     A body does not sleep on a base that moves it, nor on a character, nor after an update that ran
     out of work, as it may not have reached its place.
     """
-    put_three_at(state, at.LAST_PLACE, three_at(state, at.POSITION))
     state[at.CONTACT_SIGNATURE] = 0.0
     is_carried = three_at(state, at.BASE_VELOCITY) != (0.0, 0.0, 0.0)
     stands = stands_still(state, rules) and state[at.GROUND_KIND] != at.ON_CHARACTER

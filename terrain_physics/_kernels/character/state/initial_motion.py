@@ -5,7 +5,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import along_ground, through_air
-from terrain_physics._kernels.character.state.layout import three_at
+from terrain_physics._kernels.character.state.layout import gravity_of, three_at
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats
 
@@ -30,7 +30,7 @@ def initial_motion(state: Floats, rules: Floats) -> InitialMotion:
     The material under a walker may make it faster or slower than the velocity that the game sees.
     The velocity and the friction returned are those of its real motion.
     """
-    gravity = float(rules[at.GRAVITY]) * float(rules[at.GRAVITY_SCALE])
+    gravity = gravity_of(rules)
     by_sum = int(rules[at.GROUND_RULE]) == at.RULE_SUM
     walks = gravity > 0.0 and not by_sum
     velocity, grounded = three_at(state, at.VELOCITY), state[at.GROUNDED] != 0.0

@@ -16,7 +16,7 @@ from terrain_physics._kernels.character.state.columns import (
     Layout,
     Span,
 )
-from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, scale
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import (
     BOX,
@@ -501,6 +501,18 @@ def put_three_at(values: Floats, start: int, v: Vec3) -> None:
     values[start] = v[0] + 0.0
     values[start + 1] = v[1] + 0.0
     values[start + 2] = v[2] + 0.0
+
+
+@kernel(inline=True, no_refcount=True)
+def center_at(state: Floats, rules: Floats) -> Vec3:
+    """Return the center of a character's body, in the world."""
+    return add(three_at(state, POSITION), three_at(rules, OFFSET))
+
+
+@kernel(inline=True, no_refcount=True)
+def gravity_of(rules: Floats) -> float:
+    """Return the gravity that acts on a character, downward, in m/s^2."""
+    return float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
 
 
 @kernel(no_refcount=True)

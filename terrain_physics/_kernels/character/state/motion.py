@@ -35,6 +35,18 @@ class Footing(NamedTuple):
     step_foot: float  # if so: the height of its foot before the step, in meters in the world
 
 
+@kernel(inline=True)
+def in_air(normal: Vec3) -> Footing:
+    """Return the footing of a body in the air, with the normal of the ground that it left."""
+    return Footing(grounded=False, walking=False, normal=normal, stepping=False, step_foot=0.0)
+
+
+@kernel(inline=True)
+def walking_on(normal: Vec3) -> Footing:
+    """Return the footing of a body that walks on ground of a normal, on its way up no step."""
+    return Footing(grounded=True, walking=True, normal=normal, stepping=False, step_foot=0.0)
+
+
 class Tally(NamedTuple):
     """Results of the steps of an update so far."""
 

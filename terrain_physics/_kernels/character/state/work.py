@@ -25,7 +25,7 @@ STEP, LOOK, GATHERED = 300.0, 100.0, 15.0
 PLANE = 8.0
 
 # Costs of a body against a triangle near it; IN_BOX is added for a box that overlaps the triangle.
-NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX, IN_BOX = 15.0, 40.0, 40.0, 50.0
+_NEAR_SPHERE, _NEAR_CAPSULE, _NEAR_BOX, IN_BOX = 15.0, 40.0, 40.0, 50.0
 
 # More than memory can hold.
 _MOST_GATHERED = 1e9
@@ -65,8 +65,8 @@ def goes_on(work: Floats, k: int) -> bool:
 def near_cost(kind: int) -> float:
     """Return the cost of a body of a kind against a triangle near it."""
     if kind == BOX:
-        return NEAR_BOX
-    return NEAR_CAPSULE if kind == CAPSULE else NEAR_SPHERE
+        return _NEAR_BOX
+    return _NEAR_CAPSULE if kind == CAPSULE else _NEAR_SPHERE
 
 
 @kernel(inline=True, no_refcount=True)

@@ -302,10 +302,10 @@ def _note_others(
     (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits
     center = add(motion.origin, motion.offset)
     for k in range(int(crowd[COUNT])):
-        at = HALF_PLANES + k * HALF_PLANE_SIZE
-        nx, nz, character = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEYOND])
+        line = HALF_PLANES + k * HALF_PLANE_SIZE
+        nx, nz, character = float(crowd[line]), float(crowd[line + 1]), float(crowd[line + BEYOND])
         along = nx * x + nz * z
-        if character == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
+        if character == A_WALL or along < crowd[line + LIMIT] - HALF_PLANE_REACHED:
             continue
         normal = (-nx, 0.0, -nz)
         impact = max(-dot(normal, before) - (along + dot(normal, carried)) / seconds, 0.0)

@@ -233,7 +233,7 @@ def _finds_a_step(
 
 
 @kernel(noinline=True, no_refcount=True)
-def step_up(
+def _step_up(
     scene: Scene,
     start: Vec3,
     displacement: Vec3,
@@ -287,7 +287,7 @@ def _goes_on(
     if walked.planes == 0 or walked.offset[1] >= place[1] - WALL_CLEARANCE:
         return True
     into = subtract(add(place, displacement), (walked.offset[0], place[1], walked.offset[2]))
-    leads_up, _ = step_up(
+    leads_up, _ = _step_up(
         scene, place, displacement, into, farthest, highest, movement.walkable, True
     )
     return leads_up
@@ -339,7 +339,7 @@ def climb(
         foot = motion.origin[1] + (stands[1] - body.half_extents[1]) + round_off
     highest = foot - motion.origin[1] + movement.step_height + CONTACT_MARGIN
     into = subtract(add(offset, displacement), (reached[0], offset[1], reached[2]))
-    leads_up, place = step_up(
+    leads_up, place = _step_up(
         scene, offset, displacement, into, pace.farthest, highest, movement.walkable, stepping
     )
     if leads_up and not footing.stepping:

@@ -13,11 +13,12 @@ from terrain_physics._kernels.character.state.motion import (
     BLOCKED,
     FREE,
     OFF_GROUND,
-    Footing,
     Motion,
     MovementRules,
     Tally,
     Walked,
+    in_air,
+    walking_on,
 )
 from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew, look_next
 from terrain_physics._kernels.character.walk.climb import climb
@@ -84,7 +85,7 @@ def _leave_ground(
         held, offset, velocity = _last_hold(movement, motion, pace, scene)
         left += pace.seconds - held
     tally = replaced(ahead.tally, air_time=left)
-    footing = Footing(False, False, ahead.footing.normal, False, 0.0)
+    footing = in_air(ahead.footing.normal)
     if left > 0.0:
         pace = cut_anew(pace, velocity, movement.gravity, left, scene.body.least)
     ahead = replaced(ahead, offset=offset, velocity=velocity, footing=footing, tally=tally)
@@ -183,7 +184,7 @@ def walk_step(
         movement, motion, pace, displacement, walked, scene, ground
     )
     if climbs:
-        footing = Footing(True, True, footing.normal, True, foot)
+        footing = replaced(walking_on(footing.normal), stepping=True, step_foot=foot)
         tally = _walked_by(motion.tally, walked)
         ahead = replaced(motion, offset=offset, velocity=slowed, footing=footing, tally=tally)
         return ahead, look_next(pace)
@@ -192,7 +193,7 @@ def walk_step(
     )
     touched = contact_planes(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
-    footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
+    footing = walking_on(normal if on_planes else footing.normal)
     ahead = replaced(ahead, footing=footing)
     if has_ended and not on_planes:
         return _leave_ground(movement, motion, ahead, pace, scene)

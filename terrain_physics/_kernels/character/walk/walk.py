@@ -55,10 +55,10 @@ from terrain_physics._kernels.tolerances import (
 )
 
 # Largest deflection of a displacement that ends beside a steep face, as a multiple of its length.
-# FARTHEST_DOWN is for a face that falls away along it, such as a step's edge: that face holds the
+# _FARTHEST_DOWN is for a face that falls away along it, such as a step's edge: that face holds the
 # body until the displacement itself leads off it.
-FARTHEST_ASIDE = 1.5
-FARTHEST_DOWN = 1.0 + 1e-6
+_FARTHEST_ASIDE = 1.5
+_FARTHEST_DOWN = 1.0 + 1e-6
 
 # Most of the walls touched that a body tries to slide along.
 _MOST_TRIED = 4
@@ -249,7 +249,7 @@ def _set_down(
         return OFF_GROUND, place, edge
     if held_at > down and not edge.is_there:
         size, _ = flat(displacement)
-        most_aside = (FARTHEST_DOWN if falls else FARTHEST_ASIDE) * size
+        most_aside = (_FARTHEST_DOWN if falls else _FARTHEST_ASIDE) * size
         edge = _Edge(True, _raised(scene, place, held_at, True), most_aside)
     if down < -SLOP:
         return FREE, _raised(scene, place, down, True), edge
