@@ -49,6 +49,9 @@ def compile_all(lines: Sequence[str], processes: int = 1) -> tuple[Any, list[Ent
         for number, (kernel, result) in enumerate(compiled)
     ]
     _discard_unused(whole, keep={entry.symbol for entry in entries})
+    for function in whole.functions:
+        if not function.is_declaration:  # no exception goes through a kernel: no tables for that
+            function.add_function_attribute("nounwind")
     whole.verify()
     return whole, entries
 
