@@ -81,7 +81,7 @@ class Rule(ABC, Generic[T]):
 
     def write(self, rules: Floats, value: Any) -> None:
         """Check a value and put it into a row of rules, or into all of rows (n, RULES_SIZE)."""
-        rules[..., self.place] = self._number(value)
+        rules[..., self.place] = self._number(value) + 0.0  # no -0.0: equal rules hash alike
 
     def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
         """Put values (n,) into rows, one into each, and return True.
@@ -92,7 +92,7 @@ class Rule(ABC, Generic[T]):
         numbers = self._numbers(values)
         if numbers is None:
             return False
-        rules[:, self.place] = numbers
+        rules[:, self.place] = numbers + 0.0
         return True
 
     @abstractmethod

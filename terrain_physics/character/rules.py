@@ -164,7 +164,7 @@ class CharacterRules(_Rules):
 
     __signature__ = inspect.Signature(
         [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name])
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name].value)
             for name in _NAMES
         ]
     )
@@ -204,6 +204,8 @@ class CharacterRules(_Rules):
             As for `CharacterMovement`.
         """
         return CharacterRules(**(self.to_dict() | changes))
+
+    __replace__ = replace
 
     def to_dict(self) -> RuleKeywords:
         """Return all rules by name: ``CharacterRules(**rules.to_dict())`` is equal.

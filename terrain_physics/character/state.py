@@ -71,7 +71,12 @@ def fields_by_name(saved: Any) -> dict[str, Any]:
 
 def load_fields(saved: Any, content: Any) -> None:
     """Fill a dataclass from its pickle, unless that has another format."""
-    refuse_other_format(type(saved).__name__, content["format"])
+    what = type(saved).__name__
+    is_known = isinstance(content, dict) and "format" in content
+    if is_known:
+        refuse_other_format(what, content["format"])
+    if not is_known or any(field.name not in content for field in fields(saved)):
+        raise ValueError(f"{what} must be an undamaged pickle of this version")
     for field in fields(saved):
         object.__setattr__(saved, field.name, content[field.name])
 

@@ -65,9 +65,20 @@ def rows_of(name: str, shapes: ManyShapes) -> tuple[int, Floats]:
     if isinstance(shapes, (list, tuple)) and any(isinstance(shape, SHAPES) for shape in shapes):
         kind, rows = _rows_of_each(name, tuple(shapes))
     else:
-        kind, rows = SPHERE, checks.spheres(name, shapes)
+        kind, rows = SPHERE, _spheres(name, shapes)
     refuse_far(name, rows)
     return kind, rows
+
+
+def _spheres(name: str, rows: ManyShapes) -> Floats:
+    """Return rows of spheres; if they are none, say how other shapes are given."""
+    try:
+        return checks.spheres(name, rows)
+    except ValueError as error:
+        if "(n, 4)" not in str(error):
+            raise
+        hint = "capsules are given as Capsules(rows), boxes as Boxes(centers, half_extents)"
+        raise ValueError(f"{error}; {hint}") from None
 
 
 def _rows_of_each(name: str, shapes: tuple[object, ...]) -> tuple[int, Floats]:

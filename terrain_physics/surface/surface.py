@@ -107,10 +107,10 @@ class Surface:
         x, z : float or array_like
             The place in meters, x first; arrays are broadcast. A map's samples
             ``land[row, column]`` have the other order: the row runs along z, the column along x.
-        threads : int, optional
-            Number of threads for arrays; see `Surface`.
         mask : int, default 0xFFFF_FFFF
             Layers to ask, a bit for each; see `Surface`.
+        threads : int, optional
+            Number of threads for arrays, given by name; see `Surface`.
 
         Returns
         -------
@@ -160,10 +160,10 @@ class Surface:
         ----------
         x, z : float or array_like
             The place in meters, x first; arrays are broadcast.
-        threads : int, optional
-            Number of threads for arrays; see `Surface`.
         mask : int, default 0xFFFF_FFFF
             Layers to ask, a bit for each; see `Surface`.
+        threads : int, optional
+            Number of threads for arrays, given by name; see `Surface`.
 
         Returns
         -------

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import Boxes, Capsules, Contacts, Ground, HeightMap, TriangleMesh
+from terrain_physics.surface.shape_rows import CheckedShapes, kind_and_rows
 from tests.benchmarks.terrain_limit import hills
 from tests.benchmarks.timing import print_table
 
@@ -181,6 +182,12 @@ def bytes_of(result: Any) -> int:
     return sum(values.nbytes for values in result)
 
 
+def _input_bytes(values: Any) -> int:
+    """Return the size of an argument: an array, or rows of shapes."""
+    rows = kind_and_rows(values)[1] if isinstance(values, CheckedShapes) else values
+    return int(rows.nbytes)
+
+
 def _kilobytes(name: str) -> int:
     line = next(line for line in STATUS.read_text().splitlines() if line.startswith(f"{name}:"))
     return int(line.split()[1])
@@ -197,7 +204,7 @@ def measure(kind: str, result_size: int) -> None:
         before = _kilobytes("VmRSS")
         size = bytes_of(result := call())
         beyond = 1024 * (_kilobytes("VmHWM") - before) - size
-        given = sum(values.nbytes for values in call.args)
+        given = sum(map(_input_bytes, call.args))
         print(f"{name}\t{size}\t{given}\t{beyond}", flush=True)
         del result, call
 

@@ -142,7 +142,8 @@ class TestWrittenOut:
     def test_the_signature_of_the_value(self):
         parameters = inspect.signature(CharacterRules).parameters
         assert list(parameters) == NAMES
-        assert parameters["gravity"].default.value == 9.81
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+        assert CharacterRules(**defaults) == CharacterRules()
 
     def test_the_documented_defaults(self):
         text = inspect.getdoc(CharacterMovement) or ""
@@ -242,6 +243,15 @@ class TestValue:
 
 
 class TestTaken:
+    def test_equal_rules_give_equal_hashes_whatever_the_sign_of_a_zero(self):
+        hashes = {
+            CharacterMovement(
+                FLOOR, SphereCollider(0.5), rules=CharacterRules(ground_friction=zero)
+            ).state_hash()
+            for zero in (0.0, -0.0)
+        }
+        assert len(hashes) == 1
+
     """By characters and groups, where a keyword beats the object."""
 
     def test_by_a_character(self):

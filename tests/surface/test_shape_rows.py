@@ -170,3 +170,9 @@ def test_row_counts_must_match() -> None:
 def test_a_box_beside_boxes_is_no_box() -> None:
     with pytest.raises((TypeError, ValueError), match="shapes must"):
         grounds()["map"].contacts([Boxes(CENTERS, HALVES), AABB((0, 0, 0), (1, 1, 1))])  # type: ignore[arg-type]
+
+
+def test_rows_of_other_shapes_are_told_their_class():
+    land = HeightMap([[0, 0], [0, 0]])
+    with pytest.raises(ValueError, match=r"got \(1, 7\); capsules are given as Capsules\(rows\)"):
+        land.contact_counts([(0, 0, 0, 0, 1, 0, 1)])
