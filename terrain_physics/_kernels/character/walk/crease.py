@@ -120,6 +120,7 @@ def _along_crease(
     stays = (
         _holds(scene, place, manifold, walkable)
         and aside <= _FARTHEST_ASIDE * size + WALL_CLEARANCE
+        and dot(subtract(place, start), displacement) > 0.0
         and place[1] <= start[1] + rise + WALL_CLEARANCE
     )
     return stays, place, manifold

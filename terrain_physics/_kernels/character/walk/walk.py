@@ -15,7 +15,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import Manifold, list_contacts
-from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
+from terrain_physics._kernels.character.contacts.grounding import along_planes, plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
     clearing_rise,
     note_plane,
@@ -354,23 +354,70 @@ def _along_walls(
 
 
 @kernel(noinline=True, no_refcount=True)
-def _into_corner(
-    scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, rounds: int
+def _leads_back(scene: Scene, start: Vec3, into: Vec3, walked: Walked, slack: float) -> bool:
+    """Tell whether walls have pushed a body off, against ``into``, from a start clear of them.
+
+    Where ground and wall lead into each other, as under a rail, a push along the ground is longer
+    than the overlap: it may lead far back, and down from a ledge.
+    """
+    if walked.ended != BLOCKED or dot(subtract(walked.offset, start), into) >= -slack:
+        return False
+    manifold = list_contacts(scene, start)
+    leads_back = manifold.depth <= SLOP and manifold.overlap <= SLOP
+    list_contacts(scene, walked.offset)
+    return leads_back
+
+
+@kernel(noinline=True, no_refcount=True)
+def _without_recoil(
+    scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, walked: Walked
 ) -> Walked:
-    """Move a body by the largest possible part of a displacement; a corner takes the rest."""
+    """Slide along walls that would push a body off from where it starts.
+
+    Returns NOWHERE if the displacement leads straight into them.
+    """
+    along = along_planes(scene.planes, walked.planes, displacement)
+    _, into = flat(subtract(displacement, along))
+    if _leads_back(scene, start, into, walked, CORNER_SLACK):
+        slid = _try_displacement(scene, start, along, limits, walked.planes)
+        if slid.ended == BLOCKED and dot(subtract(slid.offset, walked.offset), into) > CORNER_SLACK:
+            return slid
+        walked = _try_displacement(scene, start, displacement, limits, int(np.int64(0)))
+    _, ahead = flat(displacement)
+    if _leads_back(scene, start, ahead, walked, CONTACT_MARGIN):
+        return replaced(walked, ended=NOWHERE)
+    return walked
+
+
+@kernel(noinline=True, no_refcount=True)
+def _into_corner(
+    scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, walked: Walked
+) -> Walked:
+    """Move a body by the largest possible part of a displacement; a corner takes the rest.
+
+    If walls would push it back, it slides along them by the rest.
+    """
     size, ahead = flat(displacement)
-    share, part, offset = 0.0, 0.5, start
-    planes = int(np.int64(0))  # for a literal 0, functions would compile twice
+    share, part, offset, along = 0.0, 0.5, start, (0.0, 0.0, 0.0)
+    none = int(np.int64(0))  # for a literal 0, functions would compile twice
     while part * size > CORNER_SLACK:
-        tried = _try_displacement(scene, start, scale(displacement, share + part), limits, planes)
-        if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
+        tried = _try_displacement(scene, start, scale(displacement, share + part), limits, none)
+        if _leads_back(scene, offset, displacement, tried, SLOP * size):
+            along = along_planes(scene.planes, tried.planes, displacement)
+        elif tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
-    # The corner takes all of the speed ahead.
+    rest = scale(along, 1.0 - share)
+    if dot(rest, displacement) > 0.0:
+        _, off = flat(subtract(along, displacement))
+        planes = note_plane(scene, none, off, NO_CANDIDATE)
+        slid = _try_displacement(scene, offset, rest, limits, planes)
+        if slid.ended == BLOCKED and not _leads_back(scene, offset, displacement, slid, 0.0):
+            return slid
     manifold = list_contacts(scene, offset)
-    if size > 0.0:
-        planes = note_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
-    return _walked(BLOCKED, offset, planes, manifold, rounds)
+    # The corner takes all of the speed ahead.
+    planes = note_plane(scene, none, scale(ahead, -1.0), NO_CANDIDATE) if size > 0.0 else none
+    return _walked(BLOCKED, offset, planes, manifold, walked.rounds)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -386,9 +433,11 @@ def walk(scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits) -> W
     walked = _try_displacement(scene, start, displacement, limits, none)
     if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
         walked = _along_walls(scene, start, displacement, limits, walked)
-    if walked.ended != NOWHERE:
-        return walked
-    return _into_corner(scene, start, displacement, limits, walked.rounds)
+    if walked.ended == BLOCKED:
+        walked = _without_recoil(scene, start, displacement, limits, walked)
+    if walked.ended == NOWHERE:
+        walked = _into_corner(scene, start, displacement, limits, walked)
+    return walked
 
 
 @kernel(noinline=True, no_refcount=True)
