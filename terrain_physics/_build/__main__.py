@@ -18,7 +18,6 @@ from terrain_physics._build.c_compiler import LIBRARIES_HERE, Linker, headers_he
 from terrain_physics._build.platforms import HERE, PLATFORMS, Level
 from terrain_physics._support.threads import processors
 
-
 CHECKOUT = Path(__file__).parents[1] / "_kernels"
 
 
@@ -80,9 +79,7 @@ def make(folder: Path, levels: list[Level], linker: Linker, processes: int) -> N
         _make(folder, Path(name), levels, linker, processes)
 
 
-def _make(
-    folder: Path, work: Path, levels: list[Level], linker: Linker, processes: int
-) -> None:
+def _make(folder: Path, work: Path, levels: list[Level], linker: Linker, processes: int) -> None:
     from terrain_physics._kernels import _sources
 
     began, digest = time.monotonic(), _sources.digest()

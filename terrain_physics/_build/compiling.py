@@ -1,4 +1,4 @@
-"""Compiles the listed kernels by numba, running none, and puts their machine-independent code together.
+"""Compiles the listed kernels by numba, running none, and links their machine-independent code.
 
 numba compiles for the processor that ``NUMBA_CPU_NAME`` names. The result is one LLVM module: the
 entries, renamed so that C knows them, and what they call.
@@ -105,6 +105,11 @@ def _takes_arrays(kinds: Iterable[Any]) -> bool:
 
 
 def _discard_unused(whole: Any, keep: set[str]) -> None:
+    """Discard what no entry calls, and arguments and results that none reads: a fifth of the code.
+
+    numba compiles each kernel for any caller: tuples are handed on with all their fields, and a
+    status is tested after each call. What of it is of use is seen only once all callers are known.
+    """
     for thing in (*whole.functions, *whole.global_variables):
         if thing.is_declaration or thing.linkage in {llvm.Linkage.private, llvm.Linkage.internal}:
             continue
@@ -115,6 +120,8 @@ def _discard_unused(whole: Any, keep: set[str]) -> None:
     machine = llvm.Target.from_triple(whole.triple).create_target_machine()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
     passes = llvm.create_new_module_pass_manager()
+    passes.add_ipsccp_pass()
+    passes.add_dead_arg_elimination_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_strip_dead_prototype_pass()
     passes.run(whole, builder)

@@ -60,7 +60,13 @@ _FOUND = ("cc", "gcc", "clang")
 _SMALL = ("-fno-asynchronous-unwind-tables", "-s", "-Wl,--gc-sections")
 _ON_LINUX = ("-shared", "-fPIC", *_SMALL, "-lm")
 # Python's functions are those of whichever program loads the module.
-_ON_MACOS = ("-shared", "-undefined", "dynamic_lookup", "-Wl,-dead_strip", "-mmacosx-version-min=11.0")
+_ON_MACOS = (
+    "-shared",
+    "-undefined",
+    "dynamic_lookup",
+    "-Wl,-dead_strip",
+    "-mmacosx-version-min=11.0",
+)
 
 PLATFORMS = {
     "linux-x86_64": Platform(

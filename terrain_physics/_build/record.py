@@ -1,4 +1,4 @@
-"""Writes the list of compiled kernels by running the suite: ``python -m terrain_physics._build.record``.
+"""Lists the kernels to compile by running the suite: ``python -m terrain_physics._build.record``.
 
 Arguments are pytest's. With some, only a part of the suite runs and the list only grows.
 """

@@ -107,7 +107,7 @@ def kernel_named(module: str, name: str) -> Any:
 
 
 def met(modules: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield kernels of these modules, with types that Python has called them with in this process."""
+    """Yield kernels of these modules, with types that Python has called them with here."""
     for module in modules:
         name = getattr(module, "__name__", "")
         if name.startswith(f"{_kernels.__name__}."):

@@ -82,7 +82,8 @@ class _Wrapper:
         lines = [
             *self._structs,
             f"int32_t {symbol}({', '.join([f'{result} *', 'Raised **', *self._types])});",
-            f"static int call_{symbol}(PyObject *const *values, Py_ssize_t count, PyObject **out) {{",
+            f"static int call_{symbol}",
+            "(PyObject *const *values, Py_ssize_t count, PyObject **out) {",
             *(f"  {variable};" for variable in self._variables),
             f"  if (!({tests})) return NO_MATCH;",
             f"  {result} result = {{0}};",

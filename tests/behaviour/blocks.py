@@ -1,4 +1,4 @@
-"""Walls built of blocks, to slide along, and low walls beside stairs, to walk up by.
+"""Walls built of blocks, to slide along and walk between, and low walls beside stairs.
 
 Each function draws one case from a seed, walks it, and returns what was measured.
 """
@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 
+from terrain_physics import BoxCollider, TriangleMesh
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
+from tests.behaviour.hard import corners_of
 from tests.behaviour.levels import RATES, draw_body, turned, turning
 from tests.helpers.draws import Draws
 from tests.helpers.portable import cos, sin, times
@@ -44,6 +46,53 @@ def slide(seed):
         mover.velocity.x, mover.velocity.z = way[[0, 2]]
         mover.update(1 / rate)
     return float((np.array(mover.position64) @ there)[2] - first) / (speed * sin(slant))
+
+
+def _yard(rng):
+    """Return a floor with walls and blocks on it around a free middle, turned at random."""
+    corners = [corners_of(lands.boxes(((-9.0, -1.0, -9.0), (9.0, 0.0, 9.0))))]
+    for _ in range(rng.whole(4, 14)):
+        high = rng.one_of([2.5, rng.uniform(0.05, 1.0)])
+        long, wide = rng.one_of([rng.uniform(0.05, 2.0, 2), (rng.uniform(0.5, 4.0), 0.05)])
+        angle, (x, z) = rng.one_of([0.0, 90.0, rng.uniform(0.0, 360.0)]), rng.uniform(-4.0, 4.0, 2)
+        if math.hypot(x, z) > math.hypot(long, wide) + 0.7:
+            block = turned(lands.boxes(((-long, -0.5, -wide), (long, high, wide))), angle)
+            corners.append(np.add(corners_of(block), (x, 0.0, z)))
+    vertices = np.concatenate(corners).reshape(-1, 3)
+    mesh = TriangleMesh(vertices, np.arange(len(vertices)).reshape(-1, 3))
+    return turned(mesh, rng.one_of([0.0, rng.uniform(0.0, 360.0)]))
+
+
+def _draw_turned_body(rng):
+    """Return a collider, often a box of any turn, and the height of its center over its foot."""
+    name, collider, stand, _ = draw_body(rng)
+    if name == "box" or rng.chance(0.5):
+        half_extents = rng.one_of([(0.3, 0.9, 0.3), (0.2, 0.9, 0.5), (0.4, 0.4, 0.4)])
+        turn = turning(float(rng.below(2) * rng.uniform(0.0, 360.0)))
+        collider, stand = BoxCollider(half_extents, rotation=turn), half_extents[1]
+    return collider, stand
+
+
+def walk_between(seed):
+    """Walk about between walls and blocks; return the farthest way in a frame.
+
+    Seen from above, as a multiple of the way asked.
+    """
+    rng = Draws(seed)
+    ground, (collider, stand) = _yard(rng), _draw_turned_body(rng)
+    rate, speed = RATES[seed % len(RATES)], rng.uniform(0.5, 6.0)
+    mover = character(ground, collider, (0.0, stand, 0.0), resolver=rng.one_of(RESOLVERS))
+    mover.update(1 / rate)
+    farthest, until, before = 0.0, 0, mover.position64
+    for frame in range(3 * rate):
+        if frame >= until:
+            angle = rng.uniform(0.0, 2 * math.pi)
+            until = frame + round(rng.uniform(0.2, 1.0) * rate)
+        mover.velocity.x, mover.velocity.z = speed * cos(angle), speed * sin(angle)
+        mover.update(1 / rate)
+        x, _, z = np.subtract(mover.position64, before)
+        farthest, before = max(farthest, math.hypot(x, z)), mover.position64
+    return farthest / (speed / rate)
 
 
 def beside_parapet(seed):

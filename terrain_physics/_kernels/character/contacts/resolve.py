@@ -82,6 +82,35 @@ def note_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
 
 
 @kernel(noinline=True, no_refcount=True)
+def _is_ended(scene: Scene, offset: Vec3, i: int, first: int, last: int) -> bool:
+    """Tell whether the push of one of the listed contacts first..last ends contact i."""
+    contacts, which = scene.contacts, int(scene.contacts[i, CANDIDATE])
+    for k in range(first, last):
+        j = scene.order[k]
+        moved = add_scaled(offset, three(contacts, j, PUSH), float(contacts[j, DEPTH]))
+        if overlap_alone(scene.candidates, which, moved, scene.body, scene.work) <= SLOP:
+            return True
+    return False
+
+
+@kernel(no_refcount=True)
+def _deepest_alike(scene: Scene, offset: Vec3, i: int, count: int, kept: int) -> int:
+    """Return the deepest contact with the normal of contact i that no push kept ends, or -1."""
+    if not _is_ended(scene, offset, i, 0, kept):
+        return i
+    contacts, best, depth = scene.contacts, -1, SLOP
+    push = three(contacts, i, PUSH)
+    for j in range(count):
+        if (
+            contacts[j, DEPTH] > depth
+            and dot(push, three(contacts, j, PUSH)) > SAME_NORMAL_COSINE
+            and not _is_ended(scene, offset, j, 0, kept)
+        ):
+            best, depth = j, float(contacts[j, DEPTH])
+    return best
+
+
+@kernel(noinline=True, no_refcount=True)
 def _list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
@@ -90,7 +119,7 @@ def _list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     a ridge overlaps the triangles of the other flank too, by half its size, but a push out of the
     first flank takes it out of both.
     """
-    contacts, order, candidates = scene.contacts, scene.order, scene.candidates
+    contacts, order = scene.contacts, scene.order
     spend(scene.work, count * PLANE)
     directions = 0
     for i in range(count):
@@ -115,16 +144,8 @@ def _list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
         order[place] = i
     kept = 0
     for k in range(directions):
-        i = order[k]
-        needed = True
-        for j in range(kept):
-            depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
-            moved = add_scaled(offset, push, depth)
-            which = int(contacts[i, CANDIDATE])
-            if overlap_alone(candidates, which, moved, scene.body, scene.work) <= SLOP:
-                needed = False
-                break
-        if needed:
+        i = _deepest_alike(scene, offset, order[k], count, kept)
+        if i >= 0:
             order[kept] = i
             kept += 1
     return kept
@@ -137,20 +158,10 @@ def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
     A body stopped by one face of a solid also overlaps the adjacent faces from behind: the center
     of a box before one side of a pillar is on the inner side of the two sides next to it.
     """
-    contacts, order = scene.contacts, scene.order
-    kept = 0
+    order, kept = scene.order, 0
     for k in range(count):
-        i = order[k]
-        needed = True
-        for j in range(k + 1, count):
-            depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
-            moved = add_scaled(offset, push, depth)
-            which = int(contacts[i, CANDIDATE])
-            if overlap_alone(scene.candidates, which, moved, scene.body, scene.work) <= SLOP:
-                needed = False
-                break
-        if needed:
-            order[kept] = i
+        if not _is_ended(scene, offset, order[k], k + 1, count):
+            order[kept] = order[k]
             kept += 1
     return kept
 

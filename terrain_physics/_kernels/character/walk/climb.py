@@ -25,7 +25,7 @@ from terrain_physics._kernels.character.state.layout import SIMULTANEOUS
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.walk.walk import WalkLimits, support, walk
+from terrain_physics._kernels.character.walk.walk import FARTHEST, WalkLimits, support, walk
 from terrain_physics._kernels.character.walk.walls import make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
@@ -238,7 +238,6 @@ def _step_up(
     start: Vec3,
     displacement: Vec3,
     into: Vec3,
-    farthest: float,
     highest: float,
     walkable: float,
     stepping: bool,
@@ -257,8 +256,9 @@ def _step_up(
         return False, start
     straight = add(ahead, (0.0, up, 0.0))
     ahead = _beside_walls(scene, straight, walkable)
+    size, _ = flat(displacement)
     aside, _ = flat(subtract(ahead, start))
-    if aside > farthest or dot(subtract(ahead, start), displacement) < 0.0:
+    if aside > FARTHEST * size + SLOP or dot(subtract(ahead, start), displacement) < 0.0:
         return False, start
     # If walls pushed it aside, it may be too high: ground that it only leans against holds nothing.
     lower = (ahead[0], start[1], ahead[2])
@@ -287,9 +287,7 @@ def _goes_on(
     if walked.planes == 0 or walked.offset[1] >= place[1] - WALL_CLEARANCE:
         return True
     into = subtract(add(place, displacement), (walked.offset[0], place[1], walked.offset[2]))
-    leads_up, _ = _step_up(
-        scene, place, displacement, into, farthest, highest, movement.walkable, True
-    )
+    leads_up, _ = _step_up(scene, place, displacement, into, highest, movement.walkable, True)
     return leads_up
 
 
@@ -340,7 +338,7 @@ def climb(
     highest = foot - motion.origin[1] + movement.step_height + CONTACT_MARGIN
     into = subtract(add(offset, displacement), (reached[0], offset[1], reached[2]))
     leads_up, place = _step_up(
-        scene, offset, displacement, into, pace.farthest, highest, movement.walkable, stepping
+        scene, offset, displacement, into, highest, movement.walkable, stepping
     )
     if leads_up and not footing.stepping:
         leads_up = _goes_on(scene, movement, place, displacement, pace.farthest, highest)

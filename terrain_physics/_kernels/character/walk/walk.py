@@ -54,11 +54,13 @@ from terrain_physics._kernels.tolerances import (
     WALL_CLEARANCE,
 )
 
-# Largest deflection of a displacement that ends beside a steep face, as a multiple of its length.
-# _FARTHEST_DOWN is for a face that falls away along it, such as a step's edge: that face holds the
-# body until the displacement itself leads off it.
+# Farthest that a displacement may lead, as a multiple of its length: walls only cut it short.
+# _FARTHEST_ASIDE is for one that ends beside a steep face that does not fall away along it.
+FARTHEST = 1.0 + 1e-6
 _FARTHEST_ASIDE = 1.5
-_FARTHEST_DOWN = 1.0 + 1e-6
+
+# Farthest that walls may push a body that starts in them, as a multiple of its overlap.
+_FARTHEST_OUT = 4.0
 
 # Most of the walls touched that a body tries to slide along.
 _MOST_TRIED = 4
@@ -88,7 +90,7 @@ class _Edge(NamedTuple):
 
     is_there: bool
     place: _TriedPlace  # of a body that lies on it
-    most_aside: float  # how far from its start a walk may end beside the edge, in meters
+    farthest: float  # that a walk may end from its start, as a multiple of its length
 
 
 @kernel
@@ -207,12 +209,27 @@ def _walked(ended: int, offset: Vec3, planes: int, manifold: Manifold, rounds: i
     return Walked(ended, offset, planes, manifold.contacts, depth, rounds)
 
 
+@kernel(noinline=True, no_refcount=True)
+def _is_thrown(scene: Scene, start: Vec3, offset: Vec3, farthest: float) -> bool:
+    """Tell whether a walk has led a body farther than ``farthest`` meters from its start.
+
+    A corner that cuts into another may be pushed out beyond it: no walk leads through there. A body
+    that starts in a wall is pushed out of it, too.
+    """
+    aside, _ = flat(subtract(offset, start))
+    if aside <= farthest + SLOP:
+        return False
+    overlap = list_contacts(scene, start).overlap
+    list_contacts(scene, offset)
+    return aside > farthest + _FARTHEST_OUT * overlap
+
+
 @kernel(no_refcount=True)
-def _give_up(scene: Scene, start: Vec3, place: _TriedPlace, rounds: int) -> Walked:
+def _give_up(scene: Scene, start: Vec3, place: _TriedPlace, farthest: float, rounds: int) -> Walked:
     """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
     # Between walls that narrow, a little higher may be room.
     up = clearing_rise(scene, place.offset, False)
-    if up <= WALL_CLEARANCE:
+    if up <= WALL_CLEARANCE and not _is_thrown(scene, start, place.offset, farthest):
         offset = add(place.offset, (0.0, up, 0.0))
         manifold = list_contacts(scene, offset)
         if manifold.depth <= SLOP:
@@ -248,9 +265,8 @@ def _set_down(
     if down == -np.inf:
         return OFF_GROUND, place, edge
     if held_at > down and not edge.is_there:
-        size, _ = flat(displacement)
-        most_aside = (_FARTHEST_DOWN if falls else _FARTHEST_ASIDE) * size
-        edge = _Edge(True, _raised(scene, place, held_at, True), most_aside)
+        farthest = FARTHEST if falls else _FARTHEST_ASIDE
+        edge = _Edge(True, _raised(scene, place, held_at, True), farthest)
     if down < -SLOP:
         return FREE, _raised(scene, place, down, True), edge
     return FREE, replaced(place, on_ground=True), edge
@@ -258,7 +274,7 @@ def _set_down(
 
 @kernel(inline=True, no_refcount=True)
 def _back_to_edge(
-    scene: Scene, start: Vec3, place: _TriedPlace, edge: _Edge, rounds: int
+    scene: Scene, start: Vec3, place: _TriedPlace, edge: _Edge, farthest: float, rounds: int
 ) -> Walked:
     """End a walk that found no place to stand on the edge that it came over, if there is one."""
     there = edge.place
@@ -267,7 +283,7 @@ def _back_to_edge(
         list_contacts(scene, there.offset)
         ended = BLOCKED if there.blocked else ON_EDGE
         return _walked(ended, there.offset, there.planes, there.manifold, rounds)
-    return _give_up(scene, start, place, rounds)
+    return _give_up(scene, start, place, farthest, rounds)
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -283,7 +299,7 @@ def _try_displacement(
     highest = start[1] + (rise_of_slope(size, limits.walkable) + WALL_CLEARANCE)
     offset = add(start, displacement)
     place = _TriedPlace(offset, list_contacts(scene, offset), planes, False, planes > 0)
-    rounds, is_lifted, edge = 0, False, _Edge(False, place, np.inf)
+    rounds, is_lifted, edge = 0, False, _Edge(False, place, FARTHEST)
     while rounds <= limits.max_rounds:
         if place.manifold.depth > LEAST_RISE:
             rounds += 1
@@ -295,10 +311,9 @@ def _try_displacement(
             is_lifted, up = True, clearing_rise(scene, place.offset, False)
             if place.offset[1] + up <= highest:
                 place = _raised(scene, place, up, place.on_ground)
+        elif place.blocked and _is_thrown(scene, start, place.offset, edge.farthest * size):
+            break
         elif place.on_ground:
-            aside, _ = flat(subtract(place.offset, start))
-            if edge.is_there and aside > edge.most_aside:
-                break
             return _arrived(place, rounds)
         else:
             ended, place, edge = _set_down(scene, start, displacement, place, edge, limits)
@@ -307,7 +322,7 @@ def _try_displacement(
                 return _walked(OFF_GROUND, place.offset, place.planes, manifold, rounds)
             if ended == ON_EDGE:
                 break
-    return _back_to_edge(scene, start, place, edge, rounds)
+    return _back_to_edge(scene, start, place, edge, edge.farthest * size, rounds)
 
 
 @kernel(no_refcount=True)
