@@ -13,6 +13,7 @@ from tests.helpers.portable import cos, sin, tan
 
 LONG = 100.0  # meters, of a valley from its middle
 SECONDS = 3.0
+MOST_RETURNS = 3  # within a second, of a body that comes to rest
 DROPPED = 0.3  # meters over the place where a body comes to lie
 
 
@@ -78,6 +79,7 @@ class Pressed(NamedTuple):
     changes: int  # of `grounded` within a second in which the way was blocked, the most
     flickers: int  # ground gained or lost for one frame
     stranded: int  # frames neither on the ground nor moving for half a second
+    returns: int  # frames within the last second in which it went back on the ground
     climbed: float  # the greatest height gained in a valley that is level, in meters
     speed: float  # the mean, horizontally along the push, in m/s
 
@@ -114,6 +116,7 @@ def press(case):
         int((changes * (blocked | smooth)).max()),
         int((changed[1:] & changed[:-1]).sum()),
         int((in_air & (_gone(places, while_still) < 1e-3)).sum()),
+        _returns(places[-case.rate :], held[-case.rate :]),
         float(climbed) - (0.0 if smooth else rise),  # what is rough about a line goes up too
         float((places[-1] - places[0]) @ way) / SECONDS,
     )
@@ -124,6 +127,19 @@ def _gone(places, frames):
     return np.linalg.norm(places[frames:] - places[:-frames], axis=1)
 
 
+def _returns(places, held, least=1e-3):
+    """Return how often a body on the ground moved back against the frame before, by some length."""
+    steps = np.diff(places, axis=0)
+    back = (steps[1:] * steps[:-1]).sum(axis=1) < -least * least
+    on_ground = np.convolve(held, np.ones(3, dtype=int), "valid") == 3
+    return int((back & on_ground).sum())
+
+
 def is_steady(found):
-    """Tell whether `grounded` changes at most twice a second, and nobody hangs or climbs."""
-    return found.changes <= 2 and found.stranded == 0 and found.climbed < 0.05
+    """Tell whether `grounded` changes at most twice a second, and nobody hangs, sways or climbs."""
+    return (
+        found.changes <= 2
+        and found.stranded == 0
+        and found.returns <= MOST_RETURNS
+        and found.climbed < 0.05
+    )

@@ -1,4 +1,4 @@
-"""Levels: ledges before walls, what looks like a step, stairs at every rate, corners.
+"""Levels: ledges before walls and under rails, false steps, stairs at every rate, corners.
 
 Each function draws one case from a seed, walks it, and returns what was measured.
 """
@@ -132,6 +132,89 @@ def ledge(case):
 def is_calm(found):
     """Tell whether a body that presses against a ledge keeps its height and slides along it."""
     return found.bob < 0.01 and found.blinks == 0 and abs(found.slide - 1.0) < 0.02
+
+
+class KerbCase(NamedTuple):
+    """A kerb with a bevelled face, a shelf, and a wall, with a rail somewhere over them."""
+
+    body: str
+    rise: float
+    bevel: float  # in degrees
+    shelf: float
+    wall: float
+    rail: float  # the height of its underside; 0: there is none
+    beyond: float  # how far the rail is behind the face of the wall
+    speed: float
+    slant: float  # of the way from straight at the wall, in degrees
+    rate: int
+    turn: float
+    resolver: str
+    kind: str
+
+
+def kerb_case(seed):
+    rng = Draws(seed)
+    name = draw_body(rng)[0]
+    rise, wall = rng.uniform(0.02, 0.34), rng.uniform(0.05, 0.6)
+    over_wall = (rise + wall + rng.uniform(0.02, 1.2), 0.0)
+    anywhere = (rng.uniform(0.3, 1.9), rng.uniform(-0.5, 0.5))
+    rail, beyond = rng.one_of([over_wall, anywhere, anywhere, (0.0, 0.0)])
+    return KerbCase(
+        name,
+        rise,
+        rng.uniform(30.0, 90.0),
+        rng.uniform(0.05, 0.6),
+        wall,
+        rail,
+        beyond,
+        rng.uniform(0.5, 8.0),
+        float(rng.below(2) * rng.uniform(-40.0, 40.0)),
+        rng.one_of(RATES),
+        float(rng.below(2) * rng.uniform(0.0, 360.0)),
+        rng.one_of(RESOLVERS),
+        rng.one_of(["mesh", "mesh", "map"]),
+    )
+
+
+def kerb_land(case):
+    """Return a floor up to x = 0, the kerb and the wall; on a map, a cliff stands for the rail."""
+    run = case.rise / tan(math.radians(case.bevel))
+    face, top = run + case.shelf, case.rise + case.wall
+    profile = [-9.0, 0.0, run, face, face, 20.0], [0.0, 0.0, case.rise, case.rise, top, top]
+    if case.kind == "map":
+        x = np.arange(-2.0, 18.0, 0.05)
+        heights = np.interp(x, *profile)
+        if case.rail:
+            heights[x > face + 0.1] += 3.0
+        return HeightMap(np.tile(heights, (800, 1)), cell_size=0.05, origin=(-2.0, 0.0, -20.0))
+    land = _extruded(*profile)
+    if case.rail:
+        at = face + case.beyond
+        bar = lands.boxes(((at, case.rail, -15.0), (at + 0.1, case.rail + 0.1, 15.0)))
+        land = _together(land, (bar.vertices, bar.faces))
+    return turned(land, case.turn)
+
+
+def kerb(case):
+    """Press against a kerb and what is behind it, from a start that is clear of the rail."""
+    collider, stand, reach = BODIES[case.body]
+    turn = case.turn if case.kind == "mesh" else 0.0
+    slant = math.radians(case.slant)
+    if case.body == "box":
+        reach *= abs(cos(math.radians(turn))) + abs(sin(math.radians(turn)))
+    velocity = (case.speed * cos(slant), 0.0, case.speed * sin(slant))
+    face = case.rise / tan(math.radians(case.bevel)) + case.shelf
+    gap = 0.05 - min(0.0, face + case.beyond)
+    start = times(turning(turn), (-reach - gap, stand, -6.0 * sin(slant)))
+    mover = character(kerb_land(case), collider, start, resolver=case.resolver)
+    mover.update(1 / case.rate)
+    approach = (gap + face + 2.0 * reach) / velocity[0]
+    return press(mover, velocity, case.rate, approach=approach, turn=turn)
+
+
+def keeps_its_height(found):
+    """Tell whether a body that presses against a kerb has come to rest on it, or beside it."""
+    return found.bob < 0.001 and found.blinks == 0
 
 
 # What looks like a step and is none. Each: (ground, start, slopes of the floor before it along x

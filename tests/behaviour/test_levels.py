@@ -1,4 +1,4 @@
-"""Levels: ledges before walls, false steps, stairs at every rate, corners, drawn at random."""
+"""Levels: ledges, kerbs under rails, false steps, stairs and corners, drawn at random."""
 
 import math
 
@@ -17,6 +17,11 @@ def failing(found, is_good):
 
 def ledges(count):
     return failing((levels.ledge(levels.ledge_case(k)) for k in range(count)), levels.is_calm)
+
+
+def kerbs(count):
+    found = (levels.kerb(levels.kerb_case(k)) for k in range(count))
+    return failing(found, levels.keeps_its_height)
 
 
 def false_steps(kind, count):
@@ -48,6 +53,22 @@ def test_skirting_boards(body, rise, tread, velocity, rate):
     assert levels.is_calm(levels.ledge(case))
 
 
+@pytest.mark.parametrize("rate", [30, 50, 60, 90, 120])
+@pytest.mark.parametrize("slant", [0.0, 30.0])
+def test_a_ball_between_a_ledge_and_a_rail(slant, rate):
+    case = levels.KerbCase(
+        "sphere", 0.05, 47.0, 0.25, 0.23, 1.08, 0.0, 3.1, slant, rate, 0.0, "shuffled", "mesh"
+    )
+    found = levels.kerb(case)
+    assert levels.keeps_its_height(found)
+    assert abs(found.slide - 1.0) < 0.02
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(100, marks=pytest.mark.full)])
+def test_kerbs(count):
+    assert not kerbs(count)
+
+
 @pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 2, 15))
 def test_false_steps(kind, count):
     assert not false_steps(kind, count)
@@ -66,6 +87,11 @@ def test_corners(count):
 @pytest.mark.long
 def test_all_low_ledges_before_a_wall():
     assert not ledges(ALL)
+
+
+@pytest.mark.long
+def test_all_kerbs():
+    assert not kerbs(ALL)
 
 
 @pytest.mark.long

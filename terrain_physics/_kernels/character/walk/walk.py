@@ -15,7 +15,11 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import Manifold, list_contacts
-from terrain_physics._kernels.character.contacts.grounding import along_planes, plane_normal, rise_of_slope
+from terrain_physics._kernels.character.contacts.grounding import (
+    along_planes,
+    plane_normal,
+    rise_of_slope,
+)
 from terrain_physics._kernels.character.contacts.resolve import (
     clearing_rise,
     note_plane,
