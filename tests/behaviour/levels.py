@@ -154,11 +154,12 @@ class KerbCase(NamedTuple):
 
 def kerb_case(seed):
     rng = Draws(seed)
-    name = draw_body(rng)[0]
+    name, _, stand, _ = draw_body(rng)
     rise, wall = rng.uniform(0.02, 0.34), rng.uniform(0.05, 0.6)
     over_wall = (rise + wall + rng.uniform(0.02, 1.2), 0.0)
+    over_head = (2.0 * stand + rng.uniform(-0.1, 0.3), rng.uniform(-0.5, 0.3))
     anywhere = (rng.uniform(0.3, 1.9), rng.uniform(-0.5, 0.5))
-    rail, beyond = rng.one_of([over_wall, anywhere, anywhere, (0.0, 0.0)])
+    rail, beyond = rng.one_of([over_wall, over_head, over_head, anywhere, (0.0, 0.0)])
     return KerbCase(
         name,
         rise,

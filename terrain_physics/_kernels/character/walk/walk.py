@@ -412,23 +412,24 @@ def _without_recoil(
 def _into_corner(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, walked: Walked
 ) -> Walked:
-    """Move a body by the largest possible part of a displacement; a corner takes the rest.
+    """Move a body by the largest possible part of a displacement.
 
-    If walls would push it back, it slides along them by the rest.
+    By the rest it slides along the walls that stop it, or a corner takes that.
     """
     size, ahead = flat(displacement)
-    share, part, offset, along = 0.0, 0.5, start, (0.0, 0.0, 0.0)
+    share, part, offset = 0.0, 0.5, start
+    along = along_planes(scene.planes, walked.planes, displacement)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
     while part * size > CORNER_SLACK:
         tried = _try_displacement(scene, start, scale(displacement, share + part), limits, none)
-        if _leads_back(scene, offset, displacement, tried, SLOP * size):
+        if tried.ended == NOWHERE or _leads_back(scene, offset, displacement, tried, SLOP * size):
             along = along_planes(scene.planes, tried.planes, displacement)
-        elif tried.ended != NOWHERE and tried.ended != OFF_GROUND:
+        elif tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
     rest = scale(along, 1.0 - share)
-    if dot(rest, displacement) > 0.0:
-        _, off = flat(subtract(along, displacement))
+    deflection, off = flat(subtract(along, displacement))
+    if deflection > 0.0 and dot(rest, displacement) > 0.0:
         planes = note_plane(scene, none, off, NO_CANDIDATE)
         slid = _try_displacement(scene, offset, rest, limits, planes)
         if slid.ended == BLOCKED and not _leads_back(scene, offset, displacement, slid, 0.0):
