@@ -29,7 +29,7 @@ from tests.behaviour import (
     writes,
 )
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
-from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL
+from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL, MOST_WAY
 from tests.behaviour.test_doors import is_safe
 from tests.behaviour.test_flights import CASES
 from tests.behaviour.test_one_ways import is_let_through
@@ -389,6 +389,12 @@ def show_blocks(*, smoke):
         f"sliding along {count:,} walls of blocks, 20 to 360 Hz",
         f"at least {LEAST_SPEED:.0%} of the speed along a bare wall",
         f"{sum(speed < LEAST_SPEED for speed in speeds)} fail; at least {min(speeds):.3f} x",
+    )
+    ways = [blocks.walk_between(seed) for seed in range(count)]
+    row(
+        f"{count:,} walks between walls and blocks, 20 to 360 Hz",
+        f"in no frame farther than {MOST_WAY} x the way asked",
+        f"{sum(way > MOST_WAY for way in ways)} fail; at most {max(ways):.4f} x",
     )
     falls = [blocks.beside_parapet(seed) for seed in range(count)]
     row(
