@@ -29,7 +29,7 @@ from tests.behaviour import (
     writes,
 )
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
-from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL
+from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL, MOST_WAY
 from tests.behaviour.test_doors import is_safe
 from tests.behaviour.test_flights import CASES
 from tests.behaviour.test_one_ways import is_let_through
@@ -397,6 +397,12 @@ def show_blocks(*, smoke):
         f"at least {LEAST_SPEED:.0%} of the speed along a bare wall",
         f"{sum(speed < LEAST_SPEED for speed in speeds)} fail; at least {min(speeds):.3f} x",
     )
+    ways = [blocks.walk_between(seed) for seed in range(count)]
+    row(
+        f"{count:,} walks between walls and blocks, 20 to 360 Hz",
+        f"in no frame farther than {MOST_WAY} x the way asked",
+        f"{sum(way > MOST_WAY for way in ways)} fail; at most {max(ways):.4f} x",
+    )
     falls = [blocks.beside_parapet(seed) for seed in range(count)]
     row(
         f"up {count:,} stairs, pressed against a parapet of 0.6 to 3 m beside them",
@@ -410,7 +416,7 @@ def show_gullies(*, smoke):
     found = [gullies.press(gullies.gully_case(seed)) for seed in range(count)]
     row(
         f"{count:,} bodies pressed into valleys of 46 to 80 degrees, 20 to 360 Hz, map and mesh",
-        "who is blocked changes its ground at most twice a second, and neither hangs, sways nor climbs",
+        "who is blocked changes its ground at most twice a second; none hangs, sways or climbs",
         f"{sum(not gullies.is_steady(pressed) for pressed in found)} fail; at most "
         f"{max(pressed.changes for pressed in found)} changes, {sum(p.flickers for p in found)} "
         f"flickers, {max(0.0, *(p.climbed for p in found)):.3f} m climbed",
