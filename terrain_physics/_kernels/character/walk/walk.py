@@ -414,7 +414,8 @@ def _into_corner(
 ) -> Walked:
     """Move a body by the largest possible part of a displacement.
 
-    By the rest it slides along the walls that stop it, or a corner takes that.
+    By the rest it slides along the walls that stop it, or a corner takes that. If it gets nowhere,
+    the walk ends OFF_GROUND unless the body stands on ground at its start.
     """
     size, ahead = flat(displacement)
     share, part, offset = 0.0, 0.5, start
@@ -434,10 +435,14 @@ def _into_corner(
         slid = _try_displacement(scene, offset, rest, limits, planes)
         if slid.ended == BLOCKED and not _leads_back(scene, offset, displacement, slid, 0.0):
             return slid
+    ended = BLOCKED
+    if share == 0.0:
+        _, held_at, _ = support(scene, start, displacement, -WALL_CLEARANCE, limits.walkable)
+        ended = BLOCKED if held_at > -np.inf else OFF_GROUND
     manifold = list_contacts(scene, offset)
     # The corner takes all of the speed ahead.
     planes = note_plane(scene, none, scale(ahead, -1.0), NO_CANDIDATE) if size > 0.0 else none
-    return _walked(BLOCKED, offset, planes, manifold, walked.rounds)
+    return _walked(ended, offset, planes, manifold, walked.rounds)
 
 
 @kernel(inline=True, no_refcount=True)
