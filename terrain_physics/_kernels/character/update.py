@@ -22,7 +22,7 @@ In this order:
 
 from typing import NamedTuple
 
-from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._intrinsics import borrow, keep, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import upright_radius
 from terrain_physics._kernels.character.contacts.one_way import find_dropped
@@ -111,6 +111,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     state, rules, log = character.state, character.rules, HitLog(character.hits)
     body = unpack_body(rules)
     is_teleported = teleport_or_nudge(state, rules, body)
+    is_new = state[at.MOVES_SEEN] < 0.0  # it may be put into anything, and takes any way out
     moving_base, has_moving_ground = no_moving_base(state), _concerns_moving_parts(state, ground)
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
     spot = center_at(state, rules)
@@ -122,6 +123,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
+    movement = replaced(movement, guarded=not is_new)
     path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
     scene, motion, left = depenetrate(
