@@ -120,7 +120,7 @@ WAKE_SHARE = 1e-9
 
 # --- Reports
 
-# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports,
+# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports, crowd,
 # terrain_physics.character.hits.
 LEAST_IMPACT = 1e-3
 
