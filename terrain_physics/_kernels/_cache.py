@@ -94,7 +94,8 @@ def is_cached(function: Callable[..., Any]) -> bool:
         state = _imports.state_of(function.__module__)
     except OSError:
         return False
-    return any(folder.glob(f"{_stem(function)}-{_short_hash(state)}*.bin"))
+    kept = folder.glob(f"{_stem(function)}-{_short_hash(state)}*.bin")
+    return any(file.is_file() for file in kept)
 
 
 def why_refused() -> str:

@@ -211,7 +211,7 @@ _state_of_all_for_good = cache(_state_of_all)
 
 def _sources_below(folder: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for entry in folder.iterdir():
-        if entry.name.endswith((".py", ".pyc")):  # .pyc: a package shipped without its sources
+        if entry.name.endswith((".py", ".pyc")) and entry.is_file():  # .pyc: without its sources
             yield prefix + entry.name, entry
         elif entry.is_dir() and entry.name != "__pycache__":
             yield from _sources_below(entry, f"{prefix}{entry.name}/")

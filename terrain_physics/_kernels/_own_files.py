@@ -32,12 +32,23 @@ def write_new(file: Path, content: bytes) -> None:
 
 
 def read(file: Path) -> bytes:
-    """Return what a file holds; raise OSError if somebody else may have written it."""
+    """Return what a file holds; raise OSError if somebody else may have written it.
+
+    So it does for anything but a file: a named pipe would keep the reader waiting for a writer.
+    """
     has_owners = refuse_shared(file.parent)
-    with file.open("rb") as opened:
+    with open(file, "rb", opener=_open_at_once) as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{file} is not a file")
         if has_owners:
-            _refuse(file, os.fstat(opened.fileno()))
+            _refuse(file, status)
         return opened.read()
+
+
+def _open_at_once(name: str, flags: int) -> int:
+    """Open a file for reading, and wait for nobody at the other end of a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
 @cache  # of folders that are not refused

@@ -11,7 +11,7 @@ def stats_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, o
     """Yield path and status of each source in a folder and those below it."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(suffixes):
+            if entry.name.endswith(suffixes) and entry.is_file():  # a pipe would keep us waiting
                 yield entry.path, entry.stat()
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from stats_below(entry.path, suffixes)

@@ -52,11 +52,13 @@ def joined_contacts(
     room: ContactRoom,
     *,
     deepest: bool,
+    led_out: Int64s,
 ) -> Contacts:
     """Return contacts by query, part and the part's own order; or only the deepest of each query.
 
     None of the answers is empty. ``materials`` are the ground's numbers for theirs. Contacts are
-    written to ``room``, where none of the answers is.
+    written to ``room``, where none of the answers is. The deepest of a query in ``led_out`` is the
+    deepest of those that lead up.
     """
     queries = [answer.query for answer in answers]
     keys = keys_of(queries, owners)
@@ -64,6 +66,9 @@ def joined_contacts(
         return answers[0].with_triangles(owners[0].ids, materials[0])
     order = order_of(keys)
     if deepest:
+        if len(led_out):
+            up = np.concatenate([answer.normal[:, 1] for answer in answers]) > 0.0
+            order = order[(up | ~np.isin(np.concatenate(queries), led_out))[order]]
         depths = np.concatenate([answer.depth for answer in answers])[order]
         order = order[_first_deepest(np.concatenate(queries)[order], depths)]
     room.reserve(len(order))

@@ -370,8 +370,9 @@ class Ground(Surface):
         """Let characters pass a mesh from all sides but one, as a platform to jump up to.
 
         Only faces that look that way hold a body, and only if it was wholly in front of them when
-        its step began: a body with its foot below a platform passes. Questions such as rays meet
-        the mesh from all sides.
+        its step began: a body with its foot below a platform passes. A body that stands on it drops
+        through if its `mask` leaves out the layers of the mesh in one update, or more. Questions
+        such as rays meet the mesh from all sides.
 
         Parameters
         ----------

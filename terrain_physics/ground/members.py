@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics.ground.answers import Owners
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.tiled import TiledMap
@@ -71,6 +71,13 @@ class MapMember(NamedTuple):
             return materials
         return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
 
+    def is_inside(self, places: Floats) -> Bools:
+        """Tell which places (n, 3) are in the ground: below its surface, not its underside."""
+        y = places[:, 1]
+        xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
+        surface = self.queries.heights(xs, zs, None)
+        return np.asarray((surface > y) & (surface - self.queries.storage.thickness < y))
+
     def put_triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
     ) -> None:
@@ -125,6 +132,10 @@ class MeshMember(NamedTuple):
     def materials(self, parts: Int64s, materials: Bytes) -> Bytes:  # noqa: ARG002
         """Return the materials (n,)."""
         return materials
+
+    def is_inside(self, places: Floats) -> Bools:
+        """Tell which places (n, 3) are in the ground: none, as meshes are skins."""
+        return np.zeros(len(places), dtype=np.bool_)
 
     def put_triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes

@@ -36,7 +36,12 @@ from terrain_physics.surface.results import (
     SweepHits,
     Triangles,
 )
-from terrain_physics.surface.shapes import Shape
+from terrain_physics.surface.shapes import Shape, centers_of, rows_of
+
+_NONE = np.empty(0, np.int64)
+
+# Contacts of the few shapes of which a choice needs all: more than there is memory for.
+_MOST_OF_SOME = 2**40
 
 _Answer = TypeVar("_Answer")
 _Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
@@ -165,9 +170,14 @@ class GroundQueries(Queries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
+        def shapes() -> tuple[int, Floats]:
+            return rows_of("shapes", shape)
+
         def ask(members: list[Member]) -> Contacts:
             answers = [member.queries.contacts_of_one(shape, keep, most) for member in members]
-            return _joined(members, answers, most, ContactRoom(), deepest=keep == "deepest")
+            if keep == "deepest":
+                return _deepest(members, answers, shapes, ContactRoom())
+            return _joined(members, answers, most, ContactRoom())
 
         return self._asked(ask)
 
@@ -182,7 +192,9 @@ class GroundQueries(Queries):
                 )
                 for member in members
             ]
-        return _joined(members, answers, most, room, deepest=keep == "deepest")
+            if keep == "deepest":
+                return _deepest(members, answers, lambda: (kind, rows), room)
+        return _joined(members, answers, most, room)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         with self._asking() as members:
@@ -284,15 +296,57 @@ def _nearest_hit(
 
 
 def _joined(
+    members: Sequence[Member], answers: Sequence[Contacts], most: int, room: ContactRoom
+) -> Contacts:
+    """Return all contacts of all parts."""
+    checks.refuse_more("contacts", sum(map(len, answers)), most)
+    return _together(members, answers, room, deepest=False, led_out=_NONE)
+
+
+def _deepest(
     members: Sequence[Member],
     answers: Sequence[Contacts],
-    most: int,
+    shapes: Callable[[], tuple[int, Floats]],
+    room: ContactRoom,
+) -> Contacts:
+    """Return the deepest contact of each shape, from those with each part.
+
+    A map knows whether a center is in it, but each part has to know whether one is in another. If
+    so, this asks for all contacts of the shape, and the deepest is one of those that lead up.
+    """
+    buried = _NONE
+    if len(members) > 1:
+        buried = np.unique(np.concatenate([a.query[a.normal[:, 1] <= 0.0] for a in answers]))
+    if len(buried):
+        kind, rows = shapes()
+        centers = centers_of(kind, rows[buried])
+        buried = buried[np.any([member.is_inside(centers) for member in members], axis=0)]
+    if not len(buried):
+        return _together(members, answers, room, deepest=True, led_out=_NONE)
+    ways_out = [_ways_out(member, kind, rows, buried) for member in members]
+    led_out = np.concatenate([contacts.query for contacts in ways_out])
+    both = [*answers, *ways_out]
+    return _together([*members, *members], both, room, deepest=True, led_out=led_out)
+
+
+def _ways_out(member: Member, kind: int, rows: Floats, queries: Int64s) -> Contacts:
+    """Return the contacts that lead up of some of the shapes with a member."""
+    some = read_only(rows[queries])[0]
+    found = member.queries.contacts(kind, some, "all", None, _MOST_OF_SOME, ContactRoom())
+    up = np.flatnonzero(found.normal[:, 1] > 0.0)
+    ints = np.stack([queries[found.query[up]], found.triangle[up]])
+    floats = np.stack([found.penetration[up], found.normal[up], found.point[up]])
+    return Contacts(ints, floats, found.material[up])
+
+
+def _together(
+    members: Sequence[Member],
+    answers: Sequence[Contacts],
     room: ContactRoom,
     *,
     deepest: bool,
+    led_out: Int64s,
 ) -> Contacts:
-    if not deepest:
-        checks.refuse_more("contacts", sum(map(len, answers)), most)
     found = [one for one in zip(members, answers, strict=True) if len(one[1])]
     if not found:
         return answers[0]
@@ -310,4 +364,4 @@ def _joined(
         member.materials(owner.parts, answer.material)
         for (member, answer), owner in zip(found, owners, strict=True)
     ]
-    return joined_contacts(contacts, owners, materials, room, deepest=deepest)
+    return joined_contacts(contacts, owners, materials, room, deepest=deepest, led_out=led_out)

@@ -96,6 +96,13 @@ def _rows_of_each(name: str, shapes: tuple[object, ...]) -> tuple[int, Floats]:
     return kinds[0], rows
 
 
+def centers_of(kind: int, rows: Floats) -> Floats:
+    """Return the centers (n, 3) of shapes in rows, as kernels find them."""
+    if kind != CAPSULE:
+        return rows[:, :3]
+    return np.asarray(0.5 * rows[:, :3] + 0.5 * rows[:, 3:6])
+
+
 def for_kernels(rows: Floats) -> Floats:
     """Return rows flat and read-only, the one type for which kernels are compiled."""
     flat = rows.reshape(-1)

@@ -430,7 +430,9 @@ class Surface:
             `AABB` may stand alone or in a sequence.
         keep : {"all", "deepest"}, default "all"
             All contacts, or only the deepest of each shape (the first, if several are equally
-            deep).
+            deep). If the middle of a shape is in a map, that is below its surface and above its
+            underside, only contacts whose normals lead up count, as they lead out; if there are
+            none, all count.
         threads : int, optional
             Number of threads; see `Surface`.
         max_results : int, default 20 million

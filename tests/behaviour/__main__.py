@@ -32,7 +32,7 @@ from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL, MOST_WAY
 from tests.behaviour.test_doors import is_safe
 from tests.behaviour.test_flights import CASES
-from tests.behaviour.test_one_ways import is_let_through
+from tests.behaviour.test_one_ways import drops, is_let_through
 from tests.behaviour.test_rides import BELTS, GENTLE, RIDDEN, roundabout
 from tests.behaviour.test_stairs import BODIES
 from tests.character.test_saved_walks import walk_twice
@@ -608,6 +608,12 @@ def show_one_ways(*, smoke):
             f"{sum(not is_let_through(jump) for jump in found)} of {len(found)} fail; "
             f"{_figures(found)}",
         )
+    count = 20 if smoke else 2400
+    row(
+        f"dropping through one-way platforms by one update with the key, or a few, {count}",
+        "falls through, lands on the next one",
+        f"{len(drops(range(count)))} fail",
+    )
 
 
 _PARTS = {

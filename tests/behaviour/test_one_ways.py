@@ -1,9 +1,12 @@
 """Platforms that hold from above only, at all rates: nobody is stopped below or falls through."""
 
+import itertools
+
 import pytest
 
 from tests.behaviour import one_ways
-from tests.behaviour.drive import COLLIDERS, STAND
+from tests.behaviour.drive import COLLIDERS, RESOLVERS, STAND
+from tests.behaviour.levels import RATES
 from tests.behaviour.rides import PACES, Pace
 from tests.helpers.pairwise import each_once
 
@@ -43,3 +46,38 @@ def test_a_wall_lets_through_from_behind_only(body):
 @pytest.mark.parametrize("body", COLLIDERS)
 def test_who_falls_through_falls_on(body):
     assert one_ways.fall_through(body) == pytest.approx(STAND[body], abs=1e-5)
+
+
+def is_dropped(found):
+    return found.stood and not found.held and found.lands_on == found.wanted
+
+
+def drops(seeds):
+    """Return the cases that fail."""
+    cases = [(seed, one_ways.drop_case(seed)) for seed in seeds]
+    return [(seed, case) for seed, case in cases if not is_dropped(one_ways.drop(case))]
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_one_update_with_the_key_is_enough(rate):
+    for body, resolver in zip(COLLIDERS, itertools.cycle(RESOLVERS), strict=False):
+        case = one_ways.drop_case(0)._replace(
+            body=body, rate=rate, resolver=resolver, made_of="slab", slope=0.0, decks=2, gap=1.2,
+            moved="never", walk=(0.0, 0.0), key=1, gravity_scale=1.0,
+        )  # fmt: skip
+        assert is_dropped(one_ways.drop(case))
+
+
+def test_bodies_drop_through_any_deck():
+    assert not drops(range(20))
+
+
+@pytest.mark.long
+def test_bodies_drop_through_all_decks():
+    assert not drops(range(20, 2420))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_is_saved_in_a_drop_drops_on_equally(seed):
+    case = one_ways.drop_case(seed)._replace(rate=240)
+    assert one_ways.drop(case, restores=True) == one_ways.drop(case)

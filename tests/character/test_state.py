@@ -141,7 +141,10 @@ class TestState:
         good = mover.state()
         nothing = dataclasses.replace(good, rules=(0.0,) * len(good.rules))
         for junk, message in (
-            (dataclasses.replace(good, values=(0.0,)), "values must have shape .76"),
+            (
+                dataclasses.replace(good, values=(0.0,)),
+                f"values must have shape .{len(good.values)}",
+            ),
             (
                 dataclasses.replace(good, values=(math.nan, *good.values[1:])),
                 "values must be finite",

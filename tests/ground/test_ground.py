@@ -22,6 +22,7 @@ from terrain_physics import (
 )
 from tests.helpers.grounds import bits, everything, one_by_one, questions, rough
 from tests.helpers.meshes import grid
+from tests.oracles.deepest import deepest_rows, is_in_map
 
 DOWN = (0.0, -1.0, 0.0)
 
@@ -92,19 +93,34 @@ def open_parts(parts: list[Any]) -> list[Any]:
     ]
 
 
-def joined_contacts(parts: list[Any], answers: list[Any], *, deepest: bool) -> Any:
+def inside(parts: list[Any], question: str, asked: Any) -> Any:
+    """Tell which shapes of a question have their middles in a map."""
+    ends = asked.capsules[:, :3], asked.capsules[:, 3:6]
+    middles = {
+        "balls": asked.balls[:, :3],
+        "rows": asked.balls[:, :3],
+        "boxes": asked.centers,
+        "capsules": 0.5 * ends[0] + 0.5 * ends[1],
+        "shapes": 0.5 * ends[0] + 0.5 * ends[1],
+    }
+    x, y, z = middles[question.split(",", maxsplit=1)[0]].T.copy()
+    maps = [part for part in open_parts(parts) if isinstance(part, HeightMap)]
+    found = [is_in_map(part.height_at(x, z), part.thickness, y) for part in maps]
+    return np.any([np.zeros(len(y), np.bool_), *found], axis=0)
+
+
+def joined_contacts(parts: list[Any], answers: list[Any], led_out: Any = None) -> Any:
+    """Return all contacts, or the deepest, given which shapes are in a map."""
     rows = []
     for k, (first, answer) in enumerate(zip(first_ids(parts), answers, strict=True)):
         ids = shifted(answer.triangle, first)
         for i, query in enumerate(answer.query.tolist()):
             rows.append((query, k, i, ids[i], answer, answer.depth[i]))
     rows.sort(key=lambda row: row[:3])
-    if deepest:
-        best: dict[int, Any] = {}
-        for row in rows:
-            if row[0] not in best or row[5] > best[row[0]][5]:
-                best[row[0]] = row
-        rows = [best[query] for query in sorted(best)]
+    if led_out is not None:
+        rises = np.array([row[4].normal[row[2], 1] for row in rows])
+        queries, depths = np.array([(row[0], row[5]) for row in rows]).reshape(-1, 2).T
+        rows = [rows[k] for k in deepest_rows(queries.astype(int), depths, rises, led_out)]
     return bits(
         (
             np.array([row[0] for row in rows], np.int64),
@@ -139,7 +155,7 @@ def joined_hits(parts: list[Any], answers: list[Any]) -> Any:
 def joined(name: str, parts: list[Any], answers: list[Any]) -> Any:
     first = first_ids(parts)
     if hasattr(answers[0], "penetration"):
-        return joined_contacts(parts, answers, deepest=False)
+        return joined_contacts(parts, answers)
     if hasattr(answers[0], "distance"):
         return joined_hits(parts, answers)
     if name == "offsets" or name.startswith("counts"):
@@ -185,7 +201,7 @@ def test_every_answer_is_put_together_from_the_parts(name):
     for question, answer in found.items():
         if question.endswith("deepest"):
             every = [answers[question.replace("deepest", "all")] for answers in alone]
-            expected = joined_contacts(parts, every, deepest=True)
+            expected = joined_contacts(parts, every, inside(parts, question, asked))
         elif question in {"heights", "normals"}:
             continue
         else:

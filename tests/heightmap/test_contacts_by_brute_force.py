@@ -22,6 +22,7 @@ from terrain_physics.heightmap import contacts
 from terrain_physics.surface.contact_room import ContactRoom
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import boxes, coordinates, maps
+from tests.oracles.deepest import deepest_rows, is_in_map
 
 pytestmark = pytest.mark.kernels
 
@@ -82,11 +83,11 @@ def assert_same(contacts, expected):
     np.testing.assert_allclose(np.linalg.norm(contacts.normal, axis=1), 1.0, atol=1e-12)
 
 
-def deepest_of(contacts):
-    """Return where the deepest contact of each query is, the first of those equally deep."""
-    order = np.lexsort((np.arange(len(contacts)), -contacts.depth, contacts.query))
-    new = np.diff(contacts.query[order], prepend=-1) > 0
-    return order[new]
+def deepest_of(land, contacts, centers):
+    """Return where the deepest contact of each query is."""
+    surface = land.height_at(centers[:, 0], centers[:, 2])
+    inside = is_in_map(surface, land.thickness, centers[:, 1])
+    return deepest_rows(contacts.query, contacts.depth, contacts.normal[:, 1], inside)
 
 
 def balls_of(land, seed, count):
@@ -112,7 +113,7 @@ def test_balls(kind):
     every = land.contacts(balls)
     assert_same(every, expected)
     assert land.contact_counts(balls).tolist() == np.bincount(expected[0], minlength=40).tolist()
-    deepest, kept = land.contacts(balls, keep="deepest"), deepest_of(every)
+    deepest, kept = land.contacts(balls, keep="deepest"), deepest_of(land, every, centers)
     for name in ("query", "triangle", "penetration", "normal", "point"):
         assert getattr(deepest, name).tobytes() == getattr(every, name)[kept].tobytes()
     for i in range(0, 40, 4):
@@ -146,7 +147,7 @@ def test_boxes(kind):
     every = land.contacts(tp.Boxes(centers, half, turns))
     assert_same(every, expected)
     deepest = land.contacts(tp.Boxes(centers, half, turns), keep="deepest")
-    kept = deepest_of(every)
+    kept = deepest_of(land, every, centers)
     assert deepest.triangle.tolist() == every.triangle[kept].tolist()
     assert deepest.penetration.tobytes() == every.penetration[kept].tobytes()
 

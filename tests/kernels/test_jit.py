@@ -257,6 +257,16 @@ def test_folder_in_the_place_of_a_file(warm: Tiny) -> None:
     assert {file.suffix for file in warm.cached_files()} == {".bin"}
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipe_in_the_place_of_a_file(warm: Tiny) -> None:
+    for file in warm.cached_files():
+        file.unlink()
+        os.mkfifo(file)
+    report = warm.run()  # nobody writes to the pipe: it would wait for ever
+    assert (report["result"], report["cached_before"], report["hits"]) == (RESULT, False, 0)
+    assert warm.run()["hits"] == 1  # it was written anew
+
+
 def test_edited_callee_in_another_file_is_followed(warm: Tiny) -> None:
     callee = warm.package / "callee.py"
     stat = callee.stat()

@@ -153,9 +153,23 @@ FAULTS = (
     Fault(
         "32_one_way_forgets_that_it_came_on",
         "_kernels.character.contacts.one_way",
-        "    return gap >= -ONE_WAY_DEPTH - came_on\n",
-        "    return gap >= -ONE_WAY_DEPTH\n",
+        "- extent_along(body, normal) + came_on\n",
+        "- extent_along(body, normal)\n",
         (recorded("behaviour one ways"),),
+    ),
+    Fault(
+        "32_one_way_takes_back_what_dropped",
+        "_kernels.character.contacts.one_way",
+        "    return part < 0.0 or (number != part and gap + aside > ONE_WAY_DEPTH)\n",
+        "    return True\n",
+        ("tests/behaviour/test_one_ways.py::test_one_update_with_the_key_is_enough",),
+    ),
+    Fault(
+        "32_deepest_leads_into_the_map",
+        "_kernels.heightmap.batch_contacts.contact_rows",
+        "    return leads_up == (surface > center[1] and surface - underside < center[1])\n",
+        "    return deeper\n",
+        ("tests/ground/test_deepest.py::test_no_deepest_contact_leads_into_a_map",),
     ),
     Fault(
         "33_debt_is_never_paid",

@@ -1,6 +1,5 @@
 """More results than memory holds: counted and compared without a list, refused by name as one."""
 
-import itertools
 import os
 import sys
 
@@ -20,6 +19,7 @@ from terrain_physics import (
 )
 from tests.helpers import forks
 from tests.helpers.examples import rest_is_full
+from tests.oracles.deepest import deepest_rows, is_in_map
 
 _SIDE = 800
 _CENTER = (400.3, 60.0, 400.7)
@@ -75,13 +75,9 @@ def test_large_shapes_among_small_ones(land):
     few = land.contacts(small)
     assert few.triangle.tolist() == found.triangle[alone].tolist()
     deepest = land.contacts(balls, keep="deepest", threads=2)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    depths = found.depth
-    wanted = [
-        int(start + np.argmax(depths[start:end]))
-        for start, end in itertools.pairwise(starts)
-        if start < end
-    ]
+    surface = land.height_at(balls[:, 0], balls[:, 2])
+    inside = is_in_map(surface, land.thickness, balls[:, 1])
+    wanted = deepest_rows(found.query, found.depth, found.normal[:, 1], inside)
     assert_rows_equal(deepest, found, wanted)
 
 

@@ -4,7 +4,8 @@ In this order:
 
  1. `is_asleep`, `stays_asleep`: leave a sleeping body as it is; all others `advance`:
  2. `teleport_or_nudge`: see where the game has put the body since the last update.
- 3. `find_moving_base`: if parts move, find the one that the body stands on, or is thrown off.
+ 3. `find_dropped`, `find_moving_base`: find the one-way part that the body drops through, and the
+    moving part that it stands on, or is thrown off.
  4. `carry_and_squeeze`: let it carry the body, and other moving parts push and squeeze it.
  5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
  6. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
@@ -24,6 +25,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import upright_radius
+from terrain_physics._kernels.character.contacts.one_way import find_dropped
 from terrain_physics._kernels.character.contacts.scene import (
     Memory,
     Scene,
@@ -73,7 +75,7 @@ from terrain_physics._kernels.character.state.work import begin, is_spent
 from terrain_physics._kernels.character.steps.step_among_others import Others, end_among_others
 from terrain_physics._kernels.character.steps.take_steps import begin_motion, take_steps
 from terrain_physics._kernels.ground.candidates import fetch_ahead
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts, put_dropped
 from terrain_physics._kernels.ground.table import (
     GroundTable,
     ground_at,
@@ -113,6 +115,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
     spot = center_at(state, rules)
     if has_moving_ground:
+        find_dropped(state, body, spot, ground, scene.candidates, scene.work)
         moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
     place, center = three_at(state, at.POSITION), center_at(state, rules)
@@ -232,6 +235,7 @@ def _update(
     end_part_shifts(memory.part_shifts, 0)
     advance(character, ground, delta_time, memory)
     end_part_shifts(memory.part_shifts, 0)
+    put_dropped(memory.part_shifts, -1.0, (0.0, 0.0, 0.0))
     put_three_at(state, at.LAST_PLACE, three_at(state, at.POSITION))
     note_contact_signature(state, rules, draws, ground, memory)
     see_moves(state, moves)

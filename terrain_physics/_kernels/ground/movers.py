@@ -37,6 +37,10 @@ SHIFTED_PART, SHIFT = 0, 1
 SHIFT_SIZE = 4
 MOST_SHIFTED = 8
 
+# The row behind all shifts: the one-way part that the body drops through, -1 if there is none, and
+# the place of the body's center where it would touch the part.
+_DROPPED = MOST_SHIFTED
+
 # Columns of the moves, the latest first: the ground's count with this move, the frame before it.
 STAMP, BEFORE = 0, 1
 
@@ -166,8 +170,8 @@ def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
 @kernel
 def no_part_shifts() -> Floats:
     """Return an empty list of shifts, with room for all."""
-    part_shifts = np.empty((MOST_SHIFTED, SHIFT_SIZE), dtype=np.float64)
-    part_shifts[0, SHIFTED_PART] = -1.0
+    part_shifts = np.empty((MOST_SHIFTED + 1, SHIFT_SIZE), dtype=np.float64)
+    part_shifts[0, SHIFTED_PART] = part_shifts[_DROPPED, SHIFTED_PART] = -1.0
     return part_shifts
 
 
@@ -194,6 +198,20 @@ def put_part_shift(part_shifts: Floats, k: int, number: float, shift: Vec3) -> N
     for axis in range(3):
         part_shifts[k, SHIFT + axis] = shift[axis]
     end_part_shifts(part_shifts, k + 1)
+
+
+@kernel(inline=True, no_refcount=True)
+def put_dropped(part_shifts: Floats, number: float, touching: Vec3) -> None:
+    """Write the part that a body drops through, -1 for none, and where the body touches it."""
+    part_shifts[_DROPPED, SHIFTED_PART] = number
+    for axis in range(3):
+        part_shifts[_DROPPED, SHIFT + axis] = touching[axis]
+
+
+@kernel(inline=True)
+def dropped(part_shifts: Floats) -> tuple[float, Vec3]:
+    """Return what `put_dropped` wrote."""
+    return float(part_shifts[_DROPPED, SHIFTED_PART]), _vector(part_shifts, _DROPPED, SHIFT)
 
 
 @kernel(inline=True)

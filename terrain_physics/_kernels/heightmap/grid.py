@@ -377,7 +377,7 @@ def cell_span(
     return math.floor(first), math.floor(last)
 
 
-@kernel(holds_gil=True)
+@kernel(holds_gil=True, noinline=True)
 def height_at(
     heights: Float32s,
     cells: Bytes,
@@ -385,7 +385,7 @@ def height_at(
     x: float,
     z: float,
 ) -> float:
-    """Return the height at one point, for callers outside of kernels."""
+    """Return the height at one point, as `height` does, from the arrays of a map."""
     return height(unpack_grid(heights, cells, frame), x, z)
 
 

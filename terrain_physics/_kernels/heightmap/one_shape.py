@@ -20,6 +20,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
     near_cells,
 )
 from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import (
+    is_deeper,
     put_sphere_rows,
     put_triangle,
 )
@@ -34,7 +35,7 @@ from terrain_physics._kernels.heightmap.grid import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import FARTHEST, bounds_at, row_vector
+from terrain_physics._kernels.surface.shapes import FARTHEST, bounds_at, center_at, row_vector
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Halves of cells that the shape may lie over at most.
@@ -89,12 +90,13 @@ def _corners(grid: Grid, halves: Int64s, k: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _put_contact(
-    halves: Int64s, rows: Floats, k: int, move: Vec3, direction: Vec3, point: Vec3, count: int,
-    deepest: bool,
+    heights: Float32s, cells: Bytes, frame: Floats, center: Vec3, halves: Int64s, rows: Floats,
+    k: int, move: Vec3, direction: Vec3, point: Vec3, count: int, deepest: bool,
 ) -> int:  # fmt: skip
     """Keep the contact of half k, after ``count`` others or, if it is deeper, in their place."""
-    if deepest:
-        if count > 0 and not length(move) > length(row_vector(rows, 0)):
+    if deepest and count > 0:
+        depth, rise = length(row_vector(rows, 0)), float(rows[3 * MOST_HALVES + 1])
+        if not is_deeper(heights, cells, frame, center, length(move), direction[1], depth, rise):
             return count
         count = 0
     halves[2 * count], halves[2 * count + 1] = halves[2 * k], halves[2 * k + 1]
@@ -169,7 +171,10 @@ def contacts_of_sphere(
             a, b, c = corners_at(corners, k)
             _, move, direction, off = sphere_at_origin(radius, a, b, c, False)
             move, direction = sphere_on_edge(radius, a, b, c, move, direction, off)
-        count = _put_contact(halves, rows, k, move, direction, point, count, deepest)
+        count = _put_contact(
+            heights, cells, frame, center, halves, rows, k,
+            move, direction, point, count, deepest,
+        )  # fmt: skip
     return _result(grid, halves, rows, count)
 
 
@@ -184,8 +189,8 @@ def contacts_of_shape(
 ) -> tuple[Int64s, Floats]:
     """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
 
-    These are all contacts, or only the deepest, the first of equals. n = 1 with the query -1 means
-    that the shape lies over more than `MOST_HALVES`, or is too far off.
+    These are all contacts, or only the deepest (see `is_deeper`), the first of equals. n = 1 with
+    the query -1 means that the shape lies over more than `MOST_HALVES`, or is too far off.
     """
     for k in range(shape.shape[0]):
         if abs(float(shape[k])) >= FARTHEST:
@@ -201,5 +206,9 @@ def contacts_of_shape(
         a, b, c = _corners(grid, halves, k)
         touching, move, direction, point = contact(kind, shape, 0, a, b, c, False, faces)
         if touching:
-            count = _put_contact(halves, rows, k, move, direction, point, count, deepest)
+            center = center_at(kind, shape, 0)
+            count = _put_contact(
+                heights, cells, frame, center, halves, rows, k,
+                move, direction, point, count, deepest,
+            )  # fmt: skip
     return _result(grid, halves, rows, count)

@@ -135,6 +135,16 @@ def bounds_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel(inline=True)
+def center_at(kind: int, rows: Floats, index: int) -> Vec3:
+    """Return the center of a row; of a capsule it is the middle of the axis."""
+    if kind != CAPSULE:
+        return row_vector(rows, row_width(kind) * index)
+    a, b, _ = read_capsule(rows, index)
+    # Halved first: the sum of two large numbers may overflow.
+    return (0.5 * a[0] + 0.5 * b[0], 0.5 * a[1] + 0.5 * b[1], 0.5 * a[2] + 0.5 * b[2])
+
+
+@kernel(inline=True)
 def sphere_body(radius: float) -> Body:
     """Return a sphere."""
     none = (0.0, 0.0, 0.0)
@@ -186,7 +196,6 @@ def body_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Body]:
         center, half, rotation = read_box(rows, index)
         return center, box_body(half, rotation)
     a, b, radius = read_capsule(rows, index)
-    # Halved first: the sum of two large numbers may overflow.
-    center = (0.5 * a[0] + 0.5 * b[0], 0.5 * a[1] + 0.5 * b[1], 0.5 * a[2] + 0.5 * b[2])
+    center = center_at(kind, rows, index)
     axis = (0.5 * b[0] - 0.5 * a[0], 0.5 * b[1] - 0.5 * a[1], 0.5 * b[2] - 0.5 * a[2])
     return center, capsule_body(radius, axis, (0.0, 0.0, 0.0), NO_TURN)

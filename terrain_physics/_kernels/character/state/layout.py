@@ -204,6 +204,13 @@ STATE = Layout(
     ),
     Column("squeezed", "displacements that would take it out of them", "m", 3 * MOST_SQUEEZING),
     Column(
+        "dropped",
+        "number of the one-way part that it drops through, until it is behind the part; -1: none",
+        default=-1.0,
+        is_hashed=False,
+        allowed=_IDS,
+    ),
+    Column(
         "walls",
         "horizontal normals of walls in its way, for pushes of others of its group; 0: none",
         width=2 * MOST_WALLS,
@@ -438,6 +445,7 @@ TURN = STATE.place("turn")
 MOVES_SEEN = STATE.place("moves_seen")
 SQUEEZED_BY = STATE.place("squeezed_by")
 SQUEEZED = STATE.place("squeezed")
+DROPPED = STATE.place("dropped")
 WALLS = STATE.place("walls")
 WALL_GAPS = STATE.place("wall_gaps")
 

@@ -21,7 +21,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     lines_of,
     vector_at,
 )
-from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
+from terrain_physics._kernels.heightmap.grid import THICKNESS, Grid, height_at, unpack_grid
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
@@ -29,6 +29,7 @@ from terrain_physics._kernels.surface.shapes import (
     BOX_WIDTH,
     SPHERE,
     SPHERE_WIDTH,
+    center_at,
     row_vector,
 )
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
@@ -246,6 +247,24 @@ def put_contacts(
             )
 
 
+@kernel(inline=True)
+def is_deeper(
+    heights: Float32s, cells: Bytes, frame: Floats, center: Vec3,
+    depth: float, rise: float, deepest: float, rise_of_deepest: float,
+) -> bool:  # fmt: skip
+    """Tell whether a contact of a shape is kept in place of the deepest so far.
+
+    ``rise`` is the upward part of its direction. If the center of the shape is in the ground, a
+    contact whose direction leads up, which is out of a map, comes before all that lead down.
+    """
+    deeper, leads_up = depth > deepest, rise > 0.0
+    if deeper == leads_up or leads_up == (rise_of_deepest > 0.0):
+        return deeper
+    # NaN, where there is no ground, is above nothing.
+    surface, underside = height_at(heights, cells, frame, center[0], center[2]), frame[THICKNESS]
+    return leads_up == (surface > center[1] and surface - underside < center[1])
+
+
 @kernel
 def put_deepest(
     heights: Float32s,
@@ -260,13 +279,13 @@ def put_deepest(
     ints: Int64s,
     floats: Floats,
 ) -> None:
-    """Write the deepest touch of each shape that has any, the first of those equally deep.
+    """Write the deepest touch of each shape that has any, as of `is_deeper`; the first of equals.
 
     ``places`` receives where in the list it is. The results have room for as many.
     """
     step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
-    last, current, deepest = -1, -1, 0.0
+    last, current, deepest, rise_of_deepest = -1, -1, 0.0, 0.0
     for begin in range(0, list_index.shape[0], STEP):
         n = min(STEP, list_index.shape[0] - begin)
         put_contacts(
@@ -276,11 +295,14 @@ def put_deepest(
         )  # fmt: skip
         for k in range(n):
             depth = length(row_vector(step_floats, 3 * k))
-            index = int(step_ints[k])
-            if index == current and not depth > deepest:
+            index, rise = int(step_ints[k]), float(step_floats[3 * STEP + 3 * k + 1])
+            if index == current and not is_deeper(
+                heights, cells, frame, center_at(kind, shapes, index),
+                depth, rise, deepest, rise_of_deepest,
+            ):  # fmt: skip
                 continue
             last += 1 if index != current else 0
-            current, deepest = index, depth
+            current, deepest, rise_of_deepest = index, depth, rise
             places[last] = begin + k
             ints[last], ints[size + last] = index, step_ints[STEP + k]
             for i in range(3):
