@@ -30,7 +30,7 @@ from tests.behaviour import (
 )
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL, MOST_WAY
-from tests.behaviour.test_doors import is_safe
+from tests.behaviour.test_doors import is_let_go, is_safe
 from tests.behaviour.test_flights import CASES
 from tests.behaviour.test_one_ways import drops, is_let_through
 from tests.behaviour.test_rides import BELTS, GENTLE, RIDDEN, roundabout
@@ -339,6 +339,13 @@ def show_fuzz(*, smoke):
         except AssertionError:
             failed.append(seed)
     row("random scenes", "nothing breaks, nothing gets below", f"{count:,} run, failed: {failed}")
+    count = 20 if smoke else 2000
+    hanging = [seed for seed in range(count) if fuzz.hangs(seed)]
+    row(
+        f"{count:,} small levels in which all changes",
+        "who is grounded stands on something",
+        f"failed: {hanging}",
+    )
 
 
 def show_levels(*, smoke):
@@ -591,6 +598,15 @@ def show_doors(*, smoke):
         ]),
     ):  # fmt: skip
         row(name, wanted, _safe([play(*pair, **case) for case in cases for pair in pairs]))
+    count = 10 if smoke else 2000
+    pressed = [doors.press(doors.vise_case(seed)) for seed in range(count)]
+    row(
+        f"{count:,} lifts, slabs and doors that press on to 5 m deep, and go or vanish",
+        "nobody in what stands still; depth told within 1 mm; then nobody hangs, and all walk",
+        f"{sum(not is_let_go(found) for found in pressed)} fail; at most "
+        f"{max(found.inside for found in pressed):.1e} m in what stands still, depth told within "
+        f"{max(found.off for found in pressed):.1e} m",
+    )
 
 
 def show_one_ways(*, smoke):

@@ -8,10 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics import TriangleMesh
+from terrain_physics import HeightMap, TriangleMesh
+from terrain_physics.character.colliders import Collider
 from tests.behaviour import lands
-from tests.behaviour.drive import STAND, character
-from tests.behaviour.rides import Stage, there_and_back
+from tests.behaviour.drive import RESOLVERS, STAND, character
+from tests.behaviour.levels import BODIES, RATES, draw_body
+from tests.behaviour.rides import Pace, Stage, there_and_back
+from tests.helpers.draws import Draws
 from tests.helpers.portable import cos, sin, times
 from tests.oracles.motion import into, pose, turn
 
@@ -20,6 +23,7 @@ TALL = {"sphere": 1.0, "capsule": 1.8, "box": 1.8}
 FLOOR = ((-60.0, -1.0, -60.0), (60.0, 0.0, 60.0))
 WALL = 5.0  # its face, across x
 DOOR = 0.1  # thickness
+IN_AIR = 0.02  # more than a body that stands is off its floor
 
 
 class Met(NamedTuple):
@@ -241,3 +245,137 @@ def against_ceiling(body, pace, speed):
         wrong = foot < deck - 0.4 - tall
         frames.append(_met(result, wrong=wrong, depth=foot + tall - ceiling[0][1], overlap=overlap))
     return _in_all(frames)
+
+
+WAYS = {"lift": (1, 1.0), "slab": (1, -1.0), "door": (0, 1.0)}  # the axis and direction of each
+LEAVES = ("back", "removed", "put away")
+
+
+class Vise(NamedTuple):
+    """A part that presses a body against ground that stands still, goes on, and then is gone.
+
+    Places are along its direction.
+    """
+
+    part: str
+    collider: Collider
+    stand: float  # height of the body's center over its foot
+    half: float  # of the body along the direction
+    floor: float  # height of what the body stands on at first
+    front: float  # of the part, at first
+    thick: float  # the part
+    wall: float  # where the still ground begins
+    still: tuple[HeightMap | TriangleMesh, ...]
+    way: float  # of the part
+    speed: float
+    rate: int
+    leaves: str
+    resolver: str
+
+
+def _deck(rng, bottom, thick):
+    """Return a wide deck: a mesh, or a map with an underside."""
+    if rng.chance(0.4):
+        top = np.full((2, 2), bottom + thick)
+        return HeightMap(top, cell_size=24.0, origin=(-12.0, 0.0, -12.0), thickness=thick)
+    return lands.boxes(((-12.0, bottom, -12.0), (12.0, bottom + thick, 12.0)))
+
+
+def vise_case(seed):
+    """Draw a lift under a ceiling, a slab over a floor, or a door before a wall."""
+    rng = Draws(seed)
+    _, collider, stand, reach = draw_body(rng)
+    part, thick = rng.one_of(list(WAYS)), rng.one_of((0.05, 0.3, 1.0))
+    floor, gap, speed = rng.uniform(1.0, 3.0), rng.uniform(0.05, 0.5), 0.2 * rng.uniform(1, 7) ** 2
+    half, still = stand, (_deck(rng, floor - thick, thick),)
+    if part == "lift":
+        front, wall = floor, floor + 2.0 * stand + gap
+        still = (lands.boxes(FLOOR, ((-12.0, wall, -12.0), (12.0, wall + thick, 12.0))),)
+    elif part == "slab":
+        front, wall = -floor - 2.0 * stand - gap, -floor
+    else:
+        half, front, wall = reach, -reach - gap, reach + gap
+        still += (lands.boxes(((wall, floor - 0.5, -12.0), (wall + thick, floor + 9.0, 12.0))),)
+    beyond = min(rng.uniform(0.1, 5.0), 2.0 * speed)
+    way = wall - 2.0 * half + beyond - front
+    return Vise(
+        part, collider, stand, half, floor, front, rng.one_of((0.1, 0.4, 3.0)), wall, still, way,
+        speed, rng.one_of(RATES), rng.one_of(LEAVES), rng.one_of(RESOLVERS),
+    )  # fmt: skip
+
+
+def lift_on(body, leaves):
+    """Return a lift that goes on for 2 m and more after its rider has come to a ceiling."""
+    collider, stand, _ = BODIES[body]
+    still = (lands.boxes(FLOOR, ((-12.0, 3.5, -12.0), (12.0, 3.8, 12.0))),)
+    way = 5.0 - 2.0 * stand
+    return Vise(
+        "lift", collider, stand, stand, 1.0, 1.0, 0.4, 3.5, still, way, 1.5, 60, leaves, "shuffled"
+    )
+
+
+def _stage_of(vise):
+    """Return a stage with the part of a vise, which goes there, rests for 0.2 s and comes back."""
+    (axis, sign), lasts = WAYS[vise.part], vise.way / vise.speed
+
+    def motion(t):
+        gone = vise.speed * (min(t, lasts) - min(max(t - lasts - 0.2, 0.0), lasts))
+        place = [0.0, vise.floor if axis == 0 else 0.0, 0.0]
+        place[axis] = sign * (vise.front + gone - 0.5 * vise.thick)
+        return pose(place)
+
+    size = [8.0, 8.0, 8.0]
+    size[axis] = vise.thick
+    land, *more = vise.still
+    parts = [TriangleMesh.box(size), *more]
+    return Stage(parts, [motion], Pace(vise.rate, vise.rate), land=land)
+
+
+class Pressed(NamedTuple):
+    """The result of being pressed by a part that goes on, and let go."""
+
+    inside: float  # deepest in what stands still, in meters
+    off: float  # by how much the depth in the part that was told is wrong, at most
+    most: float  # deepest in the part
+    hung: int  # frames on the ground while in the air, after the part had gone
+    walked: float  # then, as a part of the way
+
+
+def _let_go(vise, stage, mover):
+    """Take the part away, and return (frames that the body hung in the air, part of its walk)."""
+    if vise.leaves == "removed":
+        stage.ground.remove(1)
+    elif vise.leaves == "put away":
+        stage.ground.move(1, pose((0.0, 300.0, 0.0)))
+    lowest = 0.0 if vise.part == "lift" else vise.floor
+    if vise.part == "lift" and vise.leaves == "back":
+        lowest = vise.floor
+    hung = 0
+    for _ in range(vise.rate):
+        grounded = mover.update(stage.seconds).grounded
+        hung += grounded and mover.position64[1] - vise.stand > lowest + IN_AIR
+    start = mover.position64[2]
+    for _ in range(vise.rate // 4):
+        mover.velocity.z = 2.0
+        mover.update(stage.seconds)
+    return hung, (mover.position64[2] - start) / (2.0 * stage.seconds * (vise.rate // 4))
+
+
+def press(vise):
+    """A part presses a body, goes on far beyond its size, and is gone."""
+    stage, (axis, sign) = _stage_of(vise), WAYS[vise.part]
+    start = (0.0, vise.floor + vise.stand, 0.0)
+    mover = character(stage.ground, vise.collider, start, resolver=vise.resolver)
+    mover.update(stage.seconds)
+    inside = off = most = 0.0
+    comes = vise.way / vise.speed
+    for _ in stage.frames(comes + 0.2 + (comes + 0.1 if vise.leaves == "back" else 0.0)):
+        told = sum(squeeze.depth for squeeze in mover.update(stage.seconds).squeezed)
+        center = sign * mover.position64[axis]
+        front = sign * stage.poses[0][axis, 3] + 0.5 * vise.thick
+        overlap = max(front - (center - vise.half), 0.0)
+        most, off = max(most, overlap), max(off, abs(overlap - told))
+        low = vise.floor if vise.part == "door" else 0.0
+        in_floor = low - (mover.position64[1] - vise.stand)
+        inside = max(inside, center + vise.half - vise.wall, in_floor)
+    return Pressed(inside, off, most, *_let_go(vise, stage, mover))

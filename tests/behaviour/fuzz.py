@@ -8,16 +8,25 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics import (
+    AABB,
     BoxCollider,
+    Capsule,
     CapsuleCollider,
+    CharacterGroup,
     CharacterMovement,
+    Ground,
     HeightMap,
+    Sphere,
     SphereCollider,
     TriangleMesh,
 )
+from tests.behaviour import lands
+from tests.behaviour.drive import RESOLVERS, SLOPE_LIMIT
+from tests.behaviour.levels import RATES, draw_body
 from tests.helpers import penetration
 from tests.helpers.draws import Draws
-from tests.helpers.portable import length_of
+from tests.helpers.portable import cos, length_of, sin
+from tests.oracles.motion import pose, turn
 
 UPDATES = 12
 LONGEST = 20.0  # seconds for one update; a loop without end takes longer
@@ -174,3 +183,178 @@ def penetration_of_bowl(land, place):
     flipped = land.heights[:, ::-1]
     far = land.heights.shape[1] - 1
     return float(penetration.surface(flipped, far - place[0] / land.cell, place[2] / land.cell))
+
+
+WIDE = 3.0  # of a small level, from its middle, in meters
+DEEP = 0.1  # in the ground, in meters
+BESIDE = ((0.0, 0.0), (2e-3, 0.0), (-2e-3, 0.0), (0.0, 2e-3), (0.0, -2e-3))
+
+
+class Swing(NamedTuple):
+    """The motion of a part there and back, with a turn about +Y."""
+
+    middle: np.ndarray
+    way: np.ndarray
+    phase: float
+    pace: float  # radians in a second, of the swing
+    spin: float
+
+    def at(self, t):
+        place = self.middle + self.way * sin(self.pace * t + self.phase)
+        return pose(place, turn((0, 1, 0), self.spin * t))
+
+
+def _place(rng, low, high):
+    return np.array([rng.uniform(-WIDE, WIDE), rng.uniform(low, high), rng.uniform(-WIDE, WIDE)])
+
+
+class SmallLevel:
+    """A map with blocks on and over it, parts that move, and one body, or three of a crowd."""
+
+    def __init__(self, rng):
+        self.rng, self.shape = rng, draw_body(rng)
+        heights = rng.uniform(0.0, rng.one_of((0.0, 0.0, 1.0)), 9, 9)
+        self.land = HeightMap(heights, cell_size=WIDE / 4.0, origin=(-WIDE, 0.0, -WIDE))
+        self.ground = Ground([self.land])
+        self.blocks = [self.ground.add(self._block()) for _ in range(rng.whole(2, 10))]
+        self.swings = {}
+        for _ in range(rng.below(4)):
+            self._add_part()
+        rules = {
+            "slope_limit": SLOPE_LIMIT,
+            "resolver": rng.one_of(RESOLVERS),
+            "step_offset": rng.one_of((0.0, 0.3)),
+            "snap_distance": rng.one_of((0.0, 0.3)),
+        }
+        collider = self.shape[1]
+        self.group = None
+        if rng.chance(0.3):
+            self.group = CharacterGroup(self.ground, collider, collide=True, **rules)
+            for key in range(3):
+                self.group.add(key, _place(rng, 1.0, 4.0))
+            self.movers = [self.group[key] for key in range(3)]
+        else:
+            place = _place(rng, 1.0, 4.0)
+            self.movers = [CharacterMovement(self.ground, collider, position=place, **rules)]
+        self.ways = [(0.0, 0.0)] * len(self.movers)
+        self.saved = None
+
+    def _block(self, there=None):
+        rng = self.rng
+        if there is None:
+            low = _place(rng, -0.3, 3.0)
+            return lands.boxes((low, low + rng.uniform((0.2, 0.1, 0.2), (4.0, 1.5, 4.0), 3)))
+        center, half = np.add(there, rng.uniform(-0.9, 0.9, 3)), rng.uniform(0.1, 0.8, 3)
+        return lands.boxes((center - half, center + half))
+
+    def _add_part(self):
+        rng = self.rng
+        key = self.ground.add(TriangleMesh.box(rng.uniform(0.2, 4.0, 3)))
+        way = rng.uniform(-1.0, 1.0, 3) * rng.one_of(((0.0, 2.0, 0.0), (2.0, 0.0, 0.0), (1, 1, 1)))
+        middle, phase, pace = _place(rng, -1.0, 2.5), rng.uniform(0.0, 6.0), rng.uniform(0.5, 6.0)
+        self.swings[key] = Swing(middle, way, phase, pace, rng.one_of((0.0, 0.0, 1.0)))
+        self.ground.move(key, self.swings[key].at(0.0))
+        if rng.chance(0.2):
+            self.ground.set_one_way(key, (0, 1, 0))
+
+    def jump(self, mover):
+        mover.velocity.y = self.rng.uniform(2.0, 8.0)
+
+    def walk(self, mover):
+        angle, speed = self.rng.uniform(0.0, 6.28), self.rng.one_of((0.0, 2.0, 5.0))
+        self.ways[self.movers.index(mover)] = speed * cos(angle), speed * sin(angle)
+
+    def block(self, mover):
+        self.blocks.append(self.ground.add(self._block(mover.position64)))
+
+    def unblock(self, _mover):
+        if self.blocks:
+            self.ground.remove(self.blocks.pop(self.rng.below(len(self.blocks))))
+
+    def dig(self, mover):
+        self.land.carve(mover.position64, 2.0, self.rng.uniform(0.1, 1.0))
+
+    def heap(self, mover):
+        self.land.raise_(mover.position64, 2.0, self.rng.uniform(0.1, 1.0))
+
+    def teleport(self, mover):
+        mover.teleport(_place(self.rng, 0.0, 3.0))
+
+    def nudge(self, mover):
+        mover.position = np.add(mover.position64, self.rng.uniform(-0.2, 0.2, 3))
+
+    def restore(self, mover):
+        if self.saved and self.saved[0] is mover:
+            mover.restore(self.saved[1])
+        self.saved = mover, mover.state()
+
+    def take_part(self, _mover):
+        if self.swings:
+            key = self.rng.one_of(list(self.swings))
+            del self.swings[key]
+            self.ground.remove(key)
+
+    def put_part(self, _mover):
+        if self.swings:
+            key = self.rng.one_of(list(self.swings))
+            self.swings[key] = self.swings[key]._replace(middle=_place(self.rng, -1.0, 2.5))
+            self.ground.move(key, self.swings[key].at(0.0))
+
+    def advance(self, frame, rate):
+        """Move the parts, do something every third time, and update."""
+        for key, swing in self.swings.items():
+            self.ground.move(key, swing.at(frame / rate), 1.0 / rate)
+        if self.rng.chance(0.35):
+            self.rng.one_of(EVENTS)(self, self.rng.one_of(self.movers))
+        for mover, (x, z) in zip(self.movers, self.ways, strict=True):
+            if (x, z) != (0.0, 0.0):
+                mover.velocity.x, mover.velocity.z = x, z
+        (self.movers[0] if self.group is None else self.group).update(1.0 / rate)
+
+
+EVENTS = (
+    SmallLevel.jump, SmallLevel.jump, SmallLevel.walk, SmallLevel.walk, SmallLevel.block,
+    SmallLevel.block, SmallLevel.unblock, SmallLevel.unblock, SmallLevel.dig, SmallLevel.heap,
+    SmallLevel.teleport, SmallLevel.nudge, SmallLevel.restore, SmallLevel.take_part,
+    SmallLevel.put_part,
+)  # fmt: skip
+
+
+def _shape_at(shape, center):
+    """Return the shape of a body at a place."""
+    name, collider, stand, _ = shape
+    if name == "sphere":
+        return Sphere(center, collider.radius)
+    if name == "box":
+        half = np.array(collider.half_extents64)
+        return AABB(center - half, center + half)
+    up = np.array([0.0, stand - collider.radius, 0.0])
+    return Capsule(center - up, center + up, collider.radius)
+
+
+def _is_held(level, mover):
+    """Tell whether a body touches ground that may hold it, or is deep in the ground."""
+    if mover.move_result().penetration > DEEP:
+        return True
+    for x, z in BESIDE:
+        place = np.add(mover.position64, (x, -5e-4, z))
+        found = level.ground.contacts(_shape_at(level.shape, place))
+        if (found.normal[:, 1] > 1e-3).any():
+            return True
+    return False
+
+
+def hangs(seed):
+    """Return in how many frames a body is grounded on nothing, where all may change.
+
+    Parts that squeeze it hold it from afar.
+    """
+    rng = Draws(seed)
+    rate, level, hung = rng.one_of(RATES), SmallLevel(rng), 0
+    for frame in range(rng.whole(60, 180)):
+        level.advance(frame, rate)
+        for mover in level.movers:
+            kind = mover.ground_report().state
+            is_free = mover.grounded and not mover.move_result().squeezed
+            hung += is_free and kind != "character" and not _is_held(level, mover)
+    return hung

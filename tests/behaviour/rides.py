@@ -274,6 +274,67 @@ def stop(body, pace, speed, deceleration, **rules):
     return Stop(in_air, rise)
 
 
+KEPT = {
+    "velocity": lambda velocity: velocity,
+    "up": lambda velocity: (velocity[0], max(velocity[1], 0.0), velocity[2]),
+    "none": lambda _: (0.0, 0.0, 0.0),
+}  # by the rule ``leave``: what a body keeps of the velocity of the part that it leaves
+
+
+class Steady(NamedTuple):
+    """A motion that goes on at the same velocity and spin."""
+
+    motion: Motion
+    velocity_at: Callable[[Any], tuple[float, float, float]]  # from a point of the world
+
+
+def steady(way, spin=0.0):
+    """Return the motion along ``way`` in a second, with a spin about +Y; it begins at x = z = 0."""
+
+    def motion(t):
+        return pose(above(np.multiply(way, t), HIGH), turn((0, 1, 0), spin * t))
+
+    return Steady(motion, lambda arm: (way[0] + spin * arm[2], way[1], way[2] - spin * arm[0]))
+
+
+def leave(rule, part, body, pace, own, at):
+    """Leave a platform, by a jump or over its edge, at an ``own`` velocity.
+
+    Returns how far the velocity is then from the one by the rule, in m/s; infinity if it stays.
+    """
+    stage = platform_stage(part.motion, pace)
+    mover = rider(stage, body, at, leave=rule)
+    for frame in stage.frames(1.0):
+        if frame > 1:  # the first update finds the part in motion
+            mover.velocity = own
+        if mover.update(stage.seconds).grounded:
+            continue
+        arm = foot_of(mover, body) - stage.poses[0][:3, 3]
+        fall = GRAVITY * mover.ground_report().air_time
+        expected = np.add(own, KEPT[rule](part.velocity_at(arm))) - (0.0, fall, 0.0)
+        return float(np.abs(mover.velocity - expected).max())
+    return math.inf
+
+
+def reverse(rule, body, pace, speed):
+    """Ride up, and down from one move to the next.
+
+    Returns (greatest height over the turn of the deck, frames in the air).
+    """
+    way = 1.5
+
+    def motion(t):
+        return pose((0.0, HIGH + (speed * t if speed * t < way else 2.0 * way - speed * t), 0.0))
+
+    stage = platform_stage(motion, pace)
+    mover = rider(stage, body, leave=rule)
+    highest, in_air = -math.inf, 0
+    for _ in stage.frames(way / speed + speed / GRAVITY + 0.1):
+        in_air += not mover.update(stage.seconds).grounded
+        highest = max(highest, float(foot_of(mover, body)[1]))
+    return highest - (HIGH + 0.5 * THICK + way), in_air
+
+
 def turns(body, motion, count):
     """Ride through the same 8 places again and again; return how far it ends from its start."""
     times = np.arange(1, 9) * (math.tau / 8.0)

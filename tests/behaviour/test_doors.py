@@ -116,3 +116,31 @@ def test_a_lift_throws_nobody_into_a_ceiling(body, pace):
 )
 def test_the_door_of_a_cabin_yields_to_the_cabin(body, heave, pace):
     assert is_safe(doors.doorway(body, pace, heave))
+
+
+def is_let_go(found):
+    return found.inside <= IN_WALL and found.off <= DEPTH and found.hung == 0 and found.walked > 0.9
+
+
+def failing(seeds):
+    """Return the seeds of vises that do not yield, or do not let go, with what came of them."""
+    found = {seed: doors.press(doors.vise_case(seed)) for seed in seeds}
+    return {seed: pressed for seed, pressed in found.items() if not is_let_go(pressed)}
+
+
+@pytest.mark.parametrize("leaves", doors.LEAVES)
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_a_lift_goes_on_through_a_ceiling_and_its_rider_stays_below(body, leaves):
+    found = doors.press(doors.lift_on(body, leaves))
+    assert is_let_go(found)
+    assert found.most > 2.0
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.full)])
+def test_parts_that_go_on_and_on_yield_and_let_go(count):
+    assert not failing(range(count))
+
+
+@pytest.mark.long
+def test_all_parts_that_go_on_and_on():
+    assert not failing(range(2000))

@@ -1,8 +1,8 @@
-"""Random scenes with both resolvers and both rules: nothing breaks, nothing gets below."""
+"""Random scenes with both resolvers and both rules: nothing breaks, gets below, or hangs."""
 
 import pytest
 
-from tests.behaviour.fuzz import random_scene
+from tests.behaviour.fuzz import hangs, random_scene
 
 BLOCK = 4000
 
@@ -24,3 +24,23 @@ def test_100000_random_scenes(block):
             random_scene(seed)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}") from error
+
+
+def hanging(seeds):
+    """Return the seeds of levels in which a body hangs in the air, with the frames."""
+    found = {seed: hangs(seed) for seed in seeds}
+    return {seed: frames for seed, frames in found.items() if frames}
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.full)])
+def test_who_is_grounded_stands_on_something(count):
+    assert not hanging(range(count))
+
+
+HANGS_YET = {708, 1866}
+"""Levels in which a body on its way up a step, or jammed between walls, keeps to nothing."""
+
+
+@pytest.mark.long
+def test_who_is_grounded_stands_on_something_in_2000_levels():
+    assert set(hanging(range(2000))) == HANGS_YET

@@ -140,3 +140,34 @@ def test_nobody_leaves_a_lift_that_slows_down_gently_in_short_moves(deceleration
 def test_a_lift_that_slows_down_hard_throws(pace):
     """It would rise 5 m over the lift, whatever the rate."""
     assert rides.stop("sphere", pace, 12.0, 60.0).rise > 4.0
+
+
+STEADY = {
+    "up": rides.steady((0.0, 2.0, 0.0)),
+    "down": rides.steady((0.0, -2.0, 0.0)),
+    "aslant": rides.steady((1.0, -1.5, 2.0)),
+    "roundabout": rides.steady((0.0, 0.0, 0.0), 1.2),
+    "screw": rides.steady((-1.0, 1.0, 0.5), -0.8),
+}
+JUMP, WALK = (1.5, 4.0, -0.8), (3.0, 0.0, 0.0)
+LEAVES = each_once(rides.KEPT, STEADY, COLLIDERS, ALIKE)
+
+
+@pytest.mark.parametrize(("rule", "part", "body", "pace"), LEAVES)
+def test_who_jumps_off_keeps_what_the_rule_says(rule, part, body, pace):
+    assert rides.leave(rule, STEADY[part], body, pace, JUMP, (1.0, 0.7)) < 1e-5
+
+
+@pytest.mark.parametrize(("rule", "part", "body", "pace"), LEAVES)
+def test_who_walks_off_keeps_what_the_rule_says(rule, part, body, pace):
+    assert rides.leave(rule, STEADY[part], body, pace, WALK, (5.7, 0.7)) < 1e-5
+
+
+@pytest.mark.parametrize(("body", "pace", "speed"), each_once(COLLIDERS, ALIKE, (4.0, 6.0)))
+def test_a_lift_that_reverses_throws_by_the_rule(body, pace, speed):
+    for rule in ("velocity", "up"):
+        height, _ = rides.reverse(rule, body, pace, speed)
+        assert height == pytest.approx(speed**2 / (2 * rides.GRAVITY), abs=speed / pace.updates)
+    height, in_air = rides.reverse("none", body, pace, speed)
+    assert in_air == 0
+    assert height <= 1e-6

@@ -174,8 +174,8 @@ FAULTS = (
     Fault(
         "33_debt_is_never_paid",
         "_kernels.character.moving_base.squeeze",
-        "    return add_scaled(debt, had, 1.0 - share)\n",
-        "    return add_scaled(debt, had, 1.0)\n",
+        "        free = _moved_until_blocked(scene, part, free, place)\n",
+        "        _moved_until_blocked(scene, part, free, place)\n",
         (recorded("behaviour doors"),),
     ),
     # Kinds of shapes.

@@ -204,8 +204,9 @@ def _find_ground(movement: MovementRules, scene: Scene, out: Resolved) -> tuple[
 
 @kernel
 def _lands(
-    movement: MovementRules, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3, falling: float
-) -> tuple[bool, int]:
+    movement: MovementRules, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3,
+    falling: float, is_walkable: bool,
+) -> tuple[bool, int]:  # fmt: skip
     """Tell whether a body that met ground, by the contact rule, stays there.
 
     Returns (whether it does, how many contacts the scene lists now). It does not stay where it
@@ -213,7 +214,7 @@ def _lands(
     """
     if falling < 0.0:
         return not velocity[1] > 0.0, out.contacts
-    if _most_upright(scene, out.planes) < movement.walkable:
+    if not is_walkable:
         return True, out.contacts
     displacement = scale(velocity, pace.seconds)
     stays = stays_on_ground(
@@ -224,24 +225,44 @@ def _lands(
 
 
 @kernel
+def _snaps_back(
+    movement: MovementRules, scene: Scene, offset: Vec3, velocity: Vec3, contacts: int
+) -> tuple[bool, Vec3, int]:
+    """Set a body down on walkable ground that it met, and that other pushes have led it off.
+
+    Returns as `_comes_down`. If the ground is out of reach now, the body falls on.
+    """
+    if _most_upright(scene, contact_planes(scene, contacts)) >= movement.walkable:
+        return True, offset, contacts
+    best, held_at, _ = support(scene, offset, velocity, -movement.snap, movement.walkable)
+    if best == -np.inf:
+        return False, offset, contacts
+    offset = add(offset, (0.0, held_at, 0.0))
+    return True, offset, list_contacts(scene, offset).contacts
+
+
+@kernel
 def _comes_down(
     movement: MovementRules,
     scene: Scene,
     out: Resolved,
-    offset: Vec3,
     velocity: Vec3,
     contacts: int,
+    is_walkable: bool,
 ) -> tuple[bool, Vec3, int]:
     """Set a body down on the ground that it met, which may be a contact margin away.
 
     Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
     A body that met several steep faces is wedged only if together they hold it at one place.
     """
+    offset = out.offset
     down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, movement.walkable)
-    if down > -np.inf or _most_upright(scene, out.planes) >= movement.walkable:
-        if down < -SLOP and down > -np.inf:
+    if down > -np.inf:
+        if down < -SLOP:
             offset = add(offset, (0.0, down, 0.0))
         return True, offset, contacts
+    if is_walkable:
+        return _snaps_back(movement, scene, offset, velocity, contacts)
     drop = out.lifted + 2.0 * CONTACT_MARGIN
     return settle_in_crease(scene, offset, drop, movement.walkable)
 
@@ -269,10 +290,11 @@ def _holds(
     Returns (whether it does, where the body is then, how many contacts the scene lists).
     """
     holds, contacts = True, out.contacts
+    is_walkable = _most_upright(scene, out.planes) >= movement.walkable
     if movement.walks:
-        holds, contacts = _lands(movement, pace, scene, out, velocity, falling)
+        holds, contacts = _lands(movement, pace, scene, out, velocity, falling, is_walkable)
     if holds and not movement.by_sum:
-        return _comes_down(movement, scene, out, out.offset, velocity, contacts)
+        return _comes_down(movement, scene, out, velocity, contacts, is_walkable)
     return holds, out.offset, contacts
 
 

@@ -42,7 +42,12 @@ from terrain_physics._kernels.math.rigid import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
-from terrain_physics._kernels.tolerances import ASTRAY_DISTANCE, ASTRAY_SHARE, MOVING_BASE_ROUNDING
+from terrain_physics._kernels.tolerances import (
+    ASTRAY_DISTANCE,
+    ASTRAY_SHARE,
+    CONTACT_MARGIN,
+    MOVING_BASE_ROUNDING,
+)
 from terrain_physics._kernels.types import Floats
 
 
@@ -136,6 +141,15 @@ def _is_thrown(rules: Floats, excess: float) -> bool:
 
 
 @kernel
+def debt_of(state: Floats, number: float) -> Vec3:
+    """Return the debt of a part to a body; see `squeeze.py`."""
+    for k in range(at.MOST_SQUEEZING):
+        if state[at.SQUEEZED_BY + k] == number:
+            return three_at(state, at.SQUEEZED + 3 * k)
+    return (0.0, 0.0, 0.0)
+
+
+@kernel
 def _stands_there(
     ground: GroundTable, row: int, seen: float, before: Rigid, start: Vec3, foot: Vec3, body: Body
 ) -> bool:
@@ -205,7 +219,8 @@ def find_moving_base(
     start = to_local(before, foot)
     if state[at.ON_MOVING_BASE] != 0.0 and not is_teleported:
         start = three_at(state, at.BASE_POINT)
-        if not _stands_there(ground, row, seen, before, start, foot, body):
+        free = add(foot, debt_of(state, float(state[at.BASE_PART])))
+        if not _stands_there(ground, row, seen, before, start, free, body):
             return none
     age = 0.0 if has_moved(movers, row, seen) else float(state[at.MOVE_AGE])
     velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
@@ -223,13 +238,11 @@ def find_moving_base(
 @kernel
 def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable) -> Vec3:
     """Return the center of a body after its moving base has carried it."""
-    row = (
-        mover_filtered(ground, float(state[at.BASE_PART])) if state[at.ON_MOVING_BASE] != 0.0 else 0
-    )
+    number = float(state[at.BASE_PART])
+    row = mover_filtered(ground, number) if state[at.ON_MOVING_BASE] != 0.0 else 0
     if row > 0:
-        return center_of(
-            to_world(frame_now(movers_of(ground), row), three_at(state, at.BASE_POINT)), body
-        )
+        foot = to_world(frame_now(movers_of(ground), row), three_at(state, at.BASE_POINT))
+        return center_of(subtract(foot, debt_of(state, number)), body)
     return center_at(state, rules)
 
 
@@ -319,6 +332,13 @@ def _change_base(
         state[at.LANDING_SPEED] = max(landing, 0.0)
 
 
+@kernel
+def _is_pushed(moving_base: MovingBase, foot: Vec3) -> bool:
+    """Tell whether a foot is beside the place to which the base alone would have carried it."""
+    aside = subtract(foot, carried_to(moving_base, 1.0))
+    return abs(aside[0]) > CONTACT_MARGIN or abs(aside[2]) > CONTACT_MARGIN
+
+
 @kernel(noinline=True)
 def settle_moving_base(
     state: Floats, rules: Floats, body: Body, ground: GroundTable, moving_base: MovingBase,
@@ -326,8 +346,9 @@ def settle_moving_base(
 ) -> None:  # fmt: skip
     """Write the moving base as an update ends, and make the body's velocity relative to it.
 
-    ``place`` is where the base had carried the body. A body that has not moved from there stays at
-    the same point of the part, to the last bit.
+    ``place`` is where the body began to move by itself. If that is where the base had carried it
+    and it has not moved from there, it stays at the same point of the part, to the last bit. The
+    point of a body that the part squeezes is that below its free place.
     """
     movers, position = movers_of(ground), three_at(state, at.POSITION)
     foot = foot_of(add(position, three_at(rules, at.OFFSET)), body)
@@ -351,7 +372,9 @@ def settle_moving_base(
     if row > 0:
         frame = frame_now(movers, row)
         is_still = stayed_on and position[0] == place[0] and position[2] == place[2]
-        on_part = moving_base.end if is_still else to_local(frame, foot)
+        is_still = is_still and not _is_pushed(moving_base, foot)
+        free = add(foot, debt_of(state, number))
+        on_part = moving_base.end if is_still else to_local(frame, free)
         ahead = turned_back(frame.rotation, (0.0, 0.0, 1.0))
     put_three_at(state, at.BASE_POINT, on_part)
     put_three_at(state, at.BASE_AHEAD, ahead)

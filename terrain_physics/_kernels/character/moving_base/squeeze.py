@@ -6,6 +6,10 @@ relative to the part, and the push is turned back. A body is never squeezed into
 still: penetration that a push could not resolve becomes the part's *depenetration debt* to the
 body. For that body alone the part lies farther back by its debt, so that the body can stand on the
 part, or leave it.
+
+A debt leads from the body to its *free place*, where it would touch the part from the side that the
+part came from. The part takes this place along, and it follows the body only as far as the part
+lets it: so the side stays the same, however deep the body is.
 """
 
 import math
@@ -22,6 +26,7 @@ from terrain_physics._kernels.character.contacts.scene import Scene, gathered
 from terrain_physics._kernels.character.moving_base.moving_base import (
     MovingBase,
     carried_to,
+    debt_of,
     find_moving_base_in_air,
 )
 from terrain_physics._kernels.character.state import layout as at
@@ -41,6 +46,7 @@ from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
     MOST_SHIFTED,
     NUMBER,
+    PUT,
     count_part_shifts,
     end_part_shifts,
     frame_now,
@@ -66,7 +72,7 @@ from terrain_physics._kernels.math.rigid import (
     turn_between,
     turned_back,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body, turned_body
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
@@ -78,9 +84,10 @@ from terrain_physics._kernels.tolerances import (
 )
 from terrain_physics._kernels.types import Floats
 
-# Columns of the parts near a body: row, debt before this update, and debt in this update.
-_ROW, _OLD_DEBT, _DEBT = 0, 1, 4
-_NEAR_SIZE = 7
+# Columns of the parts near a body: row, whether the part has a debt, and the body's free place as
+# seen from the part's present frame.
+_ROW, _OWES, _FREE_PLACE = 0, 1, 2
+_NEAR_SIZE = 5
 
 # Most pushes of a body out of a part, each blocked by still ground; then the rest becomes a debt.
 _MOST_PUSHES = 5
@@ -107,7 +114,7 @@ class _NearParts(NamedTuple):
 
 @kernel(noinline=True)
 def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
-    """Return where a body ends that is moved toward a place until still ground blocks it.
+    """Return where a body ends that is moved toward a place until the ground blocks it.
 
     Its steps are short: deep in a mesh, which is only a skin, the nearest way out may be on the
     other side.
@@ -118,9 +125,8 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
         half_extents[1] + abs(displacement[1]) + CONTACT_MARGIN,
         half_extents[2] + abs(displacement[2]) + CONTACT_MARGIN,
     )
-    still = only_of(ground, STILL_PARTS)
     scene = replaced(scene, resolver=SIMULTANEOUS)
-    scene = gathered(scene, still, center, subtract(center, wide), add(center, wide))
+    scene = gathered(scene, ground, center, subtract(center, wide), add(center, wide))
     if scene.size == 0:
         return end
     size = length(displacement)
@@ -144,37 +150,24 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
 
 
 @kernel(noinline=True)
-def _depenetration_from(
-    scene: Scene, ground: GroundTable, row: int, share: float, center: Vec3, most_rise: float,
-    walkable: float,
-) -> Vec3:  # fmt: skip
-    """Return the push that takes a body out of a part, after a share of the part's displacement.
-
-    Walkable faces raise the body by up to ``most_rise``, which is 0 for a body in the air.
-    """
-    movers = movers_of(ground)
-    now, number = frame_now(movers, row), int(movers[row, NUMBER])
-    before = frame_seen(movers, row, ground.seen)
-    then = between(before, now, share)
-    place, turn = to_world(now, to_local(then, center)), turn_between(then.rotation, now.rotation)
-    body, is_turned = scene.body, then.rotation != now.rotation
-    if is_turned:
-        body = turned_body(body, turn)
+def _depenetration(
+    scene: Scene, part: GroundTable, place: Vec3, most_rise: float, walkable: float
+) -> Vec3:
+    """Return the displacement that takes a body out of a part; walkable faces may raise it."""
+    body = scene.body
     half_extents = body.half_extents
     wide = (
         half_extents[0] + CONTACT_MARGIN,
         half_extents[1] + CONTACT_MARGIN,
         half_extents[2] + CONTACT_MARGIN,
     )
-    began = to_world(now, to_local(before, ground.step_start))
-    part = with_step_start(only_of(ground, number), began, np.inf)
-    scene = replaced(scene, body=body, resolver=SIMULTANEOUS)
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     scene = gathered(scene, part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)
     if touching.depth <= SLOP and touching.overlap <= STUCK_DEPTH:
         return offset
-    if most_rise > 0.0 and not is_turned:
+    if most_rise > 0.0:
         up = rise_of_feet(scene, offset, touching.contacts, most_rise, walkable)
         if up > 0.0:
             offset = (0.0, up, 0.0)
@@ -182,16 +175,39 @@ def _depenetration_from(
     out = resolve(scene, offset, touching, _MOST_ROUNDS, SLOP)
     if length(out.offset) > 2.0 * body.least:  # it was teleported, not moved
         return (0.0, 0.0, 0.0)
-    return turned_back(turn, out.offset) if is_turned else out.offset
+    return out.offset
 
 
-@kernel
-def _old_debt(state: Floats, number: float) -> Vec3:
-    """Return the debt of a part to a body at the end of its last update."""
-    for k in range(at.MOST_SQUEEZING):
-        if state[at.SQUEEZED_BY + k] == number:
-            return three_at(state, at.SQUEEZED + 3 * k)
-    return (0.0, 0.0, 0.0)
+@kernel(noinline=True)
+def _push_from(
+    scene: Scene, ground: GroundTable, near: Floats, share: float, center: Vec3, most_rise: float,
+    walkable: float,
+) -> Vec3:  # fmt: skip
+    """Return the push that takes a body out of a part, after a share of the part's displacement.
+
+    It leads to the body's free place, which is written to the part's row ``near``. Where the part
+    has no debt yet, its walkable faces raise the body by up to ``most_rise``, which is 0 for a body
+    in the air.
+    """
+    movers, row = movers_of(ground), int(near[_ROW])
+    before, now = frame_seen(movers, row, ground.seen), frame_now(movers, row)
+    then = between(before, now, share)
+    place, turn = to_world(now, to_local(then, center)), turn_between(then.rotation, now.rotation)
+    is_turned = then.rotation != now.rotation
+    if is_turned:
+        scene, most_rise = replaced(scene, body=turned_body(scene.body, turn)), 0.0
+    began = to_world(now, to_local(before, ground.step_start))
+    part = with_step_start(only_of(ground, int(movers[row, NUMBER])), began, np.inf)
+    if near[_OWES] != 0.0:
+        free = three_at(near, _FREE_PLACE)
+        free = add(free, _depenetration(scene, part, free, 0.0, walkable))
+        free = _moved_until_blocked(scene, part, free, place)
+        push = subtract(free, place)
+    else:
+        push = _depenetration(scene, part, place, most_rise, walkable)
+        free = add(place, push)
+    put_three_at(near, _FREE_PLACE, free)
+    return turned_back(turn, push) if is_turned else push
 
 
 @kernel
@@ -219,10 +235,12 @@ def _list_near_parts(
             and may_meet(movers, row, lower, upper)
             and mover_filtered(ground, float(movers[row, NUMBER])) > 0
         ):
-            near[count, _ROW] = row
-            had = _old_debt(state, movers[row, NUMBER])
-            for axis in range(3):
-                near[count, _OLD_DEBT + axis], near[count, _DEBT + axis] = had[axis], 0.0
+            debt = debt_of(state, movers[row, NUMBER])
+            owes = debt != (0.0, 0.0, 0.0) and movers[row, PUT] <= ground.seen
+            before, now = frame_seen(movers, row, ground.seen), frame_now(movers, row)
+            near[count, _ROW], near[count, _OWES] = row, 1.0 if owes else 0.0
+            free = to_world(now, to_local(before, add(center, debt)))
+            put_three_at(near[count], _FREE_PLACE, free)
             count += 1
     return count
 
@@ -234,9 +252,9 @@ def _longest_displacement(
     """Return the longest displacement of the body, in the world or relative to a part near it."""
     most, movers = length(subtract(end, center)), movers_of(ground)
     for k in range(count):
-        row, had = int(near[k, _ROW]), three_at(near[k], _OLD_DEBT)
+        row = int(near[k, _ROW])
         before, now = frame_seen(movers, row, ground.seen), frame_now(movers, row)
-        distance = length(subtract(to_local(now, end), to_local(before, add(center, had))))
+        distance = length(subtract(to_local(now, end), to_local(before, center)))
         turn = 0.0
         for i in range(9):
             turn += (now.rotation[i] - before.rotation[i]) * (now.rotation[i] - before.rotation[i])
@@ -245,29 +263,22 @@ def _longest_displacement(
 
 
 @kernel
-def _debt(near: Floats, k: int, share: float) -> Vec3:
-    """Return the debt of a part to the body after a share of an update; old debt fades to zero."""
-    had, debt = three_at(near[k], _OLD_DEBT), three_at(near[k], _DEBT)
-    return add_scaled(debt, had, 1.0 - share)
-
-
-@kernel
 def _pushed_by(
     scene: Scene, ground: GroundTable, near: _NearParts, k: int, share: float, center: Vec3
 ) -> Vec3:
-    """Return where a part pushes a body, after a share of its displacement; add a rest as debt."""
-    rows, rise, walkable = near.rows, near.most_rise, near.walkable
-    row = int(rows[k, _ROW])
+    """Return where a part pushes a body, after a share of its displacement; owe a rest as debt."""
+    part, still = near.rows[k], only_of(ground, STILL_PARTS)
     for trial in range(_MOST_PUSHES):
-        seen_at = add(center, _debt(rows, k, share))
-        push = _depenetration_from(scene, ground, row, share, seen_at, rise, walkable)
+        push = _push_from(scene, ground, part, share, center, near.most_rise, near.walkable)
+        if push == (0.0, 0.0, 0.0):
+            part[_OWES] = 0.0
         if push == (0.0, 0.0, 0.0) or is_spent(scene.work):
             break
         moved = center
         if trial + 1 < _MOST_PUSHES:
-            moved = _moved_until_blocked(scene, ground, center, add(center, push))
+            moved = _moved_until_blocked(scene, still, center, add(center, push))
         if moved == center:
-            put_three_at(rows[k], _DEBT, add(three_at(rows[k], _DEBT), push))
+            part[_OWES] = 1.0
             break
         center = moved
     return center
@@ -287,14 +298,14 @@ def _first_overlap(
     gravity = gravity_of(rules)
     displacement, _ = through_air(velocity, gravity, delta_time)
     near = np.zeros((1, _NEAR_SIZE))
-    near[0, _ROW] = row
+    near[0, _ROW] = row  # and it has no debt
     longest = _longest_displacement(ground, body, center, add(center, displacement), near, 1)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.work, STEP)
         displacement, _ = through_air(velocity, gravity, share * delta_time)
-        push = _depenetration_from(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
+        push = _push_from(scene, ground, near[0], share, add(center, displacement), 0.0, 1.0)
         if push != (0.0, 0.0, 0.0) or is_spent(scene.work):
             return share
     return np.inf
@@ -315,7 +326,7 @@ def _first_hit(
     first, earliest, absent, left = 0, np.inf, 0, 0
     for k in range(count):
         row, share = int(near[k, _ROW]), np.inf
-        had_debt = three_at(near[k], _OLD_DEBT) != (0.0, 0.0, 0.0)
+        had_debt = near[k, _OWES] != 0.0
         if not had_debt and not has_moved(movers, row, ground.seen):
             continue
         if not had_debt:
@@ -331,7 +342,7 @@ def _first_hit(
             absent += 1
     kept = 0
     for k in range(left):
-        if near[k, _ROW] == first or three_at(near[k], _OLD_DEBT) != (0.0, 0.0, 0.0):
+        if near[k, _ROW] == first or near[k, _OWES] != 0.0:
             for column in range(_NEAR_SIZE):
                 near[kept, column] = near[k, column]
             kept += 1
@@ -342,21 +353,22 @@ def _first_hit(
 def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, center: Vec3) -> None:
     """Add debts to parts into which other parts have pushed the body."""
     for k in range(count):
-        seen_at = add(center, _debt(near, k, 1.0))
-        push = _depenetration_from(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
-        put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
+        push = _push_from(scene, ground, near[k], 1.0, center, 0.0, 1.0)
+        near[k, _OWES] = 1.0 if push != (0.0, 0.0, 0.0) else 0.0
 
 
 @kernel
-def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) -> None:
+def _put_squeezed(
+    state: Floats, near: Floats, count: int, ground: GroundTable, center: Vec3
+) -> None:
     """Write all debts to the ground, and the largest ones to the body's state."""
     for k in range(at.MOST_SQUEEZING):
         state[at.SQUEEZED_BY + k] = -1.0
         put_three_at(state, at.SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
     rows = count_part_shifts(ground.part_shifts)
     for k in range(count):
-        debt = three_at(near[k], _DEBT)
-        if length(debt) <= CONTACT_MARGIN or rows == MOST_SHIFTED:
+        debt = subtract(three_at(near[k], _FREE_PLACE), center)
+        if near[k, _OWES] == 0.0 or length(debt) <= CONTACT_MARGIN or rows == MOST_SHIFTED:
             continue
         number = float(movers_of(ground)[int(near[k, _ROW]), NUMBER])
         put_part_shift(ground.part_shifts, rows, number, scale(debt, -1.0))
@@ -406,6 +418,7 @@ def _move_with_parts(
     carry the body's center to ``end``.
     """
     body, spot, on_base_part = scene.body, center, with_base_part(ground, base_part)
+    still = only_of(ground, STILL_PARTS)
     longest = _longest_displacement(ground, body, center, end, near.rows, near.parts)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
     for k in range(1, steps + 1):
@@ -415,7 +428,7 @@ def _move_with_parts(
             aside = subtract(center, spot)
             spot = center_of(carried_to(moving_base, share), body)
             if add(spot, aside) != center:
-                center = _moved_until_blocked(scene, ground, center, add(spot, aside))
+                center = _moved_until_blocked(scene, still, center, add(spot, aside))
         if base_part >= 0:  # shift the base to its place after this share, for the other parts
             put_part_shift(ground.part_shifts, 0, base_part, subtract(spot, end))
         for i in range(near.parts):
@@ -467,7 +480,7 @@ def carry_and_squeeze(
             center = _pushed_by(scene, ground, near, i, 1.0, center)
     if count > 1:
         _add_debts(scene, ground, rows, count, center)
-    _put_squeezed(state, rows, count, ground)
+    _put_squeezed(state, rows, count, ground, center)
     if center != start:
         put_three_at(state, at.POSITION, subtract(center, offset))
         state[at.STEP_FOOT] += center[1] - start[1]

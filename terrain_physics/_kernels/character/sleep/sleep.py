@@ -42,13 +42,15 @@ def note_contact_signature(
 ) -> None:
     """Write the contact signature of a body that an update has left standing still; else 0.
 
-    A body does not sleep on a base that moves it, nor on a character, nor after an update that ran
-    out of work, as it may not have reached its place.
+    A body does not sleep on a base that moves it, nor on a character, nor where a part squeezes it,
+    as that part holds it from afar, nor after an update that ran out of work, as it may not have
+    reached its place.
     """
     state[at.CONTACT_SIGNATURE] = 0.0
     is_carried = three_at(state, at.BASE_VELOCITY) != (0.0, 0.0, 0.0)
     stands = stands_still(state, rules) and state[at.GROUND_KIND] != at.ON_CHARACTER
-    if stands and not is_carried and int(state[at.LIMIT]) != at.BY_WORK:
+    is_free = not is_carried and state[at.SQUEEZED_BY] < 0.0
+    if stands and is_free and int(state[at.LIMIT]) != at.BY_WORK:
         state[at.CONTACT_SIGNATURE] = contact_signature(state, rules, random_state, ground, memory)
 
 

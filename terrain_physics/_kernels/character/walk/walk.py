@@ -372,7 +372,10 @@ def _along_walls(
 def _into_corner(
     scene: Scene, start: Vec3, displacement: Vec3, limits: WalkLimits, rounds: int
 ) -> Walked:
-    """Move a body by the largest possible part of a displacement; a corner takes the rest."""
+    """Move a body by the largest possible part of a displacement; a corner takes the rest.
+
+    If that is none, the walk ends OFF_GROUND unless the body stands on ground at its start.
+    """
     size, ahead = flat(displacement)
     share, part, offset = 0.0, 0.5, start
     planes = int(np.int64(0))  # for a literal 0, functions would compile twice
@@ -381,11 +384,15 @@ def _into_corner(
         if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
+    ended = BLOCKED
+    if share == 0.0:
+        _, held_at, _ = support(scene, start, displacement, -WALL_CLEARANCE, limits.walkable)
+        ended = BLOCKED if held_at > -np.inf else OFF_GROUND
     # The corner takes all of the speed ahead.
     manifold = list_contacts(scene, offset)
     if size > 0.0:
         planes = note_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
-    return _walked(BLOCKED, offset, planes, manifold, rounds)
+    return _walked(ended, offset, planes, manifold, rounds)
 
 
 @kernel(inline=True, no_refcount=True)
