@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics import HeightMap, TriangleMesh
+from terrain_physics import Ground, HeightMap, TriangleMesh
 from terrain_physics.character.colliders import Collider
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, STAND, character
@@ -379,3 +379,21 @@ def press(vise):
         in_floor = low - (mover.position64[1] - vise.stand)
         inside = max(inside, center + vise.half - vise.wall, in_floor)
     return Pressed(inside, off, most, *_let_go(vise, stage, mover))
+
+
+def jammed(body, resolver):
+    """Stand on a block, a little into a ceiling, until the block is gone.
+
+    Returns (height over the floor, whether it is grounded) a second later.
+    """
+    stand = STAND[body]
+    ceiling = ((-9.0, 0.98 + 2.0 * stand, -9.0), (9.0, 6.0, 9.0))
+    ground = Ground(
+        [lands.boxes(FLOOR, ceiling), lands.boxes(((-1.0, 0.0, -1.0), (1.0, 1.0, 1.0)))]
+    )
+    mover = character(ground, body, (0.0, 1.0 + stand, 0.0), resolver=resolver)
+    for frame in range(90):
+        if frame == 30:
+            ground.remove(1)
+        mover.update(1 / 60)
+    return mover.position64[1] - stand, mover.grounded

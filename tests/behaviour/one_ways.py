@@ -118,7 +118,7 @@ def fall_through(body):
 
 
 DECKS, ALL = 2, 0xFFFF_FFFF  # the layer of platforms to drop from; all of them
-MADE_OF = ("slab", "skin", "tiles")
+MADE_OF = ("slab", "skin", "tiles", "floors")
 LEAVES = ("velocity", "up", "none")
 
 
@@ -162,8 +162,11 @@ def drop_case(seed):
     )
 
 
-def _decks_of(made_of):
-    """Return the meshes of a deck whose top is at y = 0."""
+def _decks_of(made_of, decks, gap):
+    """Return the meshes of a deck whose top is at y = 0; "floors": of all decks as one mesh."""
+    if made_of == "floors":
+        floors = [((-20.0, -k * gap - THIN, -20.0), (20.0, -k * gap, 20.0)) for k in range(decks)]
+        return [lands.boxes(*floors)]
     if made_of == "slab":
         below = np.eye(4)
         below[1, 3] = -0.5 * THIN
@@ -193,8 +196,8 @@ def _drop_stage(case):
         return motion
 
     parts, motions = [], []
-    for k in range(case.decks):
-        made = _decks_of(case.made_of)
+    for k in range(1 if case.made_of == "floors" else case.decks):
+        made = _decks_of(case.made_of, case.decks, case.gap)
         parts += made
         motions += [motion_of(k)] * len(made)
     moves = 0 if case.moved == "never" else case.rate
@@ -202,7 +205,7 @@ def _drop_stage(case):
     for key in range(1, len(parts) + 1):
         stage.ground.set_one_way(key, (0, 1, 0))
         stage.ground.set_layers(key, DECKS)
-    return stage, len(parts) // case.decks
+    return stage, max(len(parts) // case.decks, 1)
 
 
 class Drop(NamedTuple):
@@ -246,6 +249,9 @@ def drop(case, *, restores=False):
             mover.restore(pickle.loads(pickle.dumps(mover.state())))
         if grounded:
             lands_on = (part - 1) // tiles + 1 if part else 0
+            if part and case.made_of == "floors":
+                depth = -into(stage.poses[0], foot_of(mover, case.body))[1]
+                lands_on = 1 + round(depth / case.gap)
             held = lands_on == 1
             break
         if case.decks == 1 and into(stage.poses[0], foot_of(mover, case.body))[1] < -0.5:

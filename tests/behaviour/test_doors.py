@@ -3,7 +3,7 @@
 import pytest
 
 from tests.behaviour import doors
-from tests.behaviour.drive import COLLIDERS
+from tests.behaviour.drive import COLLIDERS, RESOLVERS
 from tests.behaviour.rides import PACES, Pace
 from tests.helpers.pairwise import each_once
 
@@ -144,3 +144,10 @@ def test_parts_that_go_on_and_on_yield_and_let_go(count):
 @pytest.mark.long
 def test_all_parts_that_go_on_and_on():
     assert not failing(range(2000))
+
+
+@pytest.mark.parametrize(("body", "resolver"), each_once(COLLIDERS, RESOLVERS))
+def test_who_is_jammed_below_a_ceiling_falls_when_its_block_is_gone(body, resolver):
+    height, grounded = doors.jammed(body, resolver)
+    assert height == pytest.approx(0.0, abs=1e-6)
+    assert grounded

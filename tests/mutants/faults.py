@@ -153,14 +153,14 @@ FAULTS = (
     Fault(
         "32_one_way_forgets_that_it_came_on",
         "_kernels.character.contacts.one_way",
-        "- extent_along(body, normal) + came_on\n",
-        "- extent_along(body, normal)\n",
+        "    if gap < -ONE_WAY_DEPTH - came_on:\n",
+        "    if gap < -ONE_WAY_DEPTH:\n",
         (recorded("behaviour one ways"),),
     ),
     Fault(
         "32_one_way_takes_back_what_dropped",
         "_kernels.character.contacts.one_way",
-        "    return part < 0.0 or (number != part and gap + aside > ONE_WAY_DEPTH)\n",
+        "    return part < 0.0 or dot(normal, subtract(start, corner)) - extent > farther\n",
         "    return True\n",
         ("tests/behaviour/test_one_ways.py::test_one_update_with_the_key_is_enough",),
     ),

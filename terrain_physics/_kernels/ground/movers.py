@@ -38,7 +38,7 @@ SHIFT_SIZE = 4
 MOST_SHIFTED = 8
 
 # The row behind all shifts: the one-way part that the body drops through, -1 if there is none, and
-# the place of the body's center where it would touch the part.
+# where its center would be if it still were on the part.
 _DROPPED = MOST_SHIFTED
 
 # Columns of the moves, the latest first: the ground's count with this move, the frame before it.
@@ -201,11 +201,11 @@ def put_part_shift(part_shifts: Floats, k: int, number: float, shift: Vec3) -> N
 
 
 @kernel(inline=True, no_refcount=True)
-def put_dropped(part_shifts: Floats, number: float, touching: Vec3) -> None:
-    """Write the part that a body drops through, -1 for none, and where the body touches it."""
+def put_dropped(part_shifts: Floats, number: float, start: Vec3) -> None:
+    """Write the part that a body drops through, -1 for none, and where the body was on it."""
     part_shifts[_DROPPED, SHIFTED_PART] = number
     for axis in range(3):
-        part_shifts[_DROPPED, SHIFT + axis] = touching[axis]
+        part_shifts[_DROPPED, SHIFT + axis] = start[axis]
 
 
 @kernel(inline=True)

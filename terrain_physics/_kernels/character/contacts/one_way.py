@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import extent_along
 from terrain_physics._kernels.character.state import layout as at
-from terrain_physics._kernels.character.state.layout import three_at
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.character.state.work import GATHERED, LOOK, may_gather, spend
 from terrain_physics._kernels.ground.candidates import (
     CANDIDATE_SIZE,
@@ -34,7 +34,7 @@ from terrain_physics._kernels.ground.table import (
     with_step_start,
 )
 from terrain_physics._kernels.math.rigid import to_local, to_world
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, ONE_WAY_COSINE, ONE_WAY_DEPTH
 from terrain_physics._kernels.types import Floats
@@ -43,20 +43,9 @@ from terrain_physics._kernels.types import Floats
 # down a slope is over the slope for a moment when it begins to drop.
 _NEAR_HEIGHTS = 3.0
 
-
-@kernel(noinline=True)
-def _gap(ground: GroundTable, body: Body, row: int, normal: Vec3, corner: Vec3) -> float:
-    """Return how far a body is before a face of a part, where its step began; < 0: behind.
-
-    ``corner`` is a corner of the face in the world. A moving face is taken where it was at the last
-    update of the body, if it came toward the body since then.
-    """
-    came_on = 0.0
-    if has_moved(movers_of(ground), row, ground.seen):
-        own = to_local(frame_now(movers_of(ground), row), corner)
-        before = to_world(frame_seen(movers_of(ground), row, ground.seen), own)
-        came_on = max(dot(normal, subtract(corner, before)), 0.0)
-    return dot(normal, subtract(ground.step_start, corner)) - extent_along(body, normal) + came_on
+# A body that drops through a part passes faces of the part that were farther ahead by up to this
+# share of its least half extent: more than the bumps of a deck, less than the next floor.
+_DROPPED_SHARE = 0.5
 
 
 @kernel(noinline=True)
@@ -65,15 +54,24 @@ def _holds(
 ) -> bool:
     """Tell whether a face of a one-way part faces its direction, with all of the body before it.
 
-    A body that drops through a part also passes all that it touches where it touches that one, such
-    as other tiles of a deck.
+    The body is taken where its step began. ``corner`` is a corner of the face in the world. The
+    body may be behind a moving face by the distance that the face came toward it since its last
+    update. A body that drops passes what it touched, such as other tiles of a deck, and faces of
+    its part that were a little farther, as on rough decks.
     """
-    gap = _gap(ground, body, row, normal, corner)
-    if dot(normal, one_way(movers_of(ground), row)) <= ONE_WAY_COSINE or gap < -ONE_WAY_DEPTH:
+    if dot(normal, one_way(movers_of(ground), row)) <= ONE_WAY_COSINE:
         return False
-    part, touching = dropped(ground.part_shifts)
-    aside = dot(normal, subtract(touching, ground.step_start))
-    return part < 0.0 or (number != part and gap + aside > ONE_WAY_DEPTH)
+    came_on, extent = 0.0, extent_along(body, normal)
+    if has_moved(movers_of(ground), row, ground.seen):
+        own = to_local(frame_now(movers_of(ground), row), corner)
+        before = to_world(frame_seen(movers_of(ground), row, ground.seen), own)
+        came_on = max(dot(normal, subtract(corner, before)), 0.0)
+    gap = dot(normal, subtract(ground.step_start, corner)) - extent
+    if gap < -ONE_WAY_DEPTH - came_on:
+        return False
+    part, start = dropped(ground.part_shifts)
+    farther = _DROPPED_SHARE * body.least if number == part else ONE_WAY_DEPTH
+    return part < 0.0 or dot(normal, subtract(start, corner)) - extent > farther
 
 
 @kernel(noinline=True)
@@ -103,54 +101,45 @@ def leave_out_passed(
 
 
 @kernel(no_refcount=True)
-def _note_dropped(state: Floats, ground: GroundTable) -> None:
+def _note_dropped(state: Floats, ground: GroundTable, center: Vec3) -> None:
     """Write to the state which one-way part a body begins to drop through, or that it ended."""
-    if state[at.GROUNDED] != 0.0 or state[at.MOVES_SEEN] < 0.0:
+    movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
+    if state[at.GROUNDED] != 0.0 or seen < 0.0:
         state[at.DROPPED] = -1.0
     velocity, normal = three_at(state, at.VELOCITY), three_at(state, at.GROUND_NORMAL)
     leaps = velocity[1] > 0.0 and dot(velocity, normal) > ONE_WAY_COSINE * length(velocity)
-    if state[at.GROUND_KIND] == at.AIRBORNE or leaps:
+    if state[at.GROUND_KIND] == at.AIRBORNE or seen < 0.0 or leaps:
         return
     number = float(state[at.GROUND_PART])
     if number < 0.0:
         number = float(state[at.BASE_PART])  # on its way up a step
-    row = mover_of(movers_of(ground), number)
-    if row > 0 and is_one_way(movers_of(ground), row) and mover_filtered(ground, number) == 0:
+    row = mover_of(movers, number)
+    if row > 0 and is_one_way(movers, row) and mover_filtered(ground, number) == 0:
         state[at.DROPPED] = number
+        put_three_at(state, at.DROPPED_FROM, to_local(frame_seen(movers, row, seen), center))
 
 
 @kernel
-def _find_touching(
-    ground: GroundTable, body: Body, origin: Vec3, number: float, candidates: Floats, count: int
-) -> bool:
-    """Note where a body would touch the nearest face of the part that it drops through.
-
-    The body is at ``origin``. Tells whether the candidates have a face of the part.
-    """
-    least, row = np.inf, mover_of(movers_of(ground), number)
-    for k in range(count):
-        if candidates[k, PART] == number:
-            normal = three(candidates, k, NORMAL)
-            gap = _gap(ground, body, row, normal, add(origin, three(candidates, k, A)))
-            if abs(gap) < least:
-                least = abs(gap)
-                put_dropped(ground.part_shifts, number, add_scaled(origin, normal, -gap))
-    return least < np.inf
-
-
-@kernel
-def _part_below(
+def _part_passed(
     ground: GroundTable, body: Body, origin: Vec3, number: float, candidates: Floats, count: int
 ) -> float:
-    """Return which of the parts that a body drops through is below its center, else ``number``."""
+    """Return which part a body passes only as it drops, -1 for none: the one below its center.
+
+    If there is none, it is ``number`` or another part aside. No candidate would let it pass else.
+    """
+    passed, movers = -1.0, movers_of(ground)
     for k in range(count):
         own = float(candidates[k, PART])
-        row = mover_of(movers_of(ground), own)
-        if is_one_way(movers_of(ground), row) and height_over(candidates, k, 0.0, 0.0) > -np.inf:
-            corner = add(origin, three(candidates, k, A))
-            if not _holds(ground, body, own, row, three(candidates, k, NORMAL), corner):
+        row = mover_of(movers, own)
+        corner = add(origin, three(candidates, k, A))
+        if is_one_way(movers, row) and not _holds(
+            ground, body, own, row, three(candidates, k, NORMAL), corner
+        ):
+            if height_over(candidates, k, 0.0, 0.0) > -np.inf:
                 return own
-    return number
+            if own == number or passed < 0.0:
+                passed = own
+    return passed
 
 
 @kernel(noinline=True)
@@ -160,11 +149,13 @@ def find_dropped(
     """Note for this update which one-way part a body drops through.
 
     The body touched the part when its mask filtered the part out, be it for one update. It drops
-    until it stands elsewhere, or until the part would let it pass in any case or is not near. So no
-    distance has to be fallen in one update. The state keeps the part in the meantime.
+    until it stands elsewhere, or until the faces that it touched would let it pass in any case or
+    are not near. So no distance has to be fallen in one update. The state keeps the part, and where
+    the body was on it. Over another tile of the deck, that is the part.
     """
+    movers = movers_of(ground)
     put_dropped(ground.part_shifts, -1.0, center)
-    _note_dropped(state, ground)
+    _note_dropped(state, ground, center)
     number = float(state[at.DROPPED])
     if number < 0.0 or mover_filtered(ground, number) == 0:
         return
@@ -176,7 +167,13 @@ def find_dropped(
     )
     spend(work, LOOK + GATHERED * came_upon)
     count = leave_out_passed(near, body, center, found, count)
-    if _find_touching(near, body, center, number, found, count):
-        state[at.DROPPED] = _part_below(near, body, center, number, found, count)
-    else:
-        state[at.DROPPED] = -1.0
+    frame = frame_now(movers, mover_of(movers, number))
+    start = to_world(frame, three_at(state, at.DROPPED_FROM))
+    put_dropped(ground.part_shifts, number, start)
+    passed = _part_passed(near, body, center, number, found, count)
+    if passed != number:
+        state[at.DROPPED] = passed
+        put_dropped(ground.part_shifts, passed, start)
+    if passed >= 0.0:
+        frame = frame_now(movers, mover_of(movers, passed))
+        put_three_at(state, at.DROPPED_FROM, to_local(frame, start))

@@ -211,6 +211,13 @@ STATE = Layout(
         allowed=_IDS,
     ),
     Column(
+        "dropped_from",
+        "where its center was on that part, in the frame of the part",
+        "m",
+        3,
+        is_hashed=False,
+    ),
+    Column(
         "walls",
         "horizontal normals of walls in its way, for pushes of others of its group; 0: none",
         width=2 * MOST_WALLS,
@@ -446,6 +453,7 @@ MOVES_SEEN = STATE.place("moves_seen")
 SQUEEZED_BY = STATE.place("squeezed_by")
 SQUEEZED = STATE.place("squeezed")
 DROPPED = STATE.place("dropped")
+DROPPED_FROM = STATE.place("dropped_from")
 WALLS = STATE.place("walls")
 WALL_GAPS = STATE.place("wall_gaps")
 
