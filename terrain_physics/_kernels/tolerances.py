@@ -8,7 +8,8 @@ imports.
 # --- Contacts of a body with the ground
 
 # Surfaces closer than this count as touching. Unit: m. Read by: character, character.contacts,
-# character.flight, character.moving_base, character.reports, character.steps, character.walk.
+# character.flight, character.moving_base, character.reports, character.sleep, character.steps,
+# character.walk.
 CONTACT_MARGIN = 1e-4
 
 # Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character.contacts,
@@ -20,7 +21,7 @@ SLOP = 1e-6
 STUCK_DEPTH = 1e-4
 
 # Depth up to which the end of an update counts as converged. Unit: m. Read by:
-# character.contacts, character.flight, character.moving_base, character.reports.
+# character, character.contacts, character.flight, character.moving_base, character.reports.
 CONVERGED_DEPTH = 1e-5
 
 # Depth in walkable ground from which a walk depenetrates a body. Unit: m. Read by:
@@ -119,7 +120,7 @@ WAKE_SHARE = 1e-9
 
 # --- Reports
 
-# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports,
+# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports, crowd,
 # terrain_physics.character.hits.
 LEAST_IMPACT = 1e-3
 

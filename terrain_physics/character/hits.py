@@ -41,7 +41,8 @@ class MoveHit(NamedTuple):
     normal : glm.vec3
         Its unit normal there, towards the body.
     speed : float
-        How fast the body ran into it, in m/s: the part of its velocity against the normal.
+        How fast the body ran into it, in m/s: the part of its velocity against the normal. Of a
+        character, how fast both approached each other.
     other : int
         Row of the other character that it was, in the order of the group's keys; -1: the ground.
     material : int

@@ -12,7 +12,13 @@ from terrain_physics._kernels.crowd.agents import (
     list_pairs,
     put_agents,
 )
-from terrain_physics._kernels.crowd.constraints import ASIDE, Displacements, put_half_planes
+from terrain_physics._kernels.crowd.constraints import (
+    ASIDE,
+    Displacements,
+    find_turns,
+    put_ends,
+    put_half_planes,
+)
 from terrain_physics._kernels.crowd.preferred_velocities import find_preferred_velocities
 from terrain_physics._kernels.crowd.solver import solve_contact_impulses
 from terrain_physics._kernels.crowd.standing_on_characters import find_characters_below
@@ -40,10 +46,15 @@ class Crowd:
     ----------
     stand_on_characters : bool
         Whether characters stand on each other.
+
+    Attributes
+    ----------
+    passes : int
+        How many passes over the characters the update takes: who pushes moves after the pushed.
     """
 
     def __init__(self, *, stand_on_characters: bool) -> None:
-        self.stand_on_characters = stand_on_characters
+        self.stand_on_characters, self.passes = stand_on_characters, 1
         self._make_room(0)
 
     def _make_room(self, count: int) -> None:
@@ -55,6 +66,7 @@ class Crowd:
         )
         self._displacements = np.empty((count, 2)), np.empty((count, 2))
         self._ends = np.empty((count, 2)), np.empty((count, 2))
+        self._turns = np.zeros(count, dtype=np.int64)
         self._rows = np.empty(count * CROWD_SIZE)
         self._make_room_for_pairs(count, _FIRST_PAIRS)
 
@@ -76,6 +88,8 @@ class Crowd:
     ) -> Floats:
         """Return the constraints of n characters among others in an update: (n * CROWD_SIZE,).
 
+        They are those of the first of ``passes`` over the characters.
+
         ``states``, ``rules`` and ``table`` are as of `update_characters`; the ``words`` (n,) are
         all different. The result is valid until the next call.
         """
@@ -95,17 +109,41 @@ class Crowd:
             self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
             longest = max(longest, self._solve(seconds, workers))
 
+        self._turns[:] = 0
         solved = guaranteed = self._displacements[0]
         for turn in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
-            moves = Displacements(solved, guaranteed, self._ends[turn % 2])
-
-            def constrain(first: int, last: int, moves: Displacements = moves) -> None:
-                known = states, rules, grid, self._pairs, moves
-                put_half_planes(*known, seconds, holds, self._rows, first, last)
-
-            workers.run(constrain, count, _HALF_PLANES_COST)
-            guaranteed = moves.ends
+            self._moves = Displacements(solved, guaranteed, self._ends[turn % 2], self._turns)
+            self._constrain(states, rules, seconds, 0, workers)
+            guaranteed = self._moves.ends
+        self.passes = find_turns(grid, self._pairs, self._turns, self._rows)
         return self._rows
+
+    def begin_pass(
+        self, states: Floats, rules: Floats, seconds: float, turn: int, threads: int | None
+    ) -> None:
+        """Constrain those whose turn it is, after those before them have moved.
+
+        Parameters
+        ----------
+        states, rules, seconds, threads
+            As of `constraints`; the states are those after the passes before.
+        turn : int
+            The number of the pass, > 0; there are ``passes`` of them in all.
+        """
+        put_ends(states, rules, self._grid, self._moves, turn, self._rows)
+        self._constrain(states, rules, seconds, turn, Workers(threads))
+
+    def _constrain(
+        self, states: Floats, rules: Floats, seconds: float, turn: int, workers: Workers
+    ) -> None:
+        """Write the half-planes of those whose turn it is; in the first pass, of all."""
+
+        def constrain(first: int, last: int) -> None:
+            known = states, rules, self._grid, self._pairs, self._moves
+            how = seconds, self.stand_on_characters, self._rows, turn
+            put_half_planes(*known, *how, first, last)
+
+        workers.run(constrain, len(self._turns), _HALF_PLANES_COST)
 
     def _list_pairs(
         self, size: float, widest: float, most: float, words: UInt64s, workers: Workers

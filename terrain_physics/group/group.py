@@ -113,15 +113,17 @@ class CharacterGroup(GroupTable):
     slopes and the ground hold a pushed character as they hold one that walks. Among characters that
     go the same way, those behind stay back by a tenth of both widths and give way to those ahead,
     so that crowds flow through doors. In `hits` and ``blocked_by``, ``other`` is the row of the
-    other character that one runs into.
+    other character that one runs into. The speed of such a hit is that at which both approached
+    each other, and there is one until they part.
 
     Characters on the same moving base go along together. Others hold back a character that a
     conveyor carries against them. If a carried character cannot go on, as at the end of a belt or
     against a wall, those behind may be carried into it; a character that a moving part pushes may
     be pushed into others too. Overlapping characters, also those put there, are pushed apart at no
-    more than 3 m/s. Others may take velocity from a character, but pushes add none to it. No
-    character steps aside by itself: dense streams head on block each other until the game steers
-    them.
+    more than 3 m/s. Others may take velocity from a character, but pushes add none to it. Walkers
+    that come face to face give way, as far as there is room: to a side, and in an order, that
+    follow from their keys. So do those who come to a door side by side. Streams head on pass each
+    other, if slowly where they fill a corridor.
 
     The top of a character is flat, and another one above does not fall below it. By
     ``heads="slide"`` it slides off to the nearest side at 3 m/s, in the air. If other characters
@@ -466,17 +468,23 @@ class CharacterGroup(GroupTable):
         with queries.reading() as ground:
             if self._data.has_material_rules:
                 put_all_factors(self._data, queries, ground.table, self._threads)
-            crowd = ALONE
+            crowd, passes, any_hits = ALONE, 1, False
             if self._crowd is not None:
                 known = states, rules, self._data.words(), seconds, ground.table
                 crowd = self._crowd.constraints(*known, self._threads)
+                passes = self._crowd.passes
 
             def advance(first: int, last: int) -> bool:
                 return update_characters(
                     *(states, draws, rules, hits, crowd), *(seconds, first, last, ground.table)
                 )
 
-            return any(Workers(self._threads).run(advance, len(self), _cost(rows.state)))
+            for turn in range(passes):
+                if self._crowd is not None and turn > 0:
+                    self._crowd.begin_pass(states, rules, seconds, turn, self._threads)
+                hits_found = Workers(self._threads).run(advance, len(self), _cost(rows.state))
+                any_hits = any(hits_found) or any_hits
+            return any_hits
 
     def __repr__(self) -> str:
         return f"<CharacterGroup: {len(self)} characters>"

@@ -1,17 +1,26 @@
-"""Walls built of blocks, to slide along and walk between, and low walls beside stairs.
+"""Walls of blocks to slide along and walk between, low walls beside stairs, blocks on characters.
 
 Each function draws one case from a seed, walks it, and returns what was measured.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics import BoxCollider, TriangleMesh
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterGroup,
+    CharacterState,
+    Ground,
+    HeightMap,
+    TriangleMesh,
+)
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.hard import corners_of
-from tests.behaviour.levels import RATES, draw_body, turned, turning
+from tests.behaviour.levels import BODIES, RATES, draw_body, turned, turning
 from tests.helpers.draws import Draws
 from tests.helpers.portable import cos, sin, times
 
@@ -73,26 +82,47 @@ def _draw_turned_body(rng):
     return collider, stand
 
 
-def walk_between(seed):
-    """Walk about between walls and blocks; return the farthest way in a frame.
+def _farthest_way(rng, mover, rate, frames):
+    """Walk about, in another direction now and then; return the farthest way in a frame.
 
-    Seen from above, as a multiple of the way asked.
+    Seen from above, as a multiple of the way asked. Only ways on the ground count.
     """
-    rng = Draws(seed)
-    ground, (collider, stand) = _yard(rng), _draw_turned_body(rng)
-    rate, speed = RATES[seed % len(RATES)], rng.uniform(0.5, 6.0)
-    mover = character(ground, collider, (0.0, stand, 0.0), resolver=rng.one_of(RESOLVERS))
-    mover.update(1 / rate)
-    farthest, until, before = 0.0, 0, mover.position64
-    for frame in range(3 * rate):
+    speed, farthest, until = rng.uniform(0.5, 6.0), 0.0, 0
+    for frame in range(frames):
         if frame >= until:
             angle = rng.uniform(0.0, 2 * math.pi)
             until = frame + round(rng.uniform(0.2, 1.0) * rate)
+        before, was_grounded = mover.position64, mover.grounded
         mover.velocity.x, mover.velocity.z = speed * cos(angle), speed * sin(angle)
-        mover.update(1 / rate)
+        is_grounded = mover.update(1 / rate).grounded
         x, _, z = np.subtract(mover.position64, before)
-        farthest, before = max(farthest, math.hypot(x, z)), mover.position64
+        if was_grounded and is_grounded:
+            farthest = max(farthest, math.hypot(x, z))
     return farthest / (speed / rate)
+
+
+def walk_between(seed):
+    """Walk about between walls and blocks; return the farthest way in a frame."""
+    rng = Draws(seed)
+    ground, (collider, stand) = _yard(rng), _draw_turned_body(rng)
+    rate = RATES[seed % len(RATES)]
+    mover = character(ground, collider, (0.0, stand, 0.0), resolver=rng.one_of(RESOLVERS))
+    mover.update(1 / rate)
+    return _farthest_way(rng, mover, rate, 3 * rate)
+
+
+def walk_between_banks(seed):
+    """Walk about on a map of level ways and steep banks; return the farthest way in a frame."""
+    rng, rate = Draws(seed), RATES[seed % len(RATES)]
+    cell = rng.one_of([0.25, 0.5, 1.0])
+    high = rng.uniform(0.0, 1.0, 64, 64) < rng.uniform(0.05, 0.45)
+    ground = HeightMap(high * rng.uniform(0.5, 4.0), cell_size=cell)
+    (collider, stand), (x, z) = _draw_turned_body(rng), rng.uniform(20.0, 44.0, 2) * cell
+    start = (x, float(ground.height_at(x, z)) + stand + 0.5, z)
+    mover = character(ground, collider, start, resolver=rng.one_of(RESOLVERS))
+    for _ in range(rate):
+        mover.update(1 / rate)
+    return _farthest_way(rng, mover, rate, 3 * rate)
 
 
 def beside_parapet(seed):
@@ -116,3 +146,123 @@ def beside_parapet(seed):
         mover.update(1 / rate)
         heights.append(mover.position64[1])
     return float(-np.diff(heights).min())
+
+
+def crate_on_head(seed, *, rate=60, resolver="shuffled", moves=False):
+    """Put a crate where the head of a capsule is that stands beside another.
+
+    Return (how far below the floor it ever was, and still is a second after both are gone).
+    """
+    ground = Ground([HeightMap(np.zeros((64, 64)))])
+    low, high = ground.add(TriangleMesh.box((1, 1, 1))), TriangleMesh.box((1, 1, 1))
+    ground.move(low, ((30.5, 0.5, 35.5), np.eye(3)))
+    body, start = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), (30.115, 0, 36.4)
+    mover = character(ground, body, start, resolver=resolver, seed=seed)
+    key = ground.add(high) if moves else -1
+    mover.update(1 / rate)
+    if not moves:
+        key = ground.add(high)
+    ground.move(key, ((30.5, 1.5, 36.5), np.eye(3)))
+    deepest = 0.0
+    for _ in range(rate):
+        mover.update(1 / rate)
+        deepest = max(deepest, -mover.position64[1])
+    ground.remove(low)
+    ground.remove(key)
+    for _ in range(rate):
+        mover.update(1 / rate)
+    return deepest, abs(mover.position64[1])
+
+
+def who_was_saved_below(depth):
+    """Return a character of a saved state that stands asleep, jammed with its feet in a map."""
+    mover = character(
+        HeightMap(np.zeros((64, 64))), CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), (30, 0, 30)
+    )
+    for _ in range(30):
+        mover.update(1 / 60)
+    saved = mover.state().to_dict()
+    place = [30.0, -depth, 30.0]
+    is_below = float(depth > 0.9)
+    jammed = {"converged": is_below, "penetration": depth * (1.0 - is_below), "below": is_below}
+    saved["values"].update(jammed, position=place, last_place=place)
+    mover.restore(CharacterState.from_dict(saved))
+    return mover
+
+
+class Built(NamedTuple):
+    """The result of building on characters."""
+
+    below: float  # the farthest that one was in the ground at the end of any frame, in meters
+    stuck: int  # those not free a second after all blocks are gone
+    frames: int  # of all characters together
+
+
+def _plane(rng, slopes):
+    """Return a map or a mesh of a tilted plane."""
+    if rng.chance(0.5):
+        z, x = np.mgrid[-12:13, -12:13] * 2.0
+        return HeightMap(x * slopes[0] + z * slopes[1], origin=(-24, 0, -24), cell_size=2.0)
+    corners = [(x, slopes[0] * x + slopes[1] * z, z) for x in (-24.0, 24.0) for z in (-24.0, 24.0)]
+    return TriangleMesh(corners, [(0, 1, 2), (2, 1, 3)])
+
+
+def _least_gap(name, centers, slopes):
+    """Return the least distance between upright bodies and a plane; < 0: one is in it."""
+    normal = np.array([-slopes[0], 1.0, -slopes[1]])
+    normal /= math.sqrt(normal @ normal)
+    body = BODIES[name][0]
+    extent = {
+        "sphere": lambda: body.radius,
+        "capsule": lambda: body.radius + normal[1] * (0.5 * body.height - body.radius),
+        "box": lambda: np.abs(normal) @ np.array(body.half_extents64),
+    }[name]()
+    return float((centers @ normal).min() - extent)
+
+
+def _near(rng, center):
+    """Return where to put a block near a body: often on a grid of meters, and on the body."""
+    place = center + rng.uniform(-1.2, 1.2, 3)
+    return np.round(place) if rng.chance(0.4) else place
+
+
+def _build(rng, ground, blocks, centers):
+    """Add, move or remove a block near one of many characters."""
+    place, kind = _near(rng, centers[rng.below(len(centers))]), rng.below(4)
+    if kind < 2 and len(blocks) < 12:
+        size = rng.uniform(0.3, 2.0, 3) if rng.chance(0.5) else (1.0, 1.0, 1.0)
+        key = ground.add(TriangleMesh.box(size))
+        ground.move(key, (place, np.eye(3)))
+        blocks.append(key)
+    elif kind == 2 and blocks:
+        ground.move(blocks[rng.below(len(blocks))], (place, np.eye(3)))
+    elif blocks:
+        ground.remove(blocks.pop(rng.below(len(blocks))))
+
+
+def build(seed, seconds=3.0):
+    """Build on, beside and under characters on open ground, then take all blocks away."""
+    rng = Draws(seed)
+    name, collider, stand, _ = draw_body(rng)
+    rate, count = rng.one_of(RATES), rng.whole(1, 9)
+    slopes = rng.uniform(-0.4, 0.4, 2) * rng.chance(0.5)
+    ground, blocks = Ground([_plane(rng, slopes)]), []
+    group = CharacterGroup(ground, collider, collide=rng.chance(0.5))
+    places = rng.uniform(-3.0, 3.0, count, 2)
+    heights = places @ slopes + 1.3 * stand
+    rules = {"resolver": rng.one_of(RESOLVERS), "slope_limit": 0.8}
+    group.add_many(range(count), np.insert(places, 1, heights, axis=1), seeds=range(count), **rules)
+    below, frames = -math.inf, round(seconds * rate)
+    often = rng.uniform(4.0, 20.0) / rate
+    for frame in range(frames + rate):
+        if frame < frames and rng.chance(often):
+            _build(rng, ground, blocks, group.positions)
+        if frame == frames:
+            while blocks:
+                ground.remove(blocks.pop())
+        if rng.chance(4.0 / rate):
+            group.walk(*(rng.uniform(-3.0, 3.0, 2, count) * (frame < frames)))
+        result = group.update(1 / rate)
+        below = max(below, -_least_gap(name, group.positions, slopes))
+    free = result.converged & (result.penetrations < 1e-3)
+    return Built(below, int(count - free.sum()), (frames + rate) * count)

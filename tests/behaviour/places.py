@@ -6,9 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics import BoxCollider, CapsuleCollider, SphereCollider
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    Ground,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
 from tests.behaviour import lands
-from tests.behaviour.drive import FRAME, HALF_EXTENTS, STAND, character, push
+from tests.behaviour.drive import FRAME, HALF_EXTENTS, RESOLVERS, STAND, character, push
+from tests.behaviour.levels import RATES, draw_body
 from tests.behaviour.rough import gaps, land_of
 from tests.helpers.draws import Draws
 from tests.helpers.portable import length_of, sin, tan
@@ -76,6 +84,59 @@ def rescue(shape, below, walking, count, resolver="shuffled"):
         else:
             return Rescue(-1, fastest, reported)
     return Rescue(most, fastest, reported)
+
+
+class AtSide(NamedTuple):
+    """The result of going into the side of a map."""
+
+    lifted: float  # by all updates together, in meters
+    inside: float  # the farthest that its center was in the rock, in meters
+
+
+def _floor(height):
+    """Return a mesh of 60 x 60 m at a height."""
+    corners = [(x, height, z) for x in (-30.0, 30.0) for z in (-30.0, 30.0)]
+    return TriangleMesh(corners, [(0, 1, 2), (2, 1, 3)])
+
+
+def _beside_rock(kind, high):
+    """Return a ground with a floor at 0 within 4 m of the middle, and a rock around it."""
+    if kind == "hole":
+        holes = np.zeros((24, 24), dtype=bool)
+        holes[8:16, 8:16] = True
+        rock = HeightMap(np.full((25, 25), high), holes=holes, origin=(-12, 0, -12), thickness=90)
+        return Ground([rock, _floor(0.0)])
+    size = np.zeros((9, 9))
+    rocks = [
+        HeightMap(size + high, origin=(8.0 * x - 4.0, 0, 8.0 * z - 4.0), border="open")
+        for x in (-1, 0, 1)
+        for z in (-1, 0, 1)
+        if x or z
+    ]
+    floor = HeightMap(size, origin=(-4, 0, -4), border="open") if kind == "tiles" else _floor(0.0)
+    return Ground([floor, *rocks])
+
+
+def into_side(seed):
+    """Walk, run or jump into the side of a rock, and along it."""
+    rng = Draws(seed)
+    _, collider, stand, _ = draw_body(rng)
+    rate, speed, jump = rng.one_of(RATES), rng.uniform(2.0, 15.0), rng.uniform(2.0, 8.0)
+    high = rng.uniform(0.3, 3.0) if rng.chance(0.7) else rng.uniform(3.0, 30.0)
+    ground = _beside_rock(rng.one_of(("tiles", "hole", "floor")), high)
+    x, z = rng.uniform(-3.0, 3.0, 2)
+    mover = character(ground, collider, (x, stand, z), resolver=rng.one_of(RESOLVERS), seed=seed)
+    lifted, inside, jumps = 0.0, -math.inf, rng.chance(0.5)
+    for frame in range(2 * rate):
+        if frame % (rate // 2) == 0:
+            angle = rng.uniform(0.0, 2.0 * math.pi)
+        push(mover, angle, speed)
+        if jumps and mover.grounded and rng.chance(4.0 / rate):
+            mover.velocity.y = jump
+        lifted += mover.update(1 / rate).lifted
+        x, y, z = mover.position64
+        inside = max(inside, min(max(abs(x), abs(z)) - 4.0, high - y))
+    return AtSide(lifted, inside)
 
 
 def thrown(shape, direction, speed=1000.0, resolver="shuffled"):

@@ -61,3 +61,19 @@ def test_a_ceiling_stops_a_jump(shape, resolver):
 @pytest.mark.parametrize("shape", COLLIDERS)
 def test_saved_runs_go_on_with_the_same_bits(shape, resolver):
     assert places.saved_runs_agree(shape, resolver)
+
+
+def led_in(count):
+    """Return the seeds of walks and jumps that lead into the side of a rock, with the figures."""
+    found = {seed: places.into_side(seed) for seed in range(count)}
+    return {seed: f for seed, f in found.items() if f.lifted > 1e-3 or f.inside > 1e-3}
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.full)])
+def test_who_goes_into_the_side_of_a_map_is_stopped(count):
+    assert not led_in(count)
+
+
+@pytest.mark.long
+def test_all_who_go_into_the_side_of_a_map():
+    assert not led_in(2000)

@@ -1,8 +1,12 @@
 """Crowds whose characters collide come to rest, overlap nowhere and go to sleep."""
 
+import math
+
+import numpy as np
 import pytest
 
-from tests.behaviour import throngs
+from tests.behaviour import passing, throngs
+from tests.helpers.draws import Draws
 
 # To rounding: nobody goes farther than into its share of a gap.
 MOST_OVERLAP = 1e-6
@@ -56,3 +60,53 @@ def test_a_crowd_flows_around_a_bend(count, seconds):
     overlap, through = throngs.corridor(count, seconds)
     assert overlap <= MOST_OVERLAP
     assert through == count
+
+
+def in_rows(rows, columns):
+    """Return places side by side before a door, as far to the left of it as to the right."""
+    x, z = np.meshgrid(0.9 * (np.arange(columns) - 0.5 * (columns - 1)), -1.5 - np.arange(rows))
+    return np.stack([x.ravel(), z.ravel()], axis=1)
+
+
+@pytest.mark.parametrize(("rows", "columns", "seconds"), [(5, 2, 8.0)])
+@pytest.mark.parametrize("rate", [20, pytest.param(60, marks=pytest.mark.full)])
+def test_those_side_by_side_get_through_a_door(rows, columns, seconds, rate):
+    found = passing.door(in_rows(rows, columns), 1.4, rate, Draws(0), 0, seconds)
+    assert passing.flows(found)
+    assert found.through == found.count
+
+
+def test_a_ring_crosses_its_middle():
+    found = passing.ring(16, 20, Draws(0), 0, seconds=12.0)
+    assert passing.flows(found)
+    assert found.through == 16
+
+
+def test_two_streams_pass_each_other():
+    found = passing.streams(3.0, 2, 5, 20, Draws(0), 0, seconds=15.0)
+    assert passing.flows(found)
+    assert found.through >= 15
+
+
+@pytest.mark.parametrize(("speed", "rate"), [(15.0, 60), (40.0, 60), (6.0, 20), (600.0, 60)])
+@pytest.mark.parametrize("mass", [math.inf, 80.0])
+def test_who_runs_into_one_is_told_once_how_fast(speed, rate, mass):
+    for frames in (0.3, 1.0, 2.4):
+        assert passing.is_told_once(passing.arrival("capsule", speed, rate, mass, 0.0, frames))
+
+
+def failing(case, is_good, count):
+    """Return the seeds whose figures are not good, with the figures."""
+    found = ((seed, case(seed)) for seed in range(count))
+    return {seed: figures for seed, figures in found if not is_good(figures)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [passing.door_case, passing.ring_case, passing.streams_case])
+def test_all_crowds_get_on(case):
+    assert not failing(case, passing.flows, 700)
+
+
+@pytest.mark.long
+def test_all_arrivals_are_told_once():
+    assert not failing(passing.arrival_case, passing.is_told_once, 2000)

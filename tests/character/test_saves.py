@@ -195,7 +195,7 @@ class TestTable:
         ]
 
     def test_the_tables_of_characters(self):
-        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (80, 36, 126)
+        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (87, 36, 133)
         names = [column.name for column in layout.SAVED.columns]
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in layout.SAVED.columns)

@@ -110,6 +110,8 @@ def _places() -> Iterator[Any]:
         yield places.thrown(shape, (x + 0.13, y - 0.07, 0.21 - x * y), resolver=resolver)
     for pair in PAIRS:
         yield places.jump_below(2.2, *pair), places.saved_runs_agree(*pair, frames=200, save_at=100)
+    for seed in range(12):
+        yield places.into_side(seed)
 
 
 def _crowds() -> Iterator[Any]:
@@ -192,7 +194,7 @@ def _mesh_levels() -> Iterator[Any]:
 
 def _blocks() -> Iterator[Any]:
     for seed in range(12):
-        yield blocks.slide(seed), blocks.beside_parapet(seed)
+        yield blocks.slide(seed), blocks.beside_parapet(seed), blocks.build(seed)
 
 
 def _stops() -> Iterator[Any]:

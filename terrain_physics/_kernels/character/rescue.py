@@ -2,18 +2,33 @@
 
 from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
-from terrain_physics._kernels.character.contacts.resolve import clearing_rise, resolve, rise_of_feet
+from terrain_physics._kernels.character.contacts.find_contacts import (
+    Manifold,
+    is_buried,
+    list_contacts,
+)
+from terrain_physics._kernels.character.contacts.resolve import (
+    Resolved,
+    clearing_rise,
+    is_pressed,
+    out_of_maps,
+    resolve,
+    rise_of_feet,
+)
 from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.reports.report import report_ground
 from terrain_physics._kernels.character.state import layout as at
-from terrain_physics._kernels.character.state.layout import put_three_at, three_at
+from terrain_physics._kernels.character.state.layout import (
+    SIMULTANEOUS,
+    put_three_at,
+    three_at,
+)
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace, largest_component
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.ground.table import GroundTable
-from terrain_physics._kernels.math.vec3 import Vec3, add
-from terrain_physics._kernels.tolerances import CONTACT_MARGIN
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH
 from terrain_physics._kernels.types import Floats
 
 # Speed of a body that rises from deep below the ground, and its least rise in an update.
@@ -35,8 +50,8 @@ def depenetrate(
     """Take a body out of the ground that it was put into, before its first step.
 
     A body in the air is lifted out of a map in every update. A walker that nothing has disturbed is
-    not checked. A jammed walker, one that did not converge in its last update, is treated as newly
-    placed: the same happens after a load, so both continue identically.
+    not checked. A jammed walker is treated as newly placed in every update, so that it comes free
+    once there is room: the same happens after a load, so both continue identically.
 
     Returns
     -------
@@ -45,10 +60,12 @@ def depenetrate(
         that was too much work: the motion given, and 0.
     """
     walking = motion.footing.walking
-    is_checked = not motion.footing.grounded or state[at.MOVED] != 0.0 or state[at.CONVERGED] == 0.0
-    is_below = not is_teleported and state[at.BELOW] != 0.0
+    is_carried = not is_teleported and state[at.ON_MOVING_BASE] != 0.0
+    is_below = is_carried and state[at.BELOW] != 0.0
+    is_jammed = state[at.CONVERGED] == 0.0 or (state[at.BELOW] != 0.0 and not is_carried)
+    is_checked = not motion.footing.grounded or state[at.MOVED] != 0.0 or is_jammed
     if is_checked and walking:
-        depth = 0.0 if is_teleported else float(state[at.PENETRATION])
+        depth = _depth_left(state, is_teleported)
         is_checked = _is_worse(scene, motion.offset, depth, is_below)
         if is_checked:  # its depenetration takes one update, however far it leads
             far = pace.far + largest_component(scene.body.half_extents)
@@ -59,6 +76,13 @@ def depenetrate(
     if is_spent(scene.work):
         return scene, motion, 0.0
     return scene, out, left
+
+
+@kernel(inline=True, no_refcount=True)
+def _depth_left(state: Floats, is_teleported: bool) -> float:
+    """Return the depth at which moving parts are known to press a body against still ground."""
+    is_squeezed = state[at.SQUEEZED_BY] >= 0.0 and not is_teleported
+    return float(state[at.PENETRATION]) if is_squeezed else 0.0
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -72,14 +96,34 @@ def _is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
     return is_deeper or (is_buried(scene, offset) and not is_below)
 
 
+@kernel(inline=True, no_refcount=True)
+def _unless_worse(scene: Scene, offset: Vec3, manifold: Manifold, out: Resolved) -> Resolved:
+    """Return the result of depenetration from an offset, or of staying there if there is no room.
+
+    A body that does not come free moves only if it is less deep then, and in nothing deeper than
+    before. Solid ground pushes it out even so. Farther than it extends, nothing is known of meshes.
+    """
+    depth, (x, y, z) = max(manifold.depth, manifold.overlap), subtract(out.offset, offset)
+    reach = largest_component(scene.body.half_extents)
+    if largest_component((x, min(y, 0.0), z)) <= reach and (
+        out.depth <= CONVERGED_DEPTH
+        or (out.depth < depth - CONTACT_MARGIN and not is_pressed(scene, offset, out.offset))
+    ):
+        return out
+    offset = out_of_maps(scene, offset)
+    count, deepest, overlap = list_contacts(scene, offset)
+    depth = max(deepest, overlap)
+    return replaced(out, offset=offset, contacts=count, depth=depth, lifted=0.0)
+
+
 @kernel(noinline=True, no_refcount=True)
 def _rescue(
     movement: MovementRules, motion: Motion, scene: Scene, delta_time: float, is_below: bool
 ) -> tuple[Motion, float]:
     """Lift a body with its center below the surface of a map, and depenetrate a walking one.
 
-    Takes a motion at the base of its scene, before the first step. A body that the last update left
-    below the surface is not lifted.
+    Takes a motion at the base of its scene, before the first step. A body that a moving base
+    carries below the surface, as through a mountain, is not lifted.
 
     Returns
     -------
@@ -100,11 +144,14 @@ def _rescue(
             return replaced(motion, offset=offset, tally=tally), up - most
     if not motion.footing.walking:
         return replaced(motion, offset=offset, tally=tally), 0.0
-    # Walkable ground only lifts the body, as in a walk.
+    # As in a walk, walls push all at once, and walkable ground only lifts the body.
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     manifold, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
     up = rise_of_feet(scene, offset, manifold.contacts, most, movement.walkable)
     offset = add(offset, (0.0, up, 0.0))
-    out = resolve(scene, offset, list_contacts(scene, offset), movement.max_rounds, CONTACT_MARGIN)
+    manifold = list_contacts(scene, offset)
+    out = resolve(scene, offset, manifold, movement.max_rounds, CONTACT_MARGIN, movement.guarded)
+    out = _unless_worse(scene, offset, manifold, out)
     tally = replaced(
         tally,
         contacts=out.contacts,

@@ -14,7 +14,8 @@ In this order:
  9.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
 10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
 11.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
-12. `end_among_others`: note the characters that were hit, and take the push out of the velocity.
+12. `end_among_others`: note the characters that were hit, and take the push out of the velocity;
+    `remember_encounters`: keep who is touched, and how far the heading turns among others.
 13. `settle`, `report_character_below`: write place, velocity and ground to the state.
 14. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
 15. `settle_moving_base`, `note_contact_signature`: make ready for the next update, or for sleep.
@@ -22,7 +23,7 @@ In this order:
 
 from typing import NamedTuple
 
-from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._intrinsics import borrow, keep, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import upright_radius
 from terrain_physics._kernels.character.contacts.one_way import find_dropped
@@ -46,12 +47,14 @@ from terrain_physics._kernels.character.moving_base.squeeze import carry_and_squ
 from terrain_physics._kernels.character.others.half_planes import (
     CROWD_SIZE,
     has_met_others,
+    has_turn,
     is_pushed,
 )
 from terrain_physics._kernels.character.others.standing_on_characters import (
     is_over_characters,
     report_character_below,
 )
+from terrain_physics._kernels.character.others.touched import remembers_others
 from terrain_physics._kernels.character.others.walls import remember_walls
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, OWN, HitLog, find_steps
 from terrain_physics._kernels.character.reports.settle import settle
@@ -72,7 +75,11 @@ from terrain_physics._kernels.character.state.motion import Motion, MovementRule
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
 from terrain_physics._kernels.character.state.work import begin, is_spent
-from terrain_physics._kernels.character.steps.step_among_others import Others, end_among_others
+from terrain_physics._kernels.character.steps.step_among_others import (
+    Others,
+    end_among_others,
+    remember_encounters,
+)
 from terrain_physics._kernels.character.steps.take_steps import begin_motion, take_steps
 from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts, put_dropped
@@ -111,6 +118,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     state, rules, log = character.state, character.rules, HitLog(character.hits)
     body = unpack_body(rules)
     is_teleported = teleport_or_nudge(state, rules, body)
+    is_new = state[at.MOVES_SEEN] < 0.0  # it may be put into anything, and takes any way out
     moving_base, has_moving_ground = no_moving_base(state), _concerns_moving_parts(state, ground)
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
     spot = center_at(state, rules)
@@ -122,6 +130,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
+    movement = replaced(movement, guarded=not is_new)
     path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
     scene, motion, left = depenetrate(
@@ -178,9 +187,9 @@ def _take_steps_and_settle(
     log: HitLog,
 ) -> None:
     """Take the steps of an update, and write its results: state, hits, and walls near the body."""
-    crowd, before = others.crowd, three_at(state, at.OWN_VELOCITY)
+    crowd = others.crowd
     was_on_character = state[at.GROUND_KIND] == at.ON_CHARACTER
-    put_three_at(log.rows, OWN, before)
+    put_three_at(log.rows, OWN, three_at(state, at.OWN_VELOCITY))
     if not is_spent(scene.work):
         begin(scene.work, 0.0)  # depenetration must not shorten the budget of the steps
     scene, ground, motion, encounter, limit = take_steps(
@@ -189,7 +198,9 @@ def _take_steps_and_settle(
     met_walls = motion.tally.hits > 0
     if has_met_others(crowd):
         radius = upright_radius(scene.body)
-        motion = end_among_others(others, encounter, log, motion, before, radius)
+        motion = end_among_others(others, encounter, log, motion, radius)
+    if remembers_others(state, crowd):
+        remember_encounters(state, others, motion)
     put_three_at(state, at.OWN_VELOCITY, motion.velocity)
     settle(state, movement, motion, scene, others.seconds, limit)
     center = add(motion.origin, motion.offset)
@@ -258,16 +269,18 @@ def update_characters(
 
     ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
     (n * HITS_SIZE,) are the rows of all characters, one after another. ``crowd`` (n * CROWD_SIZE,)
-    holds the constraints of each, as of `put_half_planes`; it is empty (0,) if characters ignore
-    each other. A sleeping character that nothing disturbed stays the same, bit for bit, and so does
-    one that wakes with the same contact signature. Tells whether any character hit something.
+    holds the constraints of each, as of `put_half_planes`, and only those move whose turn it is; it
+    is empty (0,) if characters ignore each other. A sleeping character that nothing disturbed stays
+    the same, bit for bit, and so does one that wakes with the same contact signature. Tells whether
+    any character hit something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     hits, crowd = borrow(hits), borrow(crowd)
     moves = moves_counted(table)
     while first < last:
         state, own_rules = _row(states, first, at.STATE_SIZE), _row(rules, first, at.RULES_SIZE)
-        if not _sleeps_on(state, own_rules, _row(crowd, first, CROWD_SIZE), moves):
+        own_crowd = _row(crowd, first, CROWD_SIZE)
+        if has_turn(own_crowd) and not _sleeps_on(state, own_rules, own_crowd, moves):
             break
         first += 1
     if first == last:
@@ -276,7 +289,7 @@ def update_characters(
     for i in range(first, last):
         state, own_rules = _row(states, i, at.STATE_SIZE), _row(rules, i, at.RULES_SIZE)
         own_crowd, own_hits = _row(crowd, i, CROWD_SIZE), _row(hits, i, HITS_SIZE)
-        if _sleeps_on(state, own_rules, own_crowd, moves):
+        if not has_turn(own_crowd) or _sleeps_on(state, own_rules, own_crowd, moves):
             continue
         own_memory = borrow_memory(memory)
         ground = ground_at(table, int(own_rules[at.MASK]), own_memory.part_shifts)

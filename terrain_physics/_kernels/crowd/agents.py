@@ -66,7 +66,11 @@ SECONDS_IN_AIR = BASE_DISPLACEMENT + 10
 # How far its foot may be below the top of a character that it rolls onto over an edge of ground.
 ROLL_DEPTH = BASE_DISPLACEMENT + 11
 TRAVEL = BASE_DISPLACEMENT + 12  # length of the longer of its own and its solved displacement
-AGENT_SIZE = BASE_DISPLACEMENT + 13
+# A number that follows from its key, -1..1: it breaks ties, and tells agents apart.
+RANK = BASE_DISPLACEMENT + 13
+ZEAL = BASE_DISPLACEMENT + 14  # share that is left of the rules for those who meet; see CIRCLING
+MEETING = BASE_DISPLACEMENT + 15  # how squarely it meets another agent at most, 0..1
+AGENT_SIZE = BASE_DISPLACEMENT + 16
 
 # Columns of a pair, which is a contact of one agent with another one near it. Impulses are
 # displacements times mass, as in position-based dynamics, in meters times _UNIT_MASS.
@@ -78,7 +82,12 @@ OWN_INVERSE_MASS, OTHER_INVERSE_MASS = 5, 6  # in this contact: an agent ahead y
 EFFECTIVE_MASS = 7  # impulse per meter of missing gap; 0: they cannot touch in this update
 IMPULSE = 8  # accumulated contact impulse
 EXTRAPOLATED_IMPULSE = 9  # contact impulse, extrapolated by Nesterov's acceleration
-PAIR_SIZE = 10
+# Direction in which the agent gives way to the other one, which it meets, two numbers; its length
+# is how squarely they meet, 0..1.
+WAY_ASIDE = 10
+FOLLOWS = 12  # how alike the headings of both are, 0..1
+WAITS = 13  # 1: the agent moves after the other one, which it pushes away
+PAIR_SIZE = 14
 
 # Largest speed at which overlapping agents are parted.
 DEPENETRATION_SPEED = 3.0  # m/s, of both together
@@ -163,7 +172,8 @@ def _put_agent(
         _put_base_displacement(state, rules, body, center, seconds, ground, agent)
     height = center[1] + agent[BASE_RISE]
     agent[BOTTOM], agent[TOP] = height - body.half_extents[1], height + body.half_extents[1]
-    displacement, velocity = free_displacement(initial_motion(state, rules), seconds)
+    motion = initial_motion(state, rules)
+    displacement, velocity = free_displacement(motion, seconds)
     agent[RADIUS] = upright_radius(body)
     agent[AGENT_MASS], agent[INVERSE_MASS] = rules[at.MASS], _inverse_mass(float(rules[at.MASS]))
     agent[SWEPT_BOTTOM] = agent[BOTTOM] + min(displacement[1], 0.0)
@@ -188,6 +198,7 @@ def _put_agent(
     agent[FLOOR_HEIGHT], agent[FLOOR_CHARACTER], agent[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
     agent[SLIDE], agent[SLIDE + 1], agent[SECONDS_IN_AIR] = 0.0, 0.0, state[at.AIR_TIME]
     agent[ROLL_DEPTH] = _ROLL_SHARE * agent[RADIUS] if holds else -np.inf
+    agent[ZEAL] = 1.0 - state[at.CIRCLING] if motion.walking else 0.0
 
 
 @kernel(inline=True)
@@ -361,10 +372,27 @@ def _is_beside(agents: Floats, i: int, k: int, distance2: float, radii: float) -
 
 
 @kernel(inline=True)
+def _rank(word: np.uint64) -> float:
+    """Return a number between -1 and 1, chosen by a random word; 0 is left out."""
+    return float(word >> np.uint64(12)) * 2.0**-51 - (1.0 - 2.0**-52)
+
+
+@kernel(inline=True)
 def any_direction(word: np.uint64) -> tuple[float, float]:
     """Return a unit direction toward positive X, chosen by a random word."""
     t = float(word >> np.uint64(12)) * 2.0**-51 - 1.0
     return (1.0 - t * t) / (1.0 + t * t), 2.0 * t / (1.0 + t * t)
+
+
+@kernel(inline=True)
+def _drawn_direction(words: UInt64s, order: Int64s, i: int, k: int) -> tuple[float, float]:
+    """Return a unit direction drawn from the words of two agents.
+
+    Seen from the other agent the direction is the opposite, bit for bit.
+    """
+    a, b = words[order[i]], words[order[k]]
+    x, z = any_direction(a ^ b)
+    return (x, z) if a < b else (-x, -z)
 
 
 @kernel
@@ -381,9 +409,8 @@ def _normal_and_gap(
     gap = distance - float(agents[i, RADIUS] + agents[k, RADIUS])
     if distance > 0.0:
         return x / distance, z / distance, gap
-    a, b = words[order[i]], words[order[k]]
-    x, z = any_direction(a ^ b)
-    return (x, z, gap) if a < b else (-x, -z, gap)
+    x, z = _drawn_direction(words, order, i, k)
+    return x, z, gap
 
 
 @kernel(inline=True, no_refcount=True)
@@ -393,6 +420,41 @@ def mass_share(agents: Floats, i: int, k: int) -> float:
     if own == 0.0:
         return 0.5 if other == 0.0 else 1.0
     return 0.0 if other == 0.0 else own / (own + other)
+
+
+@kernel(no_refcount=True)
+def _meeting(agents: Floats, i: int, k: int, x: float, z: float, gap: float) -> float:
+    """Return how squarely two agents walk into each other, 0..1; (x, z) is their normal.
+
+    They do not meet if their headings differ by less than 60 degrees, or far from each other. An
+    agent that hardly moves, as at its goal, hardly meets others.
+    """
+    reach = length_2d(agents[i], OWN_DISPLACEMENT) + length_2d(agents[k], OWN_DISPLACEMENT)
+    if gap > reach + following_gap(agents, i, k):
+        return 0.0
+    a, b = float(agents[i, HEADING]), float(agents[i, HEADING + 1])
+    c, d = float(agents[k, HEADING]), float(agents[k, HEADING + 1])
+    toward, back = a * x + b * z, -(c * x + d * z)
+    facing = min(0.5 - (a * c + b * d), 1.0)
+    own, other = length_2d(agents[i], VELOCITY), length_2d(agents[k], VELOCITY)
+    if min(toward, back, facing, own, other) <= 0.0:
+        return 0.0
+    zeal = min(float(agents[i, ZEAL]), float(agents[k, ZEAL]))
+    return zeal * toward * back * facing * min(own, other) / max(own, other)
+
+
+@kernel
+def _put_pair(
+    agents: Floats, words: UInt64s, order: Int64s, i: int, k: int, pair: Floats
+) -> None:  # fmt: skip
+    """Write what a pair of agents is before anyone moves, and how squarely agent i meets others."""
+    x, z, gap = _normal_and_gap(agents, words, order, i, k)
+    pair[NORMAL], pair[NORMAL + 1], pair[GAP] = x, z, gap
+    pair[MASS_SHARE], pair[WAITS] = mass_share(agents, i, k), 0.0
+    meeting = _meeting(agents, i, k, x, z, gap)
+    x, z = _drawn_direction(words, order, i, k)
+    pair[WAY_ASIDE], pair[WAY_ASIDE + 1] = meeting * x, meeting * z
+    agents[i, MEETING] = max(float(agents[i, MEETING]), meeting)
 
 
 @kernel(inline=True)
@@ -480,9 +542,8 @@ def list_pairs(
                     gap = math.sqrt(distance2) - radii
                     count = _insert_nearest(near, gaps, keys, count, k, gap, words[order[k]])
         needed, counts[i] = max(needed, count), min(count, room)
+        agents[i, RANK], agents[i, MEETING] = _rank(words[order[i]]), 0.0
         for j in range(counts[i]):
-            k, pair = near[j], pairs.rows[i, j]
-            others[i, j] = k
-            pair[NORMAL], pair[NORMAL + 1], pair[GAP] = _normal_and_gap(agents, words, order, i, k)
-            pair[MASS_SHARE] = mass_share(agents, i, k)
+            others[i, j] = near[j]
+            _put_pair(agents, words, order, i, near[j], pairs.rows[i, j])
     return needed

@@ -17,6 +17,7 @@ from terrain_physics._kernels.crowd.agents import (
     COUPLING,
     EFFECTIVE_MASS,
     EXTRAPOLATED_IMPULSE,
+    FOLLOWS,
     GAP,
     IMPULSE,
     MASS_SHARE,
@@ -83,8 +84,8 @@ def _find_coupling(
             pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE], pair[EFFECTIVE_MASS] = 0.0, 0.0, 0.0
             if _may_collide(agents, i, k, pair):
                 pair[EFFECTIVE_MASS] = 1.0
-                if pair[ALLOWED_APPROACH] > 0.0:
-                    together = _displacement_together(agents, i, k, pair)
+                if pair[ALLOWED_APPROACH] > 0.0 and pair[FOLLOWS] > 0.0:
+                    together = pair[FOLLOWS] * _displacement_together(agents, i, k, pair)
                     pair[ALLOWED_APPROACH] = max(pair[ALLOWED_APPROACH] - together, 0.0)
                 x, z = float(pair[NORMAL]), float(pair[NORMAL + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact, overlap_alone
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
@@ -34,8 +35,13 @@ from terrain_physics._kernels.character.state.work import (
     spend,
 )
 from terrain_physics._kernels.ground.candidates import (
+    NORMAL,
     THICKNESS,
+    A,
+    B,
+    C,
     height_over,
+    put_three,
     surface_at,
     three,
 )
@@ -43,11 +49,22 @@ from terrain_physics._kernels.ground.nearby import (
     around_body,
     column_of,
     next_near,
+    widened,
 )
 from terrain_physics._kernels.math.random64 import shuffle
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
+    CONVERGED_DEPTH,
     LEAST_RISE,
     SAME_NORMAL_COSINE,
     SLOP,
@@ -56,6 +73,13 @@ from terrain_physics._kernels.tolerances import (
 
 # Farthest that pushing out may move a body, as a multiple of the rise straight up.
 _FARTHEST_PUSH = 2.0
+
+# Farthest that a body is lifted out of what it overlaps, as a multiple of the overlap: the way up
+# along a slope of more than 89 degrees.
+_FARTHEST_RISE = 100.0
+
+# Halvings of a step that find the side of a map in it, far closer than the contact margin.
+_HALVINGS = 32
 
 # Most lifts in a row. Each clears all that the body overlaps where it starts.
 _MOST_RISES = 64
@@ -246,33 +270,184 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
+@kernel(no_refcount=True)
+def _at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3]:
+    """Return (whether a move came into a map by no surface, the place just before it did)."""
+    before, after = start, end
+    for _ in range(_HALVINGS):
+        middle = scale(add(before, after), 0.5)
+        if is_buried(scene, middle):
+            after = middle
+        else:
+            before = middle
+    surface, _, looked_at = surface_at(
+        scene.candidates, scene.size, after[0], after[2], np.inf, True
+    )
+    spend(scene.work, looked_at)
+    return bool(surface - after[1] > CONTACT_MARGIN), before
+
+
+@kernel(inline=True)
+def _short_of(start: float, side: float, end: float) -> float:
+    """Return where a move from ``start`` to ``end`` ends short of a side, in one coordinate."""
+    if start < end:
+        return max(start, side - CONTACT_MARGIN)
+    return min(start, side + CONTACT_MARGIN) if start > end else end
+
+
 @kernel(noinline=True, no_refcount=True)
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
 
-    Such a move is possible only at holes and open borders: elsewhere a body enters the ground
-    through its surface, and pushing out and lifting lead back there. The side of a map is a wall,
-    its underside a ceiling.
+    A map has sides at holes and at open borders, also where it borders on a lower map. They are
+    walls along X or Z, and its underside is a ceiling. Elsewhere a body enters the ground through
+    its surface, and pushing out and lifting lead back there.
     """
     if not is_buried(scene, end) or is_buried(scene, start):
         return False, end, (0.0, 0.0, 0.0)
-    before, _, looked_at = surface_at(
-        scene.candidates, scene.size, start[0], start[2], np.inf, True
-    )
-    spend(scene.work, looked_at)
-    if start[1] >= before > -np.inf:
+    from_beside, side = _at_side(scene, start, end)
+    if not from_beside:
         return False, end, (0.0, 0.0, 0.0)
-    back = (start[0] - end[0], 0.0, start[2] - end[2])
-    stopped = (start[0], end[1], start[2])
+    x, z = _short_of(start[0], side[0], end[0]), _short_of(start[2], side[2], end[2])
+    stopped = (x, end[1], end[2])
     if is_buried(scene, stopped):
-        back, stopped = subtract(start, end), start
+        stopped = (end[0], end[1], z)
+    if is_buried(scene, stopped):
+        stopped = (x, end[1], z)
+    if is_buried(scene, stopped):
+        stopped = start
+    back = subtract(stopped, end)
     size = length(back)
-    return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
+    if size == 0.0:
+        return True, stopped, (0.0, -1.0, 0.0)
+    return True, stopped, (back[0] / size, back[1] / size, back[2] / size)
+
+
+@kernel(inline=True)
+def _crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
+    """Tell whether a segment goes through a triangle."""
+    a, b, c = corners
+    before, after = dot(normal, subtract(start, a)), dot(normal, subtract(end, a))
+    if before * after >= 0.0:
+        return False
+    place = add_scaled(start, subtract(end, start), before / (before - after))
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        if dot(cross(normal, subtract(q, p)), subtract(place, p)) < 0.0:
+            return False
+    return True
+
+
+@kernel(noinline=True, no_refcount=True)
+def _leads_through(scene: Scene, start: Vec3, end: Vec3) -> bool:
+    """Tell whether a move of a body leads its center through a face."""
+    candidates = scene.candidates
+    lower, upper = widened(
+        (min(start[0], end[0]), min(start[1], end[1]), min(start[2], end[2])),
+        (max(start[0], end[0]), max(start[1], end[1]), max(start[2], end[2])),
+    )
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
+        corners = (three(candidates, k, A), three(candidates, k, B), three(candidates, k, C))
+        if _crosses(start, end, corners, three(candidates, k, NORMAL)):
+            return True
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return False
+
+
+@kernel(noinline=True, no_refcount=True)
+def is_pressed(scene: Scene, start: Vec3, end: Vec3) -> bool:
+    """Tell whether a body is deeper in any triangle at the end of a move than at its start."""
+    candidates, body, work = scene.candidates, scene.body, scene.work
+    lower, upper = around_body(end, body.half_extents, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(work, k):
+        spend(work, 1.0)
+        depth = overlap_alone(candidates, k, end, body, work) - CONTACT_MARGIN
+        if depth > 0.0 and depth > overlap_alone(candidates, k, start, body, work):
+            return True
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return False
+
+
+@kernel(no_refcount=True)
+def _of_maps(scene: Scene, count: int) -> tuple[int, float]:
+    """Drop contacts with meshes from the list; return (how many are left, the greatest depth)."""
+    contacts, kept, deepest = scene.contacts, 0, 0.0
+    for i in range(count):
+        if scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS] > 0.0:
+            contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
+            contacts[kept, DEPTH] = contacts[i, DEPTH]
+            put_three(contacts, kept, PUSH, three(contacts, i, PUSH))
+            deepest = max(deepest, float(contacts[i, DEPTH]))
+            kept += 1
+    return kept, deepest
+
+
+@kernel(noinline=True, no_refcount=True)
+def out_of_maps(scene: Scene, offset: Vec3) -> Vec3:
+    """Return where a body is after solid ground alone has pushed it out, all at once.
+
+    Between a map and a mesh that leave no room, the map has its way: it is solid, a mesh is a skin.
+    """
+    scene = replaced(scene, resolver=SIMULTANEOUS)
+    for _ in range(_MOST_RISES):
+        count, deepest = _of_maps(scene, list_contacts(scene, offset).contacts)
+        if deepest <= SLOP or is_spent(scene.work):
+            break
+        offset, _ = push_out(scene, offset, count, int(np.int64(0)), False)
+    return offset
+
+
+@kernel(inline=True, no_refcount=True)
+def _push_in_rounds(
+    scene: Scene, start: Vec3, manifold: Manifold, max_rounds: int, guarded: bool
+) -> tuple[Vec3, int, Manifold, int]:
+    """Return (offset, planes, manifold, rounds) of a body after rounds of pushing out.
+
+    If it is guarded, a body whose center they lead down through a face is left at its start: pushed
+    by one block after another, it would else end under the ground.
+    """
+    # No face is nearer to the center.
+    nearest = scene.body.least - max(manifold.depth, manifold.overlap)
+    rounds, planes, offset = 0, int(np.int64(0)), start  # for a literal 0, all compiles twice
+    while manifold.depth > SLOP and rounds < max_rounds:
+        rounds += 1
+        offset, planes = push_out(scene, offset, manifold.contacts, planes, False)
+        manifold = list_contacts(scene, offset)
+    is_far = offset[1] < start[1] and length(subtract(offset, start)) > nearest
+    if guarded and is_far and _leads_through(scene, start, offset):
+        return start, planes, list_contacts(scene, start), rounds
+    return offset, planes, manifold, rounds
+
+
+@kernel(inline=True, no_refcount=True)
+def _lift_if_stuck(scene: Scene, offset: Vec3, manifold: Manifold) -> tuple[Vec3, Manifold, float]:
+    """Return (offset, manifold, lift) of a body that is lifted if pushing has left it in something.
+
+    A rest of a push is no reason for a lift that is far longer, as over a rim beside the body.
+    """
+    buried, lifts, lifted = is_buried(scene, offset), 0, 0.0
+    while (manifold.depth > SLOP or manifold.overlap > STUCK_DEPTH or buried) and (
+        lifts < _MOST_RISES
+    ):
+        lifts += 1
+        up = clearing_rise(scene, offset, buried)
+        most = _FARTHEST_RISE * max(manifold.depth, manifold.overlap)
+        if up == 0.0 or (up > most and not buried):
+            break
+        offset = add(offset, (0.0, up, 0.0))
+        lifted += up
+        # Higher up, a long body may overlap triangles that it did not overlap before.
+        manifold = list_contacts(scene, offset)
+        buried = is_buried(scene, offset)
+    return offset, manifold, lifted
 
 
 @kernel(noinline=True, no_refcount=True)
 def resolve(
-    scene: Scene, offset: Vec3, manifold: Manifold, max_rounds: int, near: float
+    scene: Scene, offset: Vec3, manifold: Manifold, max_rounds: int, near: float, guarded: bool
 ) -> Resolved:
     """Push a body out of the ground by its ``manifold``, which the scene lists.
 
@@ -280,31 +455,20 @@ def resolve(
     the contacts at the end. The body's center must not be below the surface.
     """
     start, lifted = offset, 0.0
-    rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
-    count, deepest, overlapping = manifold
-    while deepest > SLOP and rounds < max_rounds:
-        rounds += 1
-        offset, planes = push_out(scene, offset, count, planes, False)
-        count, deepest, overlapping = list_contacts(scene, offset)
+    offset, planes, manifold, rounds = _push_in_rounds(scene, offset, manifold, max_rounds, guarded)
     moved = length(subtract(offset, start))
     if moved > scene.body.least:
         # A long body deep in rough ground is better lifted if up is a much shorter way out.
         up = clearing_rise(scene, start, False)
         if 0.0 < up and moved > _FARTHEST_PUSH * up:
             offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
-            count, deepest, overlapping = list_contacts(scene, offset)
-    buried = is_buried(scene, offset)
-    lifts = 0
-    while (deepest > SLOP or overlapping > STUCK_DEPTH or buried) and lifts < _MOST_RISES:
-        lifts += 1
-        up = clearing_rise(scene, offset, buried)
-        if up == 0.0:
-            break
-        offset = add(offset, (0.0, up, 0.0))
-        lifted += up
-        # Higher up, a long body may overlap triangles that it did not overlap before.
-        count, deepest, overlapping = list_contacts(scene, offset)
-        buried = is_buried(scene, offset)
+            manifold = list_contacts(scene, offset)
+    offset, manifold, up = _lift_if_stuck(scene, offset, manifold)
+    lifted += up
+    if max(manifold.depth, manifold.overlap) > CONVERGED_DEPTH:
+        offset = out_of_maps(scene, offset)
+        manifold = list_contacts(scene, offset)
+    count, deepest, overlapping = manifold
     spend(scene.work, count * PLANE)
     for i in range(count):
         if scene.contacts[i, DEPTH] >= -near:

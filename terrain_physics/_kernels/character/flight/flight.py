@@ -22,6 +22,7 @@ from terrain_physics._kernels.character.contacts.grounding import (
 )
 from terrain_physics._kernels.character.contacts.resolve import (
     Resolved,
+    is_pressed,
     note_plane,
     resolve,
     stop_at_side,
@@ -41,7 +42,7 @@ from terrain_physics._kernels.character.walk.crease import settle_in_crease
 from terrain_physics._kernels.character.walk.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.ground.table import GroundTable
-from terrain_physics._kernels.math.vec3 import Vec3, add, scale
+from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 
 # Most looks in a step at the ground around a body that is pushed beyond the look before.
@@ -68,6 +69,7 @@ class Flight(NamedTuple):
     blocked: bool  # whether the side of a map stopped the move
     side: Vec3  # its normal
     strayed: bool  # whether pushes led beyond the ground looked at first
+    stuck: bool  # if so: whether it went back to its start
 
 
 @kernel(inline=True, no_refcount=True)
@@ -137,8 +139,10 @@ def fly(movement: MovementRules, motion: Motion, scene: Scene, aim: Aim) -> Flig
 
     The scene is left with the planes met, and with the contacts where the body is.
     """
-    out = resolve(scene, aim.offset, aim.manifold, movement.max_rounds, _near(movement))
-    return Flight(motion.origin, aim.last, out, aim.blocked, aim.side, False)
+    out = resolve(
+        scene, aim.offset, aim.manifold, movement.max_rounds, _near(movement), movement.guarded
+    )
+    return Flight(motion.origin, aim.last, out, aim.blocked, aim.side, False, False)
 
 
 @kernel(inline=True)
@@ -147,16 +151,39 @@ def strays(flight: Flight, pace: Pace) -> bool:
     return largest_component(flight.out.offset) > pace.far
 
 
+@kernel(noinline=True, no_refcount=True)
+def _depth_at(scene: Scene, offset: Vec3) -> float:
+    """Return how deep in the ground a body is at an offset."""
+    _, depth, overlap = list_contacts(scene, offset)
+    return max(depth, overlap)
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_stuck(scene: Scene, depth: float, start: Vec3, out: Resolved) -> bool:
+    """Tell whether a body is deeper in the ground, or in any part of it, than at its start."""
+    return depth < out.depth or is_pressed(scene, start, out.offset)
+
+
+@kernel(noinline=True, no_refcount=True)
+def _stopped_at(scene: Scene, start: Vec3, out: Resolved) -> Resolved:
+    """Return the result of a flight that stays at its start."""
+    contacts, depth, overlap = list_contacts(scene, start)
+    planes = contact_planes(scene, contacts)
+    return Resolved(start, planes, contacts, max(depth, overlap), out.rounds, 0.0)
+
+
 @kernel(noinline=True)
 def follow(
-    movement: MovementRules, pace: Pace, scene: Scene, ground: GroundTable, flight: Flight
-) -> tuple[Scene, Flight]:
+    movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, ground: GroundTable,
+    flight: Flight,
+) -> tuple[Scene, Flight]:  # fmt: skip
     """Gather triangles where pushes have led a body, and push on, until it stays within them.
 
     Returns the scene there, which holds planes and contacts as after `fly`, and the flight relative
-    to its base.
+    to its base. A body that is stuck there goes back to its start, and so does the scene.
     """
     origin, out, looks = flight.origin, flight.out, 0
+    depth = _depth_at(scene, motion.offset)
     while largest_component(out.offset) > pace.far and looks < _MOST_LOOKS:
         looks += 1
         origin = add(origin, out.offset)
@@ -164,8 +191,15 @@ def follow(
         scene = look(scene, ground, origin, wide, movement.drop, 0.0)
         here = (0.0, 0.0, 0.0)
         manifold = list_contacts(scene, here)
-        more = resolve(scene, here, manifold, movement.max_rounds, _near(movement))
+        more = resolve(
+            scene, here, manifold, movement.max_rounds, _near(movement), movement.guarded
+        )
         out = replaced(more, rounds=out.rounds + more.rounds, lifted=out.lifted + more.lifted)
+    start = subtract(add(motion.origin, motion.offset), origin)
+    if out.depth > CONVERGED_DEPTH and _is_stuck(scene, depth, start, out):
+        scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
+        out = _stopped_at(scene, motion.offset, out)
+        return scene, replaced(flight, out=out, strayed=True, stuck=True)
     return scene, replaced(flight, origin=origin, out=out, strayed=True)
 
 
@@ -175,11 +209,8 @@ def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Reso
 
     It is stuck if it was less deep in the ground at its start: then it stays there.
     """
-    contacts, depth, overlap = list_contacts(scene, start)
-    depth = max(depth, overlap)
-    if depth < out.depth:
-        planes = contact_planes(scene, contacts)
-        return True, Resolved(start, planes, contacts, depth, out.rounds, 0.0)
+    if _is_stuck(scene, _depth_at(scene, start), start, out):
+        return True, _stopped_at(scene, start, out)
     contacts, _, _ = list_contacts(scene, out.offset)
     return False, replaced(out, contacts=contacts)
 
@@ -278,7 +309,7 @@ def _end_of_flight(scene: Scene, start: Vec3, flight: Flight) -> tuple[bool, Res
         out = replaced(out, planes=note_plane(scene, out.planes, flight.side, SIDE_OF_MAP))
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         return _back_if_stuck(scene, start, out)
-    return False, out
+    return flight.stuck, out
 
 
 @kernel(inline=True, no_refcount=True)
@@ -340,5 +371,5 @@ def land(
         grounded, grounded and movement.walks and velocity[1] <= 0.0, normal, False, 0.0
     )
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
-    tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)
+    tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits, False)
     return Motion(flight.origin, offset, velocity, footing, tally)

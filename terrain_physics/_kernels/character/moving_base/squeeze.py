@@ -137,7 +137,7 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
         touching = list_contacts(scene, ahead)
         if max(touching.depth, touching.overlap) > SLOP or is_buried(scene, ahead):
             is_free = False
-            out = resolve(scene, ahead, touching, _MOST_ROUNDS, SLOP)
+            out = resolve(scene, ahead, touching, _MOST_ROUNDS, SLOP, True)
             moved = subtract(out.offset, offset)
             is_out = out.depth <= CONVERGED_DEPTH and length(moved) <= size / steps + CONTACT_MARGIN
             if not is_out or dot(moved, step) <= _LEAST_PROGRESS * dot(step, step):
@@ -172,7 +172,7 @@ def _depenetration(
         if up > 0.0:
             offset = (0.0, up, 0.0)
             touching = list_contacts(scene, offset)
-    out = resolve(scene, offset, touching, _MOST_ROUNDS, SLOP)
+    out = resolve(scene, offset, touching, _MOST_ROUNDS, SLOP, True)
     if length(out.offset) > 2.0 * body.least:  # it was teleported, not moved
         return (0.0, 0.0, 0.0)
     return out.offset

@@ -1,1 +1,1 @@
-"""A character among others: half-plane constraints, walls near by, and standing on characters."""
+"""A character among others: half-planes, walls, standing on characters, and memory of them."""

@@ -27,17 +27,24 @@ IS_TRIED = 12  # 1: a step ended outside a half-plane
 TOP_BELOW = 13  # height of the top of the character below, where a fall ends; -inf: none is below
 CHARACTER_BELOW = 14  # the index of that character in its group
 HOLDS = 15  # 1: it stands on that character; 0: it slides off
-HALF_PLANES = 16
+# How many characters that it pushes move before it, one after another; < 0: it has moved.
+TURN = 16
+HALF_PLANES = 17
 
 # Most half-planes of a body; it keeps the nearest.
 MOST_HALF_PLANES = 32
 
 # Columns of a half-plane: a unit normal, how far along it the body may go, and the obstacle beyond
-# its line: the index of a character in its group, or A_WALL.
-LIMIT, BEYOND = 2, 3
-HALF_PLANE_SIZE = 4
+# its line: the index of a character in its group, or A_WALL. Of a character: the speed at which
+# both approach each other, in m/s, and the part that the body loses, both 0 if they touched as the
+# last update ended; the other's RANK; and 1 if they still touch, or WILL_TOUCH.
+LIMIT, BEYOND, APPROACH, LOSS, OTHER, TOUCHES = 2, 3, 4, 5, 6, 7
+HALF_PLANE_SIZE = 8
 
 A_WALL = -1.0
+
+# The crowd solver has them touch in this update.
+WILL_TOUCH = 2.0
 
 CROWD_SIZE = HALF_PLANES + MOST_HALF_PLANES * HALF_PLANE_SIZE
 
@@ -46,6 +53,12 @@ CROWD_SIZE = HALF_PLANES + MOST_HALF_PLANES * HALF_PLANE_SIZE
 def is_pushed(row: Floats) -> bool:
     """Tell whether contact impulses change the displacement of a character."""
     return len(row) > 0 and row[IS_PUSHED] != 0.0
+
+
+@kernel(inline=True, no_refcount=True)
+def has_turn(row: Floats) -> bool:
+    """Tell whether it is a character's turn to move, in this pass over all."""
+    return len(row) == 0 or row[TURN] == 0.0
 
 
 @kernel(inline=True, no_refcount=True)
@@ -73,8 +86,11 @@ def clear_half_planes(row: Floats) -> None:
 
 
 @kernel
-def put_half_plane(row: Floats, x: float, z: float, limit: float, beyond: float) -> None:
-    """Insert a half-plane into a row, sorted by limit; a full row drops the farthest one."""
+def put_half_plane(row: Floats, x: float, z: float, limit: float, beyond: float) -> int:
+    """Insert a half-plane into a row, sorted by limit; a full row drops the farthest one.
+
+    Returns its place in the row; -1 if it is dropped itself.
+    """
     count = int(row[COUNT])
     place = count
     while place > 0:
@@ -90,10 +106,11 @@ def put_half_plane(row: Floats, x: float, z: float, limit: float, beyond: float)
         place -= 1
     if place == MOST_HALF_PLANES:
         row[ROOM] = min(row[ROOM], limit)
-        return
+        return -1
     line = HALF_PLANES + place * HALF_PLANE_SIZE
     row[line], row[line + 1], row[line + LIMIT], row[line + BEYOND] = x, z, limit, beyond
     row[COUNT] = min(count + 1, MOST_HALF_PLANES)
+    return line
 
 
 @kernel

@@ -368,11 +368,12 @@ def note_walk(
         approach = (0.0, 0.0, 0.0)
         if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_IMPACT:
             approach = _approach_velocity(scene, motion.offset, velocity, own, True)
-        k = int(scene.planes[i, PLANE_CANDIDATE])
-        if k < 0:
+        k, normal = int(scene.planes[i, PLANE_CANDIDATE]), wall
+        if k == NO_CANDIDATE:
             count = _note_corner(log, count, movement, scene, place, velocity, approach)
             continue
-        normal = _face_normal(scene, walked.contacts, k, wall)
+        if k != SIDE_OF_MAP:
+            normal = _face_normal(scene, walked.contacts, k, wall)
         met = _Met(k, normal, -dot(normal, approach), taken)
         count = _note(log, count, movement, scene, place, met)
     return count

@@ -1,7 +1,6 @@
 """The end of an update: the state that it leaves, and friction for bodies that do not walk."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.find_contacts import is_buried
 from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.report import (
     kind_of_ground,
@@ -85,5 +84,5 @@ def settle(
         limit = at.BY_ROOM
     state[at.LIMIT], state[at.CONVERGED] = limit, 1.0 if limit == at.NO_LIMIT else 0.0
     if not is_spent(scene.work):
-        state[at.BELOW] = 1.0 if footing.grounded and is_buried(scene, motion.offset) else 0.0
+        state[at.BELOW] = 1.0 if footing.grounded and tally.below else 0.0
     state[at.UNDISTURBED], state[at.DRIVEN], state[at.MOVED] = 1.0, 0.0, 0.0

@@ -11,14 +11,27 @@ from terrain_physics._kernels.character.sleep.contact_signature import contact_s
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.layout import gravity_of, three_at
 from terrain_physics._kernels.ground.table import GroundTable
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats, UInt64s
 
 
 @kernel(inline=True, no_refcount=True)
+def _is_stuck(state: Floats, rules: Floats) -> bool:
+    """Tell whether a walker is in the ground, and not because moving parts hold it there.
+
+    Each update tries to free it.
+    """
+    is_deep = state[at.CONVERGED] == 0.0 and state[at.PENETRATION] > CONTACT_MARGIN
+    is_deep = is_deep and int(rules[at.GROUND_RULE]) != at.RULE_SUM
+    return bool(state[at.BELOW] != 0.0 or (is_deep and state[at.SQUEEZED_BY] < 0.0))
+
+
+@kernel(inline=True, no_refcount=True)
 def stands_still(state: Floats, rules: Floats) -> bool:
-    """Tell whether a body stands on the ground and nothing moves it."""
+    """Tell whether a body stands on the ground, out of it, and nothing moves it."""
     return bool(
         state[at.GROUNDED] != 0.0
+        and not _is_stuck(state, rules)
         and state[at.VELOCITY] == 0.0
         and state[at.VELOCITY + 1] == 0.0
         and state[at.VELOCITY + 2] == 0.0

@@ -49,6 +49,9 @@ MOST_SQUEEZING = 2
 # Most walls that a body in a crowd remembers.
 MOST_WALLS = 2
 
+# Most other characters that a body remembers to touch.
+MOST_TOUCHED = 4
+
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
@@ -229,6 +232,26 @@ STATE = Layout(
         "m",
         width=MOST_WALLS,
         allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "touched",
+        "other characters that it touches: numbers that follow from their keys; 0: none",
+        width=MOST_TOUCHED,
+        is_hashed=False,
+        allowed=PART_OF_UNIT,
+    ),
+    Column(
+        "last_heading",
+        "horizontal direction in which it wanted to go near others; 0: none",
+        width=2,
+        is_hashed=False,
+        allowed=PART_OF_UNIT,
+    ),
+    Column(
+        "circling",
+        "how far that direction has turned while others were in its way; 1: it gives up",
+        is_hashed=False,
+        allowed=_SHARE,
     ),
 )
 
@@ -456,6 +479,9 @@ DROPPED = STATE.place("dropped")
 DROPPED_FROM = STATE.place("dropped_from")
 WALLS = STATE.place("walls")
 WALL_GAPS = STATE.place("wall_gaps")
+TOUCHED = STATE.place("touched")
+LAST_HEADING = STATE.place("last_heading")
+CIRCLING = STATE.place("circling")
 
 # Columns that are 0 for a body that has just become airborne.
 ZERO_IN_THE_AIR = (
@@ -477,6 +503,9 @@ ZERO_IN_THE_AIR = (
     *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),
     *range(WALLS, WALLS + 2 * MOST_WALLS),
     *range(WALL_GAPS, WALL_GAPS + MOST_WALLS),
+    *range(TOUCHED, TOUCHED + MOST_TOUCHED),
+    *range(LAST_HEADING, LAST_HEADING + 2),
+    CIRCLING,
 )
 
 RULES_SIZE = RULES.size

@@ -12,6 +12,7 @@ class MovementRules(NamedTuple):
 
     body_offset: Vec3  # from the character's position to the body's center, in meters
     max_rounds: int  # of pushing out
+    guarded: bool  # whether no push leads it down through a face, as it came here by itself
     gravity: float  # during a flight, in m/s^2; 0 by the sum rule, which adds it at the start
     friction: float  # on the ground, in m/s^2; 0 where the game drives it
     speed: float  # factor on the velocity that the game sees, of the material it stood on
@@ -57,6 +58,7 @@ class Tally(NamedTuple):
     landing: float  # the greatest speed at which it came down on ground, in m/s
     air_time: float  # time since it left the ground if the update ends in the air, in seconds
     hits: int  # how many the update's log has
+    below: bool  # whether the last step ended a walk with the center below the surface of a map
 
 
 class Motion(NamedTuple):

@@ -27,7 +27,7 @@ def fly_step(
         return scene, stopped, rest
     flight = fly(movement, motion, scene, aim)
     if strays(flight, pace):
-        scene, flight = follow(movement, pace, scene, ground, flight)
+        scene, flight = follow(movement, motion, pace, scene, ground, flight)
     return scene, land(movement, motion, pace, scene, flight, log), pace
 
 

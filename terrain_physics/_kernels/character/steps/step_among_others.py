@@ -9,6 +9,7 @@ from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     ALONE_DISPLACEMENT,
+    APPROACH,
     BEYOND,
     COUNT,
     HALF_PLANE_SIZE,
@@ -16,8 +17,11 @@ from terrain_physics._kernels.character.others.half_planes import (
     IS_TRIED,
     KEPT,
     LIMIT,
+    LOSS,
     PUSHED_DISPLACEMENT,
+    TOUCHES,
     UNPUSHED_DISPLACEMENT,
+    WILL_TOUCH,
     is_among_others,
     is_outside_half_planes,
     is_pushed,
@@ -29,6 +33,7 @@ from terrain_physics._kernels.character.others.standing_on_characters import (
     stand_on_character,
     step_onto_character,
 )
+from terrain_physics._kernels.character.others.touched import remember_others
 from terrain_physics._kernels.character.others.walls import put_walls
 from terrain_physics._kernels.character.reports.hits import HitLog, note_character
 from terrain_physics._kernels.character.state.free_motion import along_ground
@@ -40,7 +45,7 @@ from terrain_physics._kernels.character.state.motion import (
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.steps.step import take_step
 from terrain_physics._kernels.ground.table import GroundTable
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
 
@@ -123,17 +128,25 @@ def step_among_others(
 
 @kernel(noinline=True, no_refcount=True)
 def end_among_others(
-    others: Others, encounter: Encounter, log: HitLog, motion: Motion, before: Vec3, radius: float
+    others: Others, encounter: Encounter, log: HitLog, motion: Motion, radius: float
 ) -> Motion:
     """Return the motion of a body that has met others as its update ends: with hits, without push.
 
-    ``before`` is the velocity when the last update ended, ``radius`` that of the upright cylinder.
+    ``radius`` is that of the upright cylinder.
     """
-    crowd, motion = others.crowd, _note_others(others, log, motion, before, radius)
+    crowd, motion = others.crowd, _note_others(others, log, motion, radius)
     if is_pushed(crowd):
         kept_x, kept_z = float(crowd[KEPT]), float(crowd[KEPT + 1])
         motion = _with_own_velocity(motion, kept_x, kept_z, encounter.initial_velocity)
     return motion
+
+
+@kernel(inline=True, no_refcount=True)
+def remember_encounters(state: Floats, others: Others, motion: Motion) -> None:
+    """Write what a body remembers of the others that it has been near in an update."""
+    x, z = _displacement_from(others.spot, motion)
+    carried_x, _, carried_z = others.carried
+    remember_others(state, others.crowd, carried_x, carried_z, x, z, others.seconds)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -290,27 +303,24 @@ def _next_aim(
 
 
 @kernel(inline=True, no_refcount=True)
-def _note_others(
-    others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float
-) -> Motion:
+def _note_others(others: Others, log: HitLog, motion: Motion, radius: float) -> Motion:
     """Note the characters that a body hit in an update; return the motion with the count of hits.
 
-    ``before`` is the body's velocity when the last update ended. A character that it pushes along
-    blocks it, but has no impact speed.
+    A character that it touched before the update blocks it, but has no impact speed.
     """
-    crowd, seconds, carried = others.crowd, others.seconds, others.carried
+    crowd, seconds = others.crowd, others.seconds
     (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits
     center = add(motion.origin, motion.offset)
     for k in range(int(crowd[COUNT])):
         line = HALF_PLANES + k * HALF_PLANE_SIZE
         nx, nz, character = float(crowd[line]), float(crowd[line + 1]), float(crowd[line + BEYOND])
         along = nx * x + nz * z
-        if character == A_WALL or along < crowd[line + LIMIT] - HALF_PLANE_REACHED:
+        is_reached = along >= crowd[line + LIMIT] - HALF_PLANE_REACHED
+        if character == A_WALL or not (is_reached or crowd[line + TOUCHES] == WILL_TOUCH):
             continue
-        normal = (-nx, 0.0, -nz)
-        impact = max(-dot(normal, before) - (along + dot(normal, carried)) / seconds, 0.0)
+        crowd[line + TOUCHES], normal, impact = 1.0, (-nx, 0.0, -nz), float(crowd[line + APPROACH])
         wanted = nx * float(crowd[ALONE_DISPLACEMENT]) + nz * float(crowd[ALONE_DISPLACEMENT + 1])
-        taken = max((wanted - along) / seconds, 0.0)
+        taken = max((wanted - along) / seconds, float(crowd[line + LOSS]))
         point = add_scaled(center, normal, -radius)
         count = note_character(log, count, character, point, normal, impact, taken)
     return with_hits(motion, count)

@@ -66,6 +66,7 @@ def begin_motion(
     movement = MovementRules(
         body_offset=center,
         max_rounds=int(rules[at.MAX_ROUNDS]),
+        guarded=True,
         gravity=gravity,
         friction=friction,
         speed=own.speed,
@@ -82,7 +83,7 @@ def begin_motion(
     normal = three_at(state, at.GROUND_NORMAL)
     footing = Footing(own.grounded, own.walking, normal, is_stepping, step_foot)
     origin = add(three_at(state, at.POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[at.AIR_TIME]) + delta_time, 0)
+    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[at.AIR_TIME]) + delta_time, 0, False)
     return movement, Motion(origin, (0.0, 0.0, 0.0), velocity, footing, tally), pace
 
 
