@@ -82,26 +82,47 @@ def _draw_turned_body(rng):
     return collider, stand
 
 
-def walk_between(seed):
-    """Walk about between walls and blocks; return the farthest way in a frame.
+def _farthest_way(rng, mover, rate, frames):
+    """Walk about, in another direction now and then; return the farthest way in a frame.
 
-    Seen from above, as a multiple of the way asked.
+    Seen from above, as a multiple of the way asked. Only ways on the ground count.
     """
-    rng = Draws(seed)
-    ground, (collider, stand) = _yard(rng), _draw_turned_body(rng)
-    rate, speed = RATES[seed % len(RATES)], rng.uniform(0.5, 6.0)
-    mover = character(ground, collider, (0.0, stand, 0.0), resolver=rng.one_of(RESOLVERS))
-    mover.update(1 / rate)
-    farthest, until, before = 0.0, 0, mover.position64
-    for frame in range(3 * rate):
+    speed, farthest, until = rng.uniform(0.5, 6.0), 0.0, 0
+    for frame in range(frames):
         if frame >= until:
             angle = rng.uniform(0.0, 2 * math.pi)
             until = frame + round(rng.uniform(0.2, 1.0) * rate)
+        before, was_grounded = mover.position64, mover.grounded
         mover.velocity.x, mover.velocity.z = speed * cos(angle), speed * sin(angle)
-        mover.update(1 / rate)
+        is_grounded = mover.update(1 / rate).grounded
         x, _, z = np.subtract(mover.position64, before)
-        farthest, before = max(farthest, math.hypot(x, z)), mover.position64
+        if was_grounded and is_grounded:
+            farthest = max(farthest, math.hypot(x, z))
     return farthest / (speed / rate)
+
+
+def walk_between(seed):
+    """Walk about between walls and blocks; return the farthest way in a frame."""
+    rng = Draws(seed)
+    ground, (collider, stand) = _yard(rng), _draw_turned_body(rng)
+    rate = RATES[seed % len(RATES)]
+    mover = character(ground, collider, (0.0, stand, 0.0), resolver=rng.one_of(RESOLVERS))
+    mover.update(1 / rate)
+    return _farthest_way(rng, mover, rate, 3 * rate)
+
+
+def walk_between_banks(seed):
+    """Walk about on a map of level ways and steep banks; return the farthest way in a frame."""
+    rng, rate = Draws(seed), RATES[seed % len(RATES)]
+    cell = rng.one_of([0.25, 0.5, 1.0])
+    high = rng.uniform(0.0, 1.0, 64, 64) < rng.uniform(0.05, 0.45)
+    ground = HeightMap(high * rng.uniform(0.5, 4.0), cell_size=cell)
+    (collider, stand), (x, z) = _draw_turned_body(rng), rng.uniform(20.0, 44.0, 2) * cell
+    start = (x, float(ground.height_at(x, z)) + stand + 0.5, z)
+    mover = character(ground, collider, start, resolver=rng.one_of(RESOLVERS))
+    for _ in range(rate):
+        mover.update(1 / rate)
+    return _farthest_way(rng, mover, rate, 3 * rate)
 
 
 def beside_parapet(seed):

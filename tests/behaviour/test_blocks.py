@@ -9,6 +9,7 @@ from tests.helpers.pairwise import pairwise
 
 MOST_FALL = 0.02  # meters in a frame
 MOST_WAY = 1.001  # times the way asked
+MOST_WAY_DOWN = 1.5  # the same, where a walk may come down along a steep face
 LEAST_SPEED = 0.97  # of that along a bare wall
 MOST_DEPTH = 1e-3  # meters in the ground
 
@@ -46,6 +47,11 @@ def test_walks_between_blocks(count):
     assert not thrown(count)
 
 
+@pytest.mark.parametrize("seed", [49, 176, 220, 534, 604, 628])
+def test_walks_between_banks(seed):
+    assert blocks.walk_between_banks(seed) <= MOST_WAY_DOWN
+
+
 # Boxes on walls of so thin blocks that most of them are wholly under a side of the box.
 @pytest.mark.parametrize("seed", [1231, 1358])
 def test_walls_of_thin_blocks(seed):
@@ -60,6 +66,11 @@ def test_all_walls_of_blocks():
 @pytest.mark.long
 def test_all_walks_between_blocks():
     assert not thrown(3000)
+
+
+@pytest.mark.long
+def test_all_walks_between_banks():
+    assert max(map(blocks.walk_between_banks, range(2000))) <= MOST_WAY_DOWN
 
 
 @pytest.mark.long
