@@ -145,7 +145,9 @@ def ring(count, rate, rng, seed, turn=0.0, seconds=20.0):
 
     def play(places):
         group = _group(FLOOR, places, seed)
-        return _played(group, rate, seconds, velocities, lambda at: np.hypot(*(at - goals).T) < 1.0)
+        return _played(
+            group, rate, seconds, velocities, lambda at: np.hypot(*(at - goals).T) < 1.0, 10.0
+        )
 
     return _twice(-goals, _moved(-goals, rng), play)
 

@@ -135,7 +135,8 @@ def into_side(seed):
             mover.velocity.y = jump
         lifted += mover.update(1 / rate).lifted
         x, y, z = mover.position64
-        inside = max(inside, min(max(abs(x), abs(z)) - 4.0, high - y))
+        out = max(abs(x), abs(z))  # the rock reaches from 4 to 12
+        inside = max(inside, min(out - 4.0, 12.0 - out, high - y))
     return AtSide(lifted, inside)
 
 
