@@ -71,11 +71,11 @@ class MapMember(NamedTuple):
             return materials
         return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
 
-    def is_inside(self, places: Floats) -> Bools:
+    def is_inside(self, places: Floats, threads: int | None) -> Bools:
         """Tell which places (n, 3) are in the ground: below its surface, not its underside."""
         y = places[:, 1]
         xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
-        surface = self.queries.heights(xs, zs, None)
+        surface = self.queries.heights(xs, zs, threads)
         return np.asarray((surface > y) & (surface - self.queries.storage.thickness < y))
 
     def put_triangles_at(
@@ -133,7 +133,7 @@ class MeshMember(NamedTuple):
         """Return the materials (n,)."""
         return materials
 
-    def is_inside(self, places: Floats) -> Bools:
+    def is_inside(self, places: Floats, threads: int | None) -> Bools:  # noqa: ARG002
         """Tell which places (n, 3) are in the ground: none, as meshes are skins."""
         return np.zeros(len(places), dtype=np.bool_)
 

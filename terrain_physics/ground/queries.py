@@ -176,7 +176,7 @@ class GroundQueries(Queries):
         def ask(members: list[Member]) -> Contacts:
             answers = [member.queries.contacts_of_one(shape, keep, most) for member in members]
             if keep == "deepest":
-                return _deepest(members, answers, shapes, ContactRoom())
+                return _deepest(members, answers, shapes, 1, ContactRoom())
             return _joined(members, answers, most, ContactRoom())
 
         return self._asked(ask)
@@ -193,7 +193,7 @@ class GroundQueries(Queries):
                 for member in members
             ]
             if keep == "deepest":
-                return _deepest(members, answers, lambda: (kind, rows), room)
+                return _deepest(members, answers, lambda: (kind, rows), threads, room)
         return _joined(members, answers, most, room)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
@@ -307,6 +307,7 @@ def _deepest(
     members: Sequence[Member],
     answers: Sequence[Contacts],
     shapes: Callable[[], tuple[int, Floats]],
+    threads: int | None,
     room: ContactRoom,
 ) -> Contacts:
     """Return the deepest contact of each shape, from those with each part.
@@ -320,19 +321,21 @@ def _deepest(
     if len(buried):
         kind, rows = shapes()
         centers = centers_of(kind, rows[buried])
-        buried = buried[np.any([member.is_inside(centers) for member in members], axis=0)]
+        buried = buried[np.any([member.is_inside(centers, threads) for member in members], axis=0)]
     if not len(buried):
         return _together(members, answers, room, deepest=True, led_out=_NONE)
-    ways_out = [_ways_out(member, kind, rows, buried) for member in members]
+    ways_out = [_ways_out(member, kind, rows, buried, threads) for member in members]
     led_out = np.concatenate([contacts.query for contacts in ways_out])
     both = [*answers, *ways_out]
     return _together([*members, *members], both, room, deepest=True, led_out=led_out)
 
 
-def _ways_out(member: Member, kind: int, rows: Floats, queries: Int64s) -> Contacts:
+def _ways_out(
+    member: Member, kind: int, rows: Floats, queries: Int64s, threads: int | None
+) -> Contacts:
     """Return the contacts that lead up of some of the shapes with a member."""
     some = read_only(rows[queries])[0]
-    found = member.queries.contacts(kind, some, "all", None, _MOST_OF_SOME, ContactRoom())
+    found = member.queries.contacts(kind, some, "all", threads, _MOST_OF_SOME, ContactRoom())
     up = np.flatnonzero(found.normal[:, 1] > 0.0)
     ints = np.stack([queries[found.query[up]], found.triangle[up]])
     floats = np.stack([found.penetration[up], found.normal[up], found.point[up]])

@@ -111,8 +111,8 @@ class Crowd:
 
         self._turns[:] = 0
         solved = guaranteed = self._displacements[0]
-        for turn in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
-            self._moves = Displacements(solved, guaranteed, self._ends[turn % 2], self._turns)
+        for attempt in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
+            self._moves = Displacements(solved, guaranteed, self._ends[attempt % 2], self._turns)
             self._constrain(states, rules, seconds, 0, workers)
             guaranteed = self._moves.ends
         self.passes = find_turns(grid, self._pairs, self._turns, self._rows)
@@ -130,7 +130,7 @@ class Crowd:
         turn : int
             The number of the pass, > 0; there are ``passes`` of them in all.
         """
-        put_ends(states, rules, self._grid, self._moves, turn, self._rows)
+        put_ends(states, rules, self._grid, self._moves, turn)
         self._constrain(states, rules, seconds, turn, Workers(threads))
 
     def _constrain(

@@ -104,17 +104,17 @@ class CharacterGroup(GroupTable):
     -----
     For each other, colliding characters are upright cylinders around their colliders. They collide
     if they are at the same height and their `layers` and `mask` allow it. Displacements follow from
-    all places before the update and all preferred velocities, so the order of characters does not
-    matter: each has its share of the gap to each other one, by mass, and goes no farther. So no
-    character walks into another one or through it at any speed, and a crowd that presses on comes
-    to rest.
+    all places before the update and all preferred velocities, and who pushes another one moves
+    after it, so the order of characters does not matter: each has its share of the gap to each
+    other one, by mass, and goes no farther. So no character walks into another one or through it at
+    any speed, and a crowd that presses on comes to rest.
 
     A character that walks against others pushes them along, by mass, up to 32 in a row. Walls,
     slopes and the ground hold a pushed character as they hold one that walks. Among characters that
     go the same way, those behind stay back by a tenth of both widths and give way to those ahead,
     so that crowds flow through doors. In `hits` and ``blocked_by``, ``other`` is the row of the
     other character that one runs into. The speed of such a hit is that at which both approached
-    each other, and there is one until they part.
+    each other. Each arrival is one hit, and the next one comes after both have parted.
 
     Characters on the same moving base go along together. Others hold back a character that a
     conveyor carries against them. If a carried character cannot go on, as at the end of a belt or

@@ -4,7 +4,7 @@ Each function draws one case from a seed, walks it, and returns what was measure
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -211,7 +211,7 @@ def _least_gap(name, centers, slopes):
     """Return the least distance between upright bodies and a plane; < 0: one is in it."""
     normal = np.array([-slopes[0], 1.0, -slopes[1]])
     normal /= math.sqrt(normal @ normal)
-    body = BODIES[name][0]
+    body: Any = BODIES[name][0]
     extent = {
         "sphere": lambda: body.radius,
         "capsule": lambda: body.radius + normal[1] * (0.5 * body.height - body.radius),
@@ -246,11 +246,12 @@ def build(seed, seconds=3.0):
     name, collider, stand, _ = draw_body(rng)
     rate, count = rng.one_of(RATES), rng.whole(1, 9)
     slopes = rng.uniform(-0.4, 0.4, 2) * rng.chance(0.5)
-    ground, blocks = Ground([_plane(rng, slopes)]), []
+    ground = Ground([_plane(rng, slopes)])
+    blocks: list[int] = []
     group = CharacterGroup(ground, collider, collide=rng.chance(0.5))
     places = rng.uniform(-3.0, 3.0, count, 2)
     heights = places @ slopes + 1.3 * stand
-    rules = {"resolver": rng.one_of(RESOLVERS), "slope_limit": 0.8}
+    rules: dict[str, Any] = {"resolver": rng.one_of(RESOLVERS), "slope_limit": 0.8}
     group.add_many(range(count), np.insert(places, 1, heights, axis=1), seeds=range(count), **rules)
     below, frames = -math.inf, round(seconds * rate)
     often = rng.uniform(4.0, 20.0) / rate

@@ -4,7 +4,7 @@ Where the body is, and how deep in a part, is known from the planes of its faces
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -287,7 +287,8 @@ def vise_case(seed):
     _, collider, stand, reach = draw_body(rng)
     part, thick = rng.one_of(list(WAYS)), rng.one_of((0.05, 0.3, 1.0))
     floor, gap, speed = rng.uniform(1.0, 3.0), rng.uniform(0.05, 0.5), 0.2 * rng.uniform(1, 7) ** 2
-    half, still = stand, (_deck(rng, floor - thick, thick),)
+    still: tuple[Any, ...] = (_deck(rng, floor - thick, thick),)
+    half = stand
     if part == "lift":
         front, wall = floor, floor + 2.0 * stand + gap
         still = (lands.boxes(FLOOR, ((-12.0, wall, -12.0), (12.0, wall + thick, 12.0))),)

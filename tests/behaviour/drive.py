@@ -1,7 +1,7 @@
 """Characters for the scenarios, and what is measured of a walk."""
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ FRAME = 1 / 60
 SLOPE_LIMIT = math.radians(45)
 HALF_EXTENTS = (0.4, 0.9, 0.4)
 RADIUS = 0.5
-RESOLVERS = ("shuffled", "simultaneous")
+RESOLVERS: tuple[Literal["shuffled"], Literal["simultaneous"]] = ("shuffled", "simultaneous")
 COLLIDERS: dict[str, Collider] = {
     "sphere": SphereCollider(0.5),
     "capsule": CapsuleCollider(0.5, 1.8),

@@ -3,7 +3,7 @@
 import math
 import time
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -227,7 +227,8 @@ class SmallLevel:
             "snap_distance": rng.one_of((0.0, 0.3)),
         }
         collider = self.shape[1]
-        self.group = None
+        self.group: Any = None
+        self.movers: list[Any]
         if rng.chance(0.3):
             self.group = CharacterGroup(self.ground, collider, collide=True, **rules)
             for key in range(3):

@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics import BoxCollider, CapsuleCollider, HeightMap, SphereCollider, TriangleMesh
+from terrain_physics.character.colliders import Collider
 from tests.behaviour import lands
 from tests.behaviour.drive import RESOLVERS, character
 from tests.helpers.draws import Draws
 from tests.helpers.portable import cos, sin, tan, times
 
 RATES = (20, 24, 30, 50, 60, 90, 120, 144, 240, 360)
-BODIES = {
+BODIES: dict[str, tuple[Collider, float, float]] = {
     "sphere": (SphereCollider(0.5), 0.5, 0.5),
     "capsule": (CapsuleCollider(0.3, 1.8), 0.9, 0.3),
     "box": (BoxCollider((0.3, 0.9, 0.3)), 0.9, 0.3),

@@ -134,11 +134,11 @@ class DropCase(NamedTuple):
     gap: float  # from deck to deck, in meters
     moved: str  # how the decks move
     speed: float  # of that, in m/s
-    walk: tuple[float, float]  # the body's own velocity, in m/s
+    walk: tuple[float, ...]  # the body's own velocity, in m/s
     key: int  # updates for which the key is held
     gravity_scale: float
     leave: str
-    spot: tuple[float, float]
+    spot: tuple[float, ...]
 
 
 def drop_case(seed):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics import BoxCollider, CapsuleCollider, CharacterGroup, SphereCollider
+from terrain_physics.character.colliders import Collider
 from tests.behaviour.drive import RESOLVERS
 from tests.behaviour.throngs import BODY, FLOOR, RADIUS, SPEED, walls
 from tests.helpers.draws import Draws
@@ -23,7 +24,7 @@ SHIFT = 0.2
 class Flow(NamedTuple):
     """How a crowd gets on, and the same crowd with each one put elsewhere by up to 20 cm."""
 
-    count: int
+    people: int
     locked: bool  # nobody got through in 5 s while somebody wanted to
     through: int  # how many got through
     shifted: int  # how many of the other crowd did
@@ -184,7 +185,7 @@ def streams(width, columns, rows, rate, rng, seed, seconds=20.0):
     return _twice(both(places, places), moved, play)
 
 
-BODIES = {
+BODIES: dict[str, tuple[Collider, float]] = {
     "sphere": (SphereCollider(0.4, offset=(0, 0.4, 0)), 0.4),
     "capsule": (CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), 0.4),
     "box": (BoxCollider((0.4, 0.9, 0.3), offset=(0, 0.9, 0)), 0.5),
@@ -194,7 +195,7 @@ BODIES = {
 class Arrival(NamedTuple):
     """What is told of one who runs into another one."""
 
-    speeds: tuple  # of all hits, in m/s
+    speeds: tuple[float, ...]  # of all hits, in m/s
     approach: float  # the speed before the first contact, along the line of centers
     gap: float  # left between both from then on, where the runner goes on straight, in meters
 

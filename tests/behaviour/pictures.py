@@ -6,6 +6,7 @@ itself; gravity, speed and ground are the same.
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -187,7 +188,9 @@ def draw_resolvers():
         image, (60, 40, 400, 403), (-2.06, 2.06), (0.0, 4.4), "A ball falls into a valley"
     )
     whole.area_below([-2.06, -rim / STEEP, 0.0, rim / STEEP, 2.06], [rim, rim, 0.0, rim, rim])
-    found = {resolver: [_falls(resolver, seed) for seed in range(8)] for resolver in RESOLVERS}
+    found: dict[str, Any] = {
+        resolver: [_falls(resolver, seed) for seed in range(8)] for resolver in RESOLVERS
+    }
     for resolver, width in zip(RESOLVERS, (6.0, 2.0), strict=True):
         for path in found[resolver]:
             whole.line(path[:, 0], path[:, 1], colors[resolver], width)

@@ -103,7 +103,7 @@ def deep(seed: int) -> Deep:
 def _is_one_like(found: Any, row: int, every: Any, best: int) -> bool:
     """Tell whether a contact is the best, or one as deep: in united maps their order decides."""
     ties = np.flatnonzero((every.query == every.query[best]) & (every.depth == every.depth[best]))
-    return not all(_differs(found, row, every, tie) for tie in ties)
+    return not all(_differs(found, row, every, int(tie)) for tie in ties)
 
 
 def _differs(one: Any, row: int, other: Any, other_row: int) -> bool:

@@ -103,6 +103,30 @@ def test_many_orders_change_no_bit(count, monkeypatch):
         assert _run(_mixed(shuffled, 1 + seed % 3, land), 6) == wanted
 
 
+def test_order_changes_no_bit_of_a_long_chain_that_is_pushed():
+    keys = [*range(16), *range(100, 106)]  # wide ones aside: several of the chain share a cell
+
+    def run(order):
+        group = CharacterGroup(FLOOR, BODY, collide=True)
+        for key in order:
+            if key >= 100:
+                wide = CapsuleCollider(2.0, 5.0, offset=(0, 2.5, 0))
+                group.add(key, (6 * key - 580, 0, 20), collider=wide)
+            else:
+                slim = CapsuleCollider(0.2, 1.8, offset=(0, 0.9, 0))
+                place = (0.401 * key + 0.01 * (key % 3), 0, 2e-3 * (key % 2))
+                group.add(key, place, collider=slim, mass=20.0 if key else 5000.0)
+        for _ in range(12):
+            group[0].velocity = (6, 0, 0)
+            group.update(1 / 30)
+        return dict(group.hashes())
+
+    wanted = run(keys)
+    for seed in range(3):
+        assert run(np.random.default_rng(seed).permutation(keys).tolist()) == wanted
+    assert run(keys[::-1]) == wanted
+
+
 @pytest.mark.parametrize(("heads", "count"), few_or_many(("slide", "stand"), 3, 12))
 def test_order_and_threads_change_no_bit_of_riders_and_on_heads(heads, count, monkeypatch):
     monkeypatch.setattr("terrain_physics._support.threads._SHORTEST_TASK", 1)

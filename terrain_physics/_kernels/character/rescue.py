@@ -110,7 +110,7 @@ def _unless_worse(scene: Scene, offset: Vec3, manifold: Manifold, out: Resolved)
         or (out.depth < depth - CONTACT_MARGIN and not is_pressed(scene, offset, out.offset))
     ):
         return out
-    offset = out_of_maps(scene, offset)
+    offset, _ = out_of_maps(scene, offset, out.planes)
     count, deepest, overlap = list_contacts(scene, offset)
     depth = max(deepest, overlap)
     return replaced(out, offset=offset, contacts=count, depth=depth, lifted=0.0)

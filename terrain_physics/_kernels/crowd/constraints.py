@@ -1,7 +1,8 @@
 """Half-plane constraints: the region in which each character of a crowd moves on its own.
 
-They follow from the places before the update and the displacements of the crowd solver, so that
-characters move independently, in any order. Sums are ordered by the words of characters: neither
+They follow from the places before the update and the displacements of the crowd solver, those of a
+later pass also from where the characters before have ended. So the characters of a pass move
+independently, in any order. Sums are ordered by the words of characters: neither
 the order in a group nor the number of threads changes a bit.
 """
 
@@ -308,8 +309,8 @@ def find_turns(grid: AgentGrid, pairs: Pairs, turns: Int64s, crowd: Floats) -> i
         found = False
         for i in range(len(turns)):
             for j in range(pairs.counts[i]):
-                after = turns[pairs.others[i, j]] + 1
-                if pairs.rows[i, j, WAITS] != 0.0 and turns[i] < after <= _MOST_TURNS:
+                after = min(turns[pairs.others[i, j]] + 1, _MOST_TURNS)
+                if pairs.rows[i, j, WAITS] != 0.0 and turns[i] < after:
                     turns[i], found = after, True
                     last = max(last, after)
     for i in range(len(turns)):
@@ -319,9 +320,8 @@ def find_turns(grid: AgentGrid, pairs: Pairs, turns: Int64s, crowd: Floats) -> i
 
 @kernel(no_refcount=True)
 def put_ends(
-    states: Floats, rules: Floats, grid: AgentGrid, displacements: Displacements, turn: int,
-    crowd: Floats,
-) -> None:  # fmt: skip
+    states: Floats, rules: Floats, grid: AgentGrid, displacements: Displacements, turn: int
+) -> None:
     """Write where the agents have ended that move before a turn."""
     for i in range(len(grid.order)):
         k = grid.order[i]
@@ -332,4 +332,3 @@ def put_ends(
             )
             displacements.ends[i, 0] = center[0] - grid.rows[i, X]
             displacements.ends[i, 1] = center[2] - grid.rows[i, Z]
-            crowd[k * CROWD_SIZE + TURN] = -1.0

@@ -100,12 +100,19 @@ def leave_out_passed(
     return kept
 
 
+@kernel(inline=True, no_refcount=True)
+def _end_drop(state: Floats) -> None:
+    """Write to the state that a body drops through no part."""
+    state[at.DROPPED] = -1.0
+    put_three_at(state, at.DROPPED_FROM, (0.0, 0.0, 0.0))
+
+
 @kernel(no_refcount=True)
 def _note_dropped(state: Floats, ground: GroundTable, center: Vec3) -> None:
     """Write to the state which one-way part a body begins to drop through, or that it ended."""
     movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
     if state[at.GROUNDED] != 0.0 or seen < 0.0:
-        state[at.DROPPED] = -1.0
+        _end_drop(state)
     velocity, normal = three_at(state, at.VELOCITY), three_at(state, at.GROUND_NORMAL)
     leaps = velocity[1] > 0.0 and dot(velocity, normal) > ONE_WAY_COSINE * length(velocity)
     if state[at.GROUND_KIND] == at.AIRBORNE or seen < 0.0 or leaps:
@@ -171,9 +178,10 @@ def find_dropped(
     start = to_world(frame, three_at(state, at.DROPPED_FROM))
     put_dropped(ground.part_shifts, number, start)
     passed = _part_passed(near, body, center, number, found, count)
-    if passed != number:
-        state[at.DROPPED] = passed
-        put_dropped(ground.part_shifts, passed, start)
-    if passed >= 0.0:
-        frame = frame_now(movers, mover_of(movers, passed))
-        put_three_at(state, at.DROPPED_FROM, to_local(frame, start))
+    put_dropped(ground.part_shifts, passed, start)
+    if passed < 0.0:
+        _end_drop(state)
+        return
+    state[at.DROPPED] = passed
+    frame = frame_now(movers, mover_of(movers, passed))
+    put_three_at(state, at.DROPPED_FROM, to_local(frame, start))

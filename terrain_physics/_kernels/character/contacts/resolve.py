@@ -386,8 +386,8 @@ def _of_maps(scene: Scene, count: int) -> tuple[int, float]:
 
 
 @kernel(noinline=True, no_refcount=True)
-def out_of_maps(scene: Scene, offset: Vec3) -> Vec3:
-    """Return where a body is after solid ground alone has pushed it out, all at once.
+def out_of_maps(scene: Scene, offset: Vec3, planes: int) -> tuple[Vec3, int]:
+    """Return (where a body is after solid ground alone has pushed it out, all at once, planes).
 
     Between a map and a mesh that leave no room, the map has its way: it is solid, a mesh is a skin.
     """
@@ -396,8 +396,8 @@ def out_of_maps(scene: Scene, offset: Vec3) -> Vec3:
         count, deepest = _of_maps(scene, list_contacts(scene, offset).contacts)
         if deepest <= SLOP or is_spent(scene.work):
             break
-        offset, _ = push_out(scene, offset, count, int(np.int64(0)), False)
-    return offset
+        offset, planes = push_out(scene, offset, count, planes, False)
+    return offset, planes
 
 
 @kernel(inline=True, no_refcount=True)
@@ -466,7 +466,7 @@ def resolve(
     offset, manifold, up = _lift_if_stuck(scene, offset, manifold)
     lifted += up
     if max(manifold.depth, manifold.overlap) > CONVERGED_DEPTH:
-        offset = out_of_maps(scene, offset)
+        offset, planes = out_of_maps(scene, offset, planes)
         manifold = list_contacts(scene, offset)
     count, deepest, overlapping = manifold
     spend(scene.work, count * PLANE)

@@ -84,7 +84,6 @@ STATE = Layout(
         "converged",
         "1: it ended outside of the ground, at the end of its displacement",
         default=1.0,
-        is_hashed=False,
         allowed=FLAG,
     ),
     Column(
@@ -218,7 +217,6 @@ STATE = Layout(
         "where its center was on that part, in the frame of the part",
         "m",
         3,
-        is_hashed=False,
     ),
     Column(
         "walls",
@@ -237,20 +235,17 @@ STATE = Layout(
         "touched",
         "other characters that it touches: numbers that follow from their keys; 0: none",
         width=MOST_TOUCHED,
-        is_hashed=False,
         allowed=PART_OF_UNIT,
     ),
     Column(
         "last_heading",
         "horizontal direction in which it wanted to go near others; 0: none",
         width=2,
-        is_hashed=False,
         allowed=PART_OF_UNIT,
     ),
     Column(
         "circling",
         "how far that direction has turned while others were in its way; 1: it gives up",
-        is_hashed=False,
         allowed=_SHARE,
     ),
 )
