@@ -126,7 +126,7 @@ class TestState:
         assert walk(other, range(100, 200)) == end
 
     def test_state_is_small(self):
-        assert len(pickle.dumps(ball().state())) < 1400
+        assert len(pickle.dumps(ball().state())) < 1500
 
     def test_restore_refuses_what_does_not_fit(self):
         mover = ball()
