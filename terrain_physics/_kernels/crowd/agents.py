@@ -191,10 +191,9 @@ def _put_agent(
         agent[WALL_NORMAL + k] = state[at.WALLS + k]
     for k in range(at.MOST_WALLS):
         agent[WALL_GAP + k] = state[at.WALL_GAPS + k]
-    agent[IS_ON_CHARACTER] = 1.0 if state[at.GROUND_KIND] == at.ON_CHARACTER else 0.0
-    agent[IS_OFF_GROUND] = (
-        1.0 if state[at.GROUNDED] == 0.0 or agent[IS_ON_CHARACTER] != 0.0 else 0.0
-    )
+    on_character = state[at.GROUND_KIND] == at.ON_CHARACTER
+    agent[IS_ON_CHARACTER] = 1.0 if on_character else 0.0
+    agent[IS_OFF_GROUND] = 1.0 if on_character or state[at.GROUNDED] == 0.0 else 0.0
     agent[FLOOR_HEIGHT], agent[FLOOR_CHARACTER], agent[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
     agent[SLIDE], agent[SLIDE + 1], agent[SECONDS_IN_AIR] = 0.0, 0.0, state[at.AIR_TIME]
     agent[ROLL_DEPTH] = _ROLL_SHARE * agent[RADIUS] if holds else -np.inf
