@@ -112,7 +112,7 @@ def test_all_crowds_get_on(case, share):
 
 
 TOLD_WRONG_YET = {276, 1075, 1090, 1318, 1393}
-"""Oblique arrivals whose speed is told 3 to 22 % too low."""
+"""Two who run at each other, by 120 m/s and more: the speed is told 3 to 22 % too low."""
 
 
 @pytest.mark.long
