@@ -554,6 +554,10 @@ class CharacterMovement(CharacterView):
         shown, written = self._velocity.shown.y, self._velocity.y
         return super()._vertical_velocity() if written == shown else written
 
+    def _exact_velocity(self) -> Floats3:
+        shown, written = self._velocity.shown.to_tuple(), self._velocity.to_tuple()
+        return merged(super()._exact_velocity(), shown, written)
+
     def _put_position(self, value: Any) -> None:
         super()._put_position(value)
         self._position.show(self.position64)

@@ -1,5 +1,6 @@
 """CharacterView: the interface of one character to the game, alone or in a group."""
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -141,6 +142,44 @@ class CharacterView(RuleProperties):
         """
         across, along = checks.finite("vx", vx), checks.finite("vz", vz)
         self._put_velocity((across, self._vertical_velocity(), along))
+
+    def jump(self, height: float) -> None:
+        """Set its vertical velocity to that of a jump of some height; the others stay.
+
+        It rises by that height at any frame rate, unless something is in its way. It jumps in the
+        air too, as for a double jump: a game asks ``grounded`` first, or how long ago that was.
+
+        Parameters
+        ----------
+        height : float
+            How far it rises, in meters, >= 0; over moving ground that it leaves with
+            ``leave="velocity"``, relative to that.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a height that is no number, below 0, NaN or infinite, and where no gravity pulls it
+            down again. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 0.5, 0))
+        >>> heights = []
+        >>> for frame in range(60):
+        ...     if hero.update(1 / 60).grounded:
+        ...         hero.jump(1.2)
+        ...     heights.append(hero.position.y - 0.5)
+        >>> round(max(heights), 2)
+        1.2
+        """
+        rise = checks.non_negative("height", height, " meters")
+        pull = self.gravity * self.gravity_scale
+        if not pull > 0.0:
+            raise ValueError(f"gravity times gravity_scale must be > 0 for a jump, got {pull}")
+        across, _, along = self._exact_velocity()
+        self._put_velocity((across, math.sqrt(2.0 * pull * rise), along))
 
     @property
     def world_velocity(self) -> glm.vec3:
@@ -415,6 +454,11 @@ class CharacterView(RuleProperties):
     def _vertical_velocity(self) -> float:
         """Return its vertical velocity, with values that the game wrote since the last update."""
         return float(self._state()[columns.VELOCITY + 1])
+
+    def _exact_velocity(self) -> Floats3:
+        """Return its velocity in float64, with values that the game wrote since the last update."""
+        x, y, z = self._state()[VELOCITY].tolist()
+        return x, y, z
 
     @abstractmethod
     def _keep_collider(self, collider: Collider) -> None:

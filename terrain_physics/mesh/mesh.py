@@ -16,7 +16,7 @@ from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh import solids
-from terrain_physics.mesh.assembly import joined, joined_materials, moved
+from terrain_physics.mesh.assembly import joined, joined_materials, moved, placed
 from terrain_physics.mesh.checks import (
     checked_faces,
     checked_materials,
@@ -139,15 +139,17 @@ class TriangleMesh(Surface):
     # Constructors
 
     @classmethod
-    def box(cls, extents: Any, *, transform: Any = None) -> Self:
+    def box(cls, extents: Any, *, position: Any = None, transform: Any = None) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
         Parameters
         ----------
         extents : three numbers
             The whole edge lengths along x, y and z in meters, each > 0.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
 
         Returns
         -------
@@ -160,16 +162,21 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> from pyglm import glm
-        >>> crate = TriangleMesh.box((2, 1, 2), transform=glm.translate(glm.vec3(10, 0.5, 10)))
+        >>> crate = TriangleMesh.box((2, 1, 2), position=(10, 0.5, 10))
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
         """
-        return cls._placed(solids.box(extents), transform)
+        return cls._placed(solids.box(extents), position, transform)
 
     @classmethod
     def cylinder(
-        cls, radius: float, height: float, *, sections: int = 32, transform: Any = None
+        cls,
+        radius: float,
+        height: float,
+        *,
+        sections: int = 32,
+        position: Any = None,
+        transform: Any = None,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
 
@@ -182,8 +189,10 @@ class TriangleMesh(Surface):
             In meters, > 0.
         sections : int, default 32
             How many sides it has, 3 to 100,000.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
 
         Returns
         -------
@@ -200,11 +209,61 @@ class TriangleMesh(Surface):
         >>> pillar, pillar.height_at(0.5, 0)
         (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
         """
-        return cls._placed(solids.cylinder(radius, height, sections), transform)
+        return cls._placed(solids.cylinder(radius, height, sections), position, transform)
+
+    @classmethod
+    def sphere(
+        cls,
+        radius: float,
+        *,
+        subdivisions: int = 3,
+        position: Any = None,
+        transform: Any = None,
+    ) -> Self:
+        """Return a sphere around the origin, of triangles of nearly one size: closed, fronts outside.
+
+        It is an icosahedron, each face of which is divided in four again and again. All vertices
+        are on the sphere, so its flat faces are within. From one division on, six of the vertices
+        are on the axes.
+
+        Parameters
+        ----------
+        radius : float
+            In meters, > 0.
+        subdivisions : int, default 3
+            How many times faces are divided, 0 to 8: there are ``20 * 4**subdivisions`` faces.
+        position : three numbers, optional
+            Where its origin goes, in meters.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it instead, as for `transformed`.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other sizes and subdivisions, and as for `transformed`.
+
+        Examples
+        --------
+        >>> boulder = TriangleMesh.sphere(2, position=(10, 1, 10))
+        >>> boulder, boulder.height_at(10, 10)
+        (<TriangleMesh: 1280 faces, 642 vertices>, 3.0)
+        """
+        return cls._placed(solids.sphere(radius, subdivisions), position, transform)
 
     @classmethod
     def stairs(
-        cls, width: float, rise: float, tread: float, steps: int, *, transform: Any = None
+        cls,
+        width: float,
+        rise: float,
+        tread: float,
+        steps: int,
+        *,
+        position: Any = None,
+        transform: Any = None,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
 
@@ -222,8 +281,10 @@ class TriangleMesh(Surface):
             The length of each step along x in meters, > 0.
         steps : int
             How many, 1 to 100,000.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
 
         Returns
         -------
@@ -242,10 +303,18 @@ class TriangleMesh(Surface):
         >>> flight.height_at(0.25, 0.5), flight.height_at(1.75, 0.5)
         (0.25, 1.0)
         """
-        return cls._placed(solids.stairs(width, rise, tread, steps), transform)
+        return cls._placed(solids.stairs(width, rise, tread, steps), position, transform)
 
     @classmethod
-    def ramp(cls, width: float, height: float, length: float, *, transform: Any = None) -> Self:
+    def ramp(
+        cls,
+        width: float,
+        height: float,
+        length: float,
+        *,
+        position: Any = None,
+        transform: Any = None,
+    ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
 
         It starts on the line x = y = 0 and is solid down to y = 0. The back is an upright wall at
@@ -259,8 +328,10 @@ class TriangleMesh(Surface):
             At the back, in meters, > 0.
         length : float
             Along x on the floor, in meters, > 0.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
 
         Returns
         -------
@@ -276,7 +347,7 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
         0.75
         """
-        return cls._placed(solids.ramp(width, height, length), transform)
+        return cls._placed(solids.ramp(width, height, length), position, transform)
 
     @classmethod
     def from_trimesh(cls, mesh: Any, *, axes: Axes = "y-up") -> Self:
@@ -352,9 +423,8 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> from pyglm import glm
         >>> flight = TriangleMesh.stairs(width=2, rise=0.25, tread=0.5, steps=8)
-        >>> landing = TriangleMesh.box((3, 2, 2), transform=glm.translate(glm.vec3(5.5, 1, 0)))
+        >>> landing = TriangleMesh.box((3, 2, 2), position=(5.5, 1, 0))
         >>> level = TriangleMesh.merged([flight, landing])
         >>> level.height_at(3.75, 0), level.height_at(5, 0)
         (2.0, 2.0)
@@ -383,8 +453,8 @@ class TriangleMesh(Surface):
         )
 
     @classmethod
-    def _placed(cls, solid: Solid, transform: Any) -> Self:
-        return cls(*(solid if transform is None else moved("transform", transform, *solid)))
+    def _placed(cls, solid: Solid, position: Any, transform: Any) -> Self:
+        return cls(*placed(solid, position, transform))
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.
