@@ -5,6 +5,8 @@ from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from terrain_physics._guesses import Signpost, no_attribute, signpost_of
+
 # Least similarity, from 0 to 1, at which a name counts as a misspelling of another one: one letter
 # missing, added, wrong, or two exchanged, in a name of six letters or more.
 _ALIKE = 0.8
@@ -47,6 +49,9 @@ def _accept(kind: type[AttributeGuard], name: str) -> None:
 def _refuse_unknown(kind: type[AttributeGuard], name: str) -> None:
     """Raise AttributeError for an attribute that no class has, unless a subclass may have it."""
     meant, is_own = _meant(kind, name), not _is_ours(kind)
+    signpost = signpost_of(kind, name)
+    if signpost is not None and not is_own:
+        raise AttributeError(no_attribute(kind, name, signpost.way))
     if meant is not None:
         way_out = f" (or give {kind.__name__} an attribute {name} in its class)" if is_own else ""
         raise AttributeError(
@@ -60,7 +65,9 @@ def _refuse_unknown(kind: type[AttributeGuard], name: str) -> None:
 
 def _declares(base: type, name: str) -> bool:
     """Tell whether a name is declared in the body of a class."""
-    return name in vars(base) or (not _is_ours(base) and name in inspect.get_annotations(base))
+    if name in vars(base):
+        return not isinstance(vars(base)[name], Signpost)
+    return not _is_ours(base) and name in inspect.get_annotations(base)
 
 
 def _is_ours(base: type) -> bool:
@@ -79,7 +86,7 @@ def _meant(kind: type, name: str) -> str | None:
         for base in kind.__mro__
         if _is_ours(base)
         for known, value in vars(base).items()
-        if not (known.startswith("_") or isinstance(value, FunctionType))
+        if not (known.startswith("_") or isinstance(value, (FunctionType, Signpost)))
     }
     words = name.lower().split("_")
     for close in get_close_matches(name.lower(), sorted(known), n=3, cutoff=_ALIKE):

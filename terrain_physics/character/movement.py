@@ -12,7 +12,7 @@ from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.adopted_member import AdoptedMember
@@ -320,6 +320,7 @@ class CharacterMovement(CharacterView):
 
     # The step
 
+    @quick
     def update(self, delta_time: float) -> MoveResult:
         """Advance by one frame.
 

@@ -9,7 +9,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import Collider
@@ -113,6 +113,7 @@ class CharacterView(RuleProperties):
     def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
 
+    @quick
     def walk(self, vx: float, vz: float) -> None:
         """Drive it over the ground; its vertical velocity stays.
 

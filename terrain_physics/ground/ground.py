@@ -831,6 +831,7 @@ class Ground(Surface):
 
 
 def _listed(parts: Any) -> list[Any]:
+    checks.refuse_path("parts", parts, "Ground.load")
     try:
         return list(parts)
     except TypeError:

@@ -6,7 +6,6 @@ Read are .npy, .r16/.raw, .hgt, .hgt.gz, .asc, .dds, .png and .tiff; some of the
 import operator
 import os
 import struct
-import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from terrain_physics._support import checks
 from terrain_physics._support.files import checked_size, file_name, written_whole
+from terrain_physics._support.warn import warn
 from terrain_physics.heightmap.formats import (
     PIXEL_LIMIT,
     RAW,
@@ -152,10 +152,9 @@ def warn_of_numbers(path: str | os.PathLike[str], heights: Heights) -> None:
     """Warn if the numbers of a 16-bit picture become heights in meters."""
     name = file_name(path)
     if _suffix(name) == ".png" and heights.dtype == np.uint16:
-        warnings.warn(
+        warn(
             f"{name}: 16-bit numbers without height_range are taken for meters: 0 to 65535 m, "
-            f"here {heights.min()} to {heights.max()} m. Pass height_range=(low, high)",
-            stacklevel=3,
+            f"here {heights.min()} to {heights.max()} m. Pass height_range=(low, high)"
         )
 
 

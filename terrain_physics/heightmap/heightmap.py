@@ -422,10 +422,9 @@ class HeightMap(Surface):
 
     @property
     def bounds(self) -> AABB:
-        """The box around the map's area and its triangles; `size` is its size along x and z.
+        """The box around the map: its area, and all its heights; `size` is that of the area.
 
-        Cells that are marked as holes count. Without any triangle the box is flat, at the origin's
-        height.
+        Cells without ground count too. Without any height the box is flat, at the origin's height.
 
         Examples
         --------

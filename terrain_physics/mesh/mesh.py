@@ -106,6 +106,7 @@ class TriangleMesh(Surface):
         material_names: Sequence[str] | None = None,
         axes: Axes = "y-up",
     ) -> None:
+        checks.refuse_path("vertices", vertices, "TriangleMesh.load")
         places = checked_vertices(vertices, axes)
         rows = checked_faces(faces, len(places))
         made_of, names = checked_materials(materials, material_names, len(rows))
@@ -220,11 +221,11 @@ class TriangleMesh(Surface):
         position: Any = None,
         transform: Any = None,
     ) -> Self:
-        """Return a sphere around the origin, of triangles of nearly one size: closed, fronts outside.
+        """Return a sphere around the origin: closed, fronts outside.
 
-        It is an icosahedron, each face of which is divided in four again and again. All vertices
-        are on the sphere, so its flat faces are within. From one division on, six of the vertices
-        are on the axes.
+        It is an icosahedron, each face of which is divided in four again and again: triangles of
+        nearly one size. All vertices are on the sphere, so its flat faces are within. From one
+        division on, six of the vertices are on the axes.
 
         Parameters
         ----------

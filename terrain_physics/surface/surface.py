@@ -12,7 +12,7 @@ from pyglm import glm
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics._support.threads import Workers
@@ -45,8 +45,8 @@ from terrain_physics.surface.shapes import (
 
 _Many = NDArray[Any] | Sequence[float]
 
-# In `height_at` and `normal_at` mask and threads are keyword-only by `_third`, which only an argument
-# by position reaches: real keyword-only arguments would cost a tenth of a call.
+# In `height_at` and `normal_at`, `_third` makes mask and threads keyword-only, as an argument by
+# position would reach it first: real keyword-only arguments would cost a tenth of a call.
 
 # A place with a smaller square is not too far. Asking for the square first is quick.
 _SURELY_NEAR = FARTHEST**2 / 10.0
@@ -103,6 +103,7 @@ class Surface:
     def height_at(
         self, x: float, z: _Many, *, threads: int | None = ..., mask: int = ...
     ) -> Floats: ...
+    @quick
     def height_at(
         self,
         x: Any,
@@ -164,6 +165,7 @@ class Surface:
     def normal_at(
         self, x: float, z: _Many, *, threads: int | None = ..., mask: int = ...
     ) -> Floats: ...
+    @quick
     def normal_at(
         self,
         x: Any,
@@ -313,6 +315,7 @@ class Surface:
 
     # Rays
 
+    @quick
     def raycast(
         self, ray: Ray, max_distance: float = math.inf, *, mask: int = ALL_LAYERS
     ) -> RayHit | None:
@@ -425,6 +428,7 @@ class Surface:
 
     # Contacts
 
+    @quick
     def contacts(
         self,
         shapes: ManyShapes,
@@ -533,6 +537,7 @@ class Surface:
 
     # Moving shapes
 
+    @quick
     def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
         """Return the first touch of a moving shape with the ground.
 
@@ -640,6 +645,7 @@ class Surface:
 
     # Closest points
 
+    @quick
     def closest_point(self, point: Any, *, mask: int = ALL_LAYERS) -> ClosestPoint:
         """Return the point of the ground closest to a point.
 
