@@ -105,6 +105,7 @@ WAYS: dict[str, dict[str, str]] = {
         "material_names": "names",
     },
     "Ground": {
+        "part_names": "names",
         "add(part)": "add_mesh add_map add_heightmap add_height_map add_part add_terrain append "
         "insert add_collider add_static add_object",
         "remove(key)": "delete discard pop remove_mesh remove_part",

@@ -89,7 +89,7 @@ class TriangleMesh(Surface):
     >>> bridge = TriangleMesh(
     ...     mesh.vertices, mesh.faces, materials=["wood", "rail"], material_names=["wood", "rail"]
     ... )
-    >>> bridge.material_names[bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material]
+    >>> bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material_name
     'rail'
     """
 
@@ -140,7 +140,15 @@ class TriangleMesh(Surface):
     # Constructors
 
     @classmethod
-    def box(cls, extents: Any, *, position: Any = None, transform: Any = None) -> Self:
+    def box(
+        cls,
+        extents: Any,
+        *,
+        position: Any = None,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
         Parameters
@@ -151,6 +159,8 @@ class TriangleMesh(Surface):
             Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -166,8 +176,12 @@ class TriangleMesh(Surface):
         >>> crate = TriangleMesh.box((2, 1, 2), position=(10, 0.5, 10))
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
+        >>> plank = TriangleMesh.box((4, 0.1, 1), materials="wood", material_names=["wood"])
+        >>> from terrain_physics import Ray
+        >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
+        'wood'
         """
-        return cls._placed(solids.box(extents), position, transform)
+        return cls._placed(solids.box(extents), position, transform, materials, material_names)
 
     @classmethod
     def cylinder(
@@ -178,6 +192,8 @@ class TriangleMesh(Surface):
         sections: int = 32,
         position: Any = None,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
 
@@ -194,6 +210,8 @@ class TriangleMesh(Surface):
             Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -210,7 +228,13 @@ class TriangleMesh(Surface):
         >>> pillar, pillar.height_at(0.5, 0)
         (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
         """
-        return cls._placed(solids.cylinder(radius, height, sections), position, transform)
+        return cls._placed(
+            solids.cylinder(radius, height, sections),
+            position,
+            transform,
+            materials,
+            material_names,
+        )
 
     @classmethod
     def sphere(
@@ -220,6 +244,8 @@ class TriangleMesh(Surface):
         subdivisions: int = 3,
         position: Any = None,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a sphere around the origin: closed, fronts outside.
 
@@ -237,6 +263,8 @@ class TriangleMesh(Surface):
             Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -253,7 +281,8 @@ class TriangleMesh(Surface):
         >>> boulder, boulder.height_at(10, 10)
         (<TriangleMesh: 1280 faces, 642 vertices>, 3.0)
         """
-        return cls._placed(solids.sphere(radius, subdivisions), position, transform)
+        ball = solids.sphere(radius, subdivisions)
+        return cls._placed(ball, position, transform, materials, material_names)
 
     @classmethod
     def stairs(
@@ -265,6 +294,8 @@ class TriangleMesh(Surface):
         *,
         position: Any = None,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
 
@@ -286,6 +317,8 @@ class TriangleMesh(Surface):
             Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -304,7 +337,9 @@ class TriangleMesh(Surface):
         >>> flight.height_at(0.25, 0.5), flight.height_at(1.75, 0.5)
         (0.25, 1.0)
         """
-        return cls._placed(solids.stairs(width, rise, tread, steps), position, transform)
+        return cls._placed(
+            solids.stairs(width, rise, tread, steps), position, transform, materials, material_names
+        )
 
     @classmethod
     def ramp(
@@ -315,6 +350,8 @@ class TriangleMesh(Surface):
         *,
         position: Any = None,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
 
@@ -333,6 +370,8 @@ class TriangleMesh(Surface):
             Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -348,10 +387,19 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
         0.75
         """
-        return cls._placed(solids.ramp(width, height, length), position, transform)
+        return cls._placed(
+            solids.ramp(width, height, length), position, transform, materials, material_names
+        )
 
     @classmethod
-    def from_trimesh(cls, mesh: Any, *, axes: Axes = "y-up") -> Self:
+    def from_trimesh(
+        cls,
+        mesh: Any,
+        *,
+        axes: Axes = "y-up",
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> Self:
         """Return a mesh of another library's, such as trimesh.
 
         Units stay as they are.
@@ -362,6 +410,8 @@ class TriangleMesh(Surface):
             Both as for `TriangleMesh`; copied.
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
             Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model with +Z up.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -381,7 +431,8 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.from_trimesh(loaded, axes="z-up").height_at(1, -1)
         2.0
         """
-        return cls(*vertices_and_faces(mesh), axes=axes)
+        vertices, faces = vertices_and_faces(mesh)
+        return cls(vertices, faces, axes=axes, materials=materials, material_names=material_names)
 
     def to_trimesh(self) -> Any:
         """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
@@ -454,8 +505,11 @@ class TriangleMesh(Surface):
         )
 
     @classmethod
-    def _placed(cls, solid: Solid, position: Any, transform: Any) -> Self:
-        return cls(*placed(solid, position, transform))
+    def _placed(
+        cls, solid: Solid, position: Any, transform: Any, materials: Any, names: Any
+    ) -> Self:
+        places = placed(solid, position, transform)
+        return cls(*places, materials=materials, material_names=names)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.
