@@ -290,8 +290,12 @@ class Signpost:
 
 def no_attribute(kind: type, name: str, way: str) -> str:
     """Return the message for a name that a class does not have."""
-    hint = way.removesuffix(".") if way.endswith(".") else f"did you mean {way}?"
-    return f"{kind.__name__} has no attribute {name}: {hint}"
+    return f"{kind.__name__} has no attribute {name}: {hint(way)}"
+
+
+def hint(way: str) -> str:
+    """Return the words of an error that say what is called so here."""
+    return way.removesuffix(".") if way.endswith(".") else f"did you mean {way}?"
 
 
 def signpost_of(kind: type, name: str) -> Signpost | None:

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from terrain_physics._guesses import Signpost, no_attribute, signpost_of
+from terrain_physics._guesses import Signpost, hint, signpost_of
 
 # Least similarity, from 0 to 1, at which a name counts as a misspelling of another one: one letter
 # missing, added, wrong, or two exchanged, in a name of six letters or more.
@@ -49,17 +49,16 @@ def _accept(kind: type[AttributeGuard], name: str) -> None:
 def _refuse_unknown(kind: type[AttributeGuard], name: str) -> None:
     """Raise AttributeError for an attribute that no class has, unless a subclass may have it."""
     meant, is_own = _meant(kind, name), not _is_ours(kind)
-    signpost = signpost_of(kind, name)
-    if signpost is not None and not is_own:
-        raise AttributeError(no_attribute(kind, name, signpost.way))
     if meant is not None:
         way_out = f" (or give {kind.__name__} an attribute {name} in its class)" if is_own else ""
         raise AttributeError(
             f"{kind.__name__} has no attribute {name}: did you mean {meant}?{way_out}"
         )
     if not is_own:
+        signpost = signpost_of(kind, name)
+        way = "" if signpost is None else f"; {hint(signpost.way)}"
         raise AttributeError(
-            f"{kind.__name__} has no attribute {name}: only a subclass may have its own"
+            f"{kind.__name__} has no attribute {name}: only a subclass may have its own{way}"
         )
 
 
