@@ -146,7 +146,7 @@ def test_npy_header_as_other_programs_write_it(put):
 
 
 def test_npy_extremes_survive(put):
-    heights = np.array([[np.finfo(float).max, 5e-324], [-0.0, np.nan]])
+    heights = np.array([[np.nextafter(1e38, 0), 5e-324], [-0.0, np.nan]])
     same(load_heights(put("a.npy", npy_bytes(heights))), heights, np.float64)
 
 
@@ -212,14 +212,18 @@ def test_png_written_by_pillow_keeps_all_65536_values(put, tmp_path):
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("deflate", [False, True])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16, np.float32])
+@pytest.mark.parametrize(
+    "dtype", [np.uint8, np.uint16, np.uint32, np.int16, np.int32, np.float32]
+)
 def test_tiff_written_by_hand(put, order, big, deflate, dtype):
     heights = (RAMP * (0.37 if dtype == np.float32 else 1)).astype(dtype)
+    if heights.dtype.str[1:] in {"u4", "i4"}:
+        heights = (heights.astype(np.int64) * 67_511 - 1).astype(dtype)  # all 32 bits
     path = put("a.tiff", tiff_bytes(heights, order=order, big=big, deflate=deflate))
     if order == ">" and big:
         with pytest.raises(ValueError, match="must start as a TIFF file, got b'MM"):
             load_heights(path)
-    elif order == ">" and deflate and heights.dtype.kind != "u":
+    elif order == ">" and (dtype == np.uint32 or (deflate and heights.dtype.kind != "u")):
         with pytest.raises(ValueError, match="must be little-endian, got big"):
             load_heights(path)
     else:
@@ -236,15 +240,22 @@ def test_tiff_written_by_pillow(tmp_path, compression, dtype):
 
 @pytest.mark.parametrize(
     ("dtype", "text"),
-    [(np.float32, b"-3.4028234663852886e+38"), (np.int16, b"-32768"), (np.uint16, b" 3 ")],
+    [
+        (np.float32, b"-3.4028234663852886e+38"),
+        (np.int16, b"-32768"),
+        (np.uint16, b" 3 "),
+        (np.int32, b"-2147483647"),
+        (np.uint32, b"4294967295"),
+    ],
 )
 def test_tiff_no_data_is_a_hole(put, dtype, text):
     heights = RAMP.astype(dtype)
     heights[1, 2] = dtype(float(text))
-    expected = heights.astype(np.float32)
+    kind = np.float32 if dtype in {np.float32, np.int16, np.uint16} else np.float64
+    expected = heights.astype(kind)
     expected[heights == heights[1, 2]] = np.nan
     content = tiff_bytes(heights, changes=[(42113, 2, len(text) + 1, text + b"\0")])
-    same(load_heights(put("a.tif", content)), expected, np.float32)
+    same(load_heights(put("a.tif", content)), expected, kind)
 
 
 def test_nan_is_a_hole_and_infinity_is_refused(put):
@@ -286,10 +297,10 @@ def test_flip(put):
             "a.png",
             {"shape": (5, 7)},
             ValueError,
-            "a.png: shape is for .r16, .raw, .hgt and .hgt.gz",
+            "a.png: shape is for .r16, .raw, .r32, .hgt and .hgt.gz",
         ),
-        ("a.png", {"byte_order": "big"}, ValueError, "a.png: byte_order is for .r16 and .raw"),
-        ("a.hgt", {"byte_order": "big"}, ValueError, "a.hgt: byte_order is for .r16 and .raw"),
+        ("a.png", {"byte_order": "big"}, ValueError, "a.png: byte_order is for .r16, .raw and .r32"),
+        ("a.hgt", {"byte_order": "big"}, ValueError, "a.hgt: byte_order is for .r16, .raw and .r32"),
         (
             "a.raw",
             {"byte_order": "middle"},
@@ -335,13 +346,15 @@ def test_paths_of_every_kind(put, tmp_path, monkeypatch):
         load_heights("a\0b.npy")
 
 
-def test_without_pillow_only_images_fail_and_the_extra_is_named(put, monkeypatch):
+def test_without_pillow_only_tiff_fails_and_the_extra_is_named(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    for name, content in (("a.png", gray_png(RAMP)), ("a.tif", tiff_bytes(RAMP))):
-        with pytest.raises(ImportError, match=r'pip install "terrain-physics\[images\]"') as caught:
-            load_heights(put(name, content))
-        assert name in str(caught.value)
-    same(load_heights(put("a.npy", npy_bytes(RAMP))), RAMP, np.uint16)
+    with pytest.raises(
+        ImportError, match=r'a.tif: .* pip install "terrain-physics\[images\]"'
+    ) as caught:
+        load_heights(put("a.tif", tiff_bytes(RAMP)))
+    assert caught.value.name == "PIL"
+    for name, content in (("a.npy", npy_bytes(RAMP)), ("a.png", gray_png(RAMP))):
+        same(load_heights(put(name, content)), RAMP, np.uint16)
 
 
 def test_our_land_leaves_room_for_the_reference_scene():

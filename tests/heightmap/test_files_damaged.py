@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from terrain_physics import HeightMap
-from terrain_physics.heightmap import files, formats
+from terrain_physics.heightmap import files
 from terrain_physics.heightmap.files import load_heights
-from terrain_physics.heightmap.formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT, READERS
+from terrain_physics.heightmap.formats import readers
+from terrain_physics.heightmap.formats.readers import READERS
+from terrain_physics.heightmap.formats.source import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
 from tests.helpers.examples import times
 from tests.helpers.height_files import (
     RAMP,
@@ -296,7 +298,7 @@ def test_each_reader_has_a_seed():
 
 
 def test_docstrings_list_each_format():
-    for text in (formats.__doc__, files.__doc__, load_heights.__doc__, HeightMap.load.__doc__):
+    for text in (readers.__doc__, files.__doc__, load_heights.__doc__, HeightMap.load.__doc__):
         assert text is not None
         missing = [suffix for suffix in READERS if suffix not in text]
         assert not missing, text

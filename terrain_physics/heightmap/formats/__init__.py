@@ -1,0 +1,1 @@
+"""Readers of height-map files, a module for each kind of file."""
