@@ -1,1 +1,1 @@
-"""Readers of height-map files, a module for each kind of file."""
+"""Readers of height-map files, a module for each kind; none trusts a file."""

@@ -27,7 +27,7 @@ _MASKS = (0xFF0000, 0xFF00, 0xFF)  # of red, green and blue: those of plain 32 b
 _ALPHA_MASK = 0xFF000000
 
 
-class _Header(NamedTuple):
+class _BitmapHeader(NamedTuple):
     """The sizes of a picture, and where its pixels are."""
 
     width: int
@@ -54,7 +54,7 @@ def read_bmp(source: Source) -> Loaded:
     return heights_of(source, _channels(source, header, lines))
 
 
-def _header(source: Source) -> _Header:
+def _header(source: Source) -> _BitmapHeader:
     start = source.file.read(_FILE_HEADER + _READ)
     if start[:2] != b"BM" or len(start) < _FILE_HEADER + _HEADERS[0]:
         raise source.bad(f"must start as a BMP file, got {start[:16]!r}")
@@ -66,12 +66,12 @@ def _header(source: Source) -> _Header:
     if packing in _MASKED and masks[:3] != _MASKS:
         raise source.bad(f"must have 8 bits for each color, got masks {[*map(hex, masks[:3])]}")
     has_alpha = packing in _MASKED and size >= 56 and masks[3] == _ALPHA_MASK
-    return _Header(
+    return _BitmapHeader(
         width, abs(height), height > 0, bits, offset, has_alpha, _FILE_HEADER + size, color_count
     )
 
 
-def _channels(source: Source, header: _Header, lines: Bytes) -> dict[str, Heights]:
+def _channels(source: Source, header: _BitmapHeader, lines: Bytes) -> dict[str, Heights]:
     """Return the channels by name; of a palette those of its colors."""
     if header.bits <= 8:
         numbers = lines[:, : header.width]
@@ -87,7 +87,7 @@ def _channels(source: Source, header: _Header, lines: Bytes) -> dict[str, Height
     return channels
 
 
-def _palette(source: Source, header: _Header, most: int) -> Bytes:
+def _palette(source: Source, header: _BitmapHeader, most: int) -> Bytes:
     """Return the colors of a palette: blue, green, red and nothing."""
     count = header.color_count or 1 << header.bits
     if not most < count <= 1 << header.bits or header.palette + 4 * count > header.offset:

@@ -58,16 +58,18 @@ def _gray(source: Source, channels: dict[str, Heights]) -> Heights:
     if len(names) > 1 and names != list(RGB):
         rule = "must have one channel, or red, green and blue"
         raise source.bad(f"{rule}, got {_words(channels)}. Pass channel={names[0]!r} or another")
+    differ = np.zeros(first.shape, np.bool_)
     for name in names[1:]:
-        others = (first != channels[name]) & ~(np.isnan(first) & np.isnan(channels[name]))
-        if others.any():
-            row, column = np.argwhere(others)[0].tolist()
-            got = ", ".join(str(channels[other][row, column]) for other in names)
-            raise source.bad(
-                f"must be gray, red, green and blue equal, got ({got}) at [{row}, {column}]. Pass "
-                'channel="red" (or "green", "blue") for the one that holds the heights, or, for '
-                'elevation tiles, encoding="terrarium" or "mapbox"'
-            )
+        other = channels[name]
+        differ |= (first != other) & ~(np.isnan(first) & np.isnan(other))
+    if differ.any():
+        row, column = np.argwhere(differ)[0].tolist()
+        got = ", ".join(str(channels[name][row, column]) for name in names)
+        raise source.bad(
+            f"must be gray, red, green and blue equal, got ({got}) at [{row}, {column}]. Pass "
+            'channel="red" (or "green", "blue") for the one that holds the heights, or, for '
+            'elevation tiles, encoding="terrarium" or "mapbox"'
+        )
     return first
 
 

@@ -46,7 +46,7 @@ _PASSES = (
 _ONE_PASS = ((0, 0, 1, 1),)
 
 
-class _Header(NamedTuple):
+class _PngHeader(NamedTuple):
     """The size of a picture, and what a pixel is."""
 
     width: int
@@ -87,14 +87,14 @@ def read_png(source: Source) -> Loaded:
     return heights_of(source, _channels(source, header, numbers, chunks))
 
 
-def _header(source: Source, data: bytes) -> _Header:
+def _header(source: Source, data: bytes) -> _PngHeader:
     width, height, bits, color, *methods, interlaced = struct.unpack_from(">IIBBBBB", data, 16)
     if bits not in _KINDS.get(color, (0, ()))[1] or any(methods) or interlaced > 1:
         raise source.bad(
             f"damaged: no PNG has {bits} bits of color type {color}, methods {methods}, "
             f"interlace {interlaced}"
         )
-    return _Header(width, height, bits, color, _PASSES if interlaced else _ONE_PASS)
+    return _PngHeader(width, height, bits, color, _PASSES if interlaced else _ONE_PASS)
 
 
 def _chunks(source: Source, data: bytes) -> dict[bytes, bytes]:
@@ -129,7 +129,7 @@ def _unpacked(source: Source, packed: bytes, size: int) -> Bytes:
     return np.frombuffer(bytearray(content), np.uint8)
 
 
-def _numbers(source: Source, header: _Header, content: Bytes) -> NDArray[np.uint8 | np.uint16]:
+def _numbers(source: Source, header: _PngHeader, content: Bytes) -> NDArray[np.uint8 | np.uint16]:
     """Return the numbers (rows, columns, count) that all passes hold."""
     kind = np.uint16 if header.bits == 16 else np.uint8
     numbers = np.empty((header.height, header.width, header.channel_count), kind)
@@ -160,7 +160,7 @@ def _as_numbers(
 
 def _channels(
     source: Source,
-    header: _Header,
+    header: _PngHeader,
     numbers: NDArray[np.uint8 | np.uint16],
     chunks: dict[bytes, bytes],
 ) -> dict[str, Heights]:
