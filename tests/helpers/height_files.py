@@ -28,7 +28,9 @@ def filtered(lines: list[bytes], step: int, kinds: Iterable[int]) -> list[bytes]
             corner = above[place - step] if place >= step else 0
             up = above[place]
             guess = left + up - corner
-            nearest = min((left, up, corner), key=lambda near, guess=guess: abs(guess - near))
+            nearest = min(
+                (abs(guess - near), order, near) for order, near in enumerate((left, up, corner))
+            )[2]
             out.append((value - (0, left, up, (left + up) // 2, nearest)[kind]) % 256)
         result.append(bytes(out))
         above = line
@@ -47,7 +49,8 @@ def packed_pixels(numbers: Any, bits: int) -> list[bytes]:
 
 
 ADAM7 = (
-    (0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1),
+    (0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2),
+    (1, 0, 2, 1),
 )  # fmt: skip
 
 

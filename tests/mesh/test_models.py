@@ -159,7 +159,7 @@ def test_buffers_in_other_files_and_in_text(load, tmp_path):
 def test_a_saved_mesh_takes_no_axes(tmp_path):
     TriangleMesh.box((1, 1, 1)).save(tmp_path / "a.ground")
     assert len(TriangleMesh.load(tmp_path / "a.ground")) == 12
-    with pytest.raises(ValueError, match="a.ground: axes are those of models, .* got 'z-up'"):
+    with pytest.raises(ValueError, match=r"a.ground: axes are those of models, .* got 'z-up'"):
         TriangleMesh.load(tmp_path / "a.ground", axes="z-up")
     with pytest.raises(ValueError, match="axes must be one of"):
         TriangleMesh.load(tmp_path / "a.glb", axes="up")  # type: ignore[arg-type]
@@ -224,10 +224,10 @@ def test_a_mesh_that_is_used_too_often_is_refused(load, monkeypatch):
     content = glb(document(nodes, roots=range(100)))
     assert len(load(content, "a.glb")) == 100
     monkeypatch.setattr("terrain_physics.mesh.models.MOST_BYTES", 24 * 399)
-    with pytest.raises(ValueError, match="a.glb: meshes must have at most 9576 bytes, got 400 r"):
+    with pytest.raises(ValueError, match=r"a.glb: meshes must have at most 9576 bytes, got 400 r"):
         load(content, "a.glb")
     monkeypatch.setattr("terrain_physics.mesh.models._MOST_FILE_BYTES", 99)
-    with pytest.raises(ValueError, match="a.glb: must have at most 99 bytes"):
+    with pytest.raises(ValueError, match=r"a.glb: must have at most 99 bytes"):
         load(content, "a.glb")
 
 
@@ -279,7 +279,7 @@ def test_a_class_of_a_game_loads_itself(tmp_path, monkeypatch):
         nodes_geometry = ("one", "two", "three")
 
     scene.graph = Graph(one=(np.eye(4), "mesh"), two=(np.eye(4), "line"), three=(SHIFT, "mesh"))
-    vars(module)["load"] = lambda *given, **options: scene
+    vars(module)["load"] = lambda *_, **__: scene
     vars(module)["resolvers"] = SimpleNamespace(FilePathResolver=str)
     monkeypatch.setitem(sys.modules, "trimesh", module)
 
