@@ -21,7 +21,7 @@ ALONE = {
     "replay": "ValueError: make_scene must give the ground as it was when the recording began",
 }
 
-FRAMES, ALL_FRAMES = 60, 300
+FRAMES, ALL_FRAMES = 75, 300
 
 
 def wrong(found: list[str]) -> list[str]:
