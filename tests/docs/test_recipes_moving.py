@@ -87,3 +87,133 @@ def test_swimmers_stay_below_shores_beyond_their_reach():
         taken, highest = seconds_to_the_top(seed, Draws(seed).uniform(0.6, 2.0), most=4.0)
         assert taken == math.inf, seed
         assert highest < -0.3, seed
+
+
+def crate(draws, high, deep, yaw, ceiling=None):
+    """Return a floor with a ledge from x = 0 on, turned about the middle, and maybe a ceiling."""
+    floor = HeightMap(np.zeros((2, 2)), cell_size=40, origin=(-20, 0, -20))
+    boxes = [(0, high, deep), (deep, high + draws.uniform(2.1, 4.0), 3)]  # a wall behind
+    meshes = [
+        TriangleMesh.box(
+            (size, top, 30),
+            transform=turned(yaw) * glm.translate(glm.vec3(x + size / 2, top / 2, 0)),
+        )
+        for x, top, size in boxes
+    ]
+    if ceiling is not None:
+        place = turned(yaw) * glm.translate(glm.vec3(5, high + ceiling + 2, 0))
+        meshes.append(TriangleMesh.box((10, 4, 30), transform=place))
+    return Ground([floor, *meshes])
+
+
+def climbs(seed, ceiling=None):
+    """Return how high a hero who mantles ends over its ledge, and whether it stands."""
+    draws = Draws(seed)
+    yaw, rate = draws.uniform(0.0, 2 * math.pi), draws.one_of(RATES)
+    high, deep = draws.uniform(0.6, 2.0), draws.uniform(0.5, 3.0)
+    ground = crate(draws, high, deep, yaw, ceiling)
+    far = 0.4 + draws.uniform(0.0, 0.1)
+    place = (-far * math.cos(yaw), draws.one_of((0.0, high - 0.5)), far * math.sin(yaw))
+    hero = CharacterMovement(ground, BODY, position=place)
+    page = recipe("mantle", hero=hero)
+    way = yaw + draws.uniform(-1.0, 1.0)
+    x, z = math.cos(way), -math.sin(way)
+    for frame in range(int(2.5 * rate)):
+        if not page["mantle"](1 / rate, x, z, frame == 0):
+            hero.walk(0, 0)
+        hero.update(1 / rate)
+    assert hero.gravity_scale == 1
+    return hero.position64[1] - high, hero.grounded
+
+
+def mantles(seeds):
+    for seed in seeds:
+        over, stands = climbs(seed)
+        assert stands, seed
+        assert abs(over) < 1e-3, seed
+
+
+def test_all_ledges_are_climbed():
+    mantles(range(times(60)))
+
+
+@pytest.mark.full
+def test_a_thousand_ledges_are_climbed():
+    mantles(range(100, 1100))
+
+
+def test_nobody_climbs_where_there_is_no_room_to_stand():
+    for seed in range(times(15)):
+        over, stands = climbs(seed, ceiling=Draws(seed).uniform(0.5, 1.79))
+        assert stands, seed
+        assert over < -0.5, seed
+
+
+class Tower:
+    """A tower with a ladder at its side, and a hero before it."""
+
+    def __init__(self, seed):
+        draws = Draws(seed)
+        self.rate, yaw = draws.one_of(RATES), draws.uniform(0.0, 2 * math.pi)
+        self.height, foot = draws.uniform(1.0, 12.0), draws.uniform(-3.0, 3.0)
+        self.way, self.side = (math.cos(yaw), -math.sin(yaw)), draws.uniform(-0.2, 0.2)
+        place = turned(yaw) * glm.translate(glm.vec3(3, foot + self.height / 2, 0))
+        self.floor, self.yaw = foot, yaw
+        floor = HeightMap(np.full((2, 2), foot), cell_size=40, origin=(-20, 0, -20))
+        ground = Ground([floor, TriangleMesh.box((6, self.height, 6), transform=place)])
+        self.hero = CharacterMovement(ground, BODY, position=self.place(-0.7, self.side))
+        self.page = recipe("ladder", hero=self.hero)
+        line = self.page["Ladder"](self.place(-0.4, 0), self.height, self.way)
+        self.page["ladders"].append(line)
+
+    def place(self, ahead, aside):
+        x, z = self.way
+        return (ahead * x - aside * z, self.floor, ahead * z + aside * x)
+
+    def high(self):
+        return self.hero.position64[1] - self.floor
+
+    def go(self, up, seconds, pace):
+        """Climb and walk for some time; return how long it was on the ladder."""
+        frames = 0
+        for _ in range(round(seconds * self.rate)):
+            if self.page["climb"](1 / self.rate, up):
+                frames += 1
+            elif pace:
+                self.hero.walk(pace * self.way[0], pace * self.way[1])
+            self.hero.update(1 / self.rate)
+        return frames / self.rate
+
+
+def climbs_up_and_down(seeds):
+    for seed in seeds:
+        tower = Tower(seed)
+        most = tower.height / 1.5 + 1
+        taken = tower.go(1, most, 0)
+        assert tower.hero.grounded, seed
+        assert abs(tower.high() - tower.height) < 1e-3, seed
+        assert tower.height / 1.5 <= taken + 1e-9 < tower.height / 1.5 + 0.5, seed
+        tower.go(-1, most + 2, -1)
+        assert tower.hero.grounded, seed
+        assert abs(tower.high()) < 1e-3, seed
+        assert tower.hero.gravity_scale == 1
+
+
+def test_ladders_are_climbed_up_and_down():
+    climbs_up_and_down(range(times(30)))
+
+
+@pytest.mark.full
+def test_a_thousand_ladders_are_climbed_up_and_down():
+    climbs_up_and_down(range(100, 1100))
+
+
+def test_who_jumps_off_a_ladder_falls_beside_it():
+    for seed in range(times(9)):
+        tower = Tower(seed)
+        tower.go(1, 0.4 * tower.height, 0)
+        tower.page["climb"](1 / tower.rate, 0, jump=True)
+        tower.go(0, 3, 0)
+        assert tower.hero.grounded
+        assert abs(tower.high()) < 1e-3
+        assert math.dist(tower.hero.position64, tower.place(-0.4, 0)) > 0.8
