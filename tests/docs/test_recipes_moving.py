@@ -74,7 +74,7 @@ def swims_out(seeds):
 
 
 def test_swimmers_get_out_at_any_shore():
-    swims_out(range(times(30)))
+    swims_out(range(times(18)))
 
 
 @pytest.mark.full
@@ -134,7 +134,7 @@ def mantles(seeds):
 
 
 def test_all_ledges_are_climbed():
-    mantles(range(times(60)))
+    mantles(range(times(45)))
 
 
 @pytest.mark.full
@@ -200,7 +200,7 @@ def climbs_up_and_down(seeds):
 
 
 def test_ladders_are_climbed_up_and_down():
-    climbs_up_and_down(range(times(30)))
+    climbs_up_and_down(range(times(15)))
 
 
 @pytest.mark.full
@@ -217,3 +217,29 @@ def test_who_jumps_off_a_ladder_falls_beside_it():
         assert tower.hero.grounded
         assert abs(tower.high()) < 1e-3
         assert math.dist(tower.hero.position64, tower.place(-0.4, 0)) > 0.8
+
+
+def flight(rate, yaw, pitch):
+    """Return how far ahead a glider gets, and its way ahead for each meter down in the middle."""
+    land = HeightMap(np.zeros((2, 2)), cell_size=2000, origin=(-1000, 0, -1000))
+    hero = CharacterMovement(land, BODY, position=(0, 60, 0))
+    hero.velocity = (0, pitch, 0)
+    page = recipe("glide", hero=hero)
+    places = []
+    while not hero.grounded:
+        page["glide"](1 / rate, yaw, held=True)
+        hero.update(1 / rate)
+        places.append(hero.position64)
+    (x0, y0, z0), (x1, y1, z1) = places[len(places) // 2], places[-2]
+    x, _, z = places[-1]
+    assert abs(math.atan2(-x, -z) - yaw) < 1e-5
+    return math.hypot(x, z), math.hypot(x1 - x0, z1 - z0) / (y0 - y1)
+
+
+def test_a_glider_gets_as_far_at_any_rate():
+    for seed in range(times(9)):
+        draws = Draws(seed)
+        yaw, up = draws.uniform(-3.0, 3.0), draws.uniform(-10.0, 10.0)
+        far, ratio = zip(*(flight(rate, yaw, up) for rate in (20, 60, 360)), strict=True)
+        assert max(far) - min(far) < 0.015 * max(far)
+        assert all(abs(one - 6) < 0.01 for one in ratio)

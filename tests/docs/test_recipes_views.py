@@ -1,6 +1,7 @@
 """The recipe of a camera that smooths steps, over stairs drawn at random and on a lift."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from pyglm import glm
@@ -30,7 +31,7 @@ def eye_of(hero):
 
 
 def walked(draws, rate, body):
-    """Return the heights of the eye in a walk on stairs, and the greatest speed that it may have."""
+    """Return the heights of the eye in a walk on stairs, and how fast it may go."""
     rise, tread = draws.uniform(0.1, 0.3), draws.uniform(0.3, 0.7)
     pace, up = draws.uniform(0.5, 5.0), draws.chance(0.5)
     floor = HeightMap([[0, 0], [0, 0]], cell_size=40, origin=(-20, 0, -20))
@@ -56,7 +57,7 @@ def climbs_smoothly(seeds):
         draws = Draws(seed)
         rate, body = draws.one_of(RATES), draws.one_of((BOX, CAPSULE))
         heights, fastest = walked(draws, rate, body)
-        moves = [abs(b - a) for a, b in zip(heights, heights[1:], strict=False)]
+        moves = [abs(b - a) for a, b in pairwise(heights)]
         assert max(moves) * rate < 1.02 * fastest, seed
 
 

@@ -80,14 +80,19 @@ def definitions(page: Path) -> dict[str, Any]:
 
 def _defines(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
-        try:
-            ast.literal_eval(statement.value)
-        except ValueError:
-            return False
+        return _is_constant(statement)
+    return isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef))
+
+
+def _is_constant(assignment: ast.Assign) -> bool:
+    """Return whether a name is in capitals, or given numbers and words only."""
+    if all(isinstance(name, ast.Name) and name.id.isupper() for name in assignment.targets):
         return True
-    return isinstance(
-        statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-    )
+    try:
+        ast.literal_eval(assignment.value)
+    except ValueError:
+        return False
+    return True
 
 
 def _printed(page: Path, block: Block, names: dict[str, Any]) -> str:
