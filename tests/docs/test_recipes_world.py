@@ -60,7 +60,8 @@ def walk(seed, most, hero_of, restored=False):
     hero, update = hero_of(ground, (draws.uniform(-60.0, 60.0), 4, draws.uniform(-60.0, 60.0)))
     page = definitions(DOCS / "cookbook" / "wait_for_ground.md")
     page.update(ground=ground, hero=hero, pool=SlowDisk(Draws(seed), most))
-    places, held = [], 0
+    places: list[tuple[float, float, float]] = []
+    held = 0
     while len(places) < 2 * rate:
         if page["is_held"]():
             held += 1
