@@ -149,6 +149,8 @@ class CharacterView(RuleProperties):
 
         It rises by that height at any frame rate, unless something is in its way. It jumps in the
         air too, as for a double jump: a game asks ``grounded`` first, or how long ago that was.
+        Where its ``gravity_scale`` is 0 or less, as under water, it gets the speed that it would
+        need with a scale of 1.
 
         Parameters
         ----------
@@ -159,8 +161,7 @@ class CharacterView(RuleProperties):
         Raises
         ------
         TypeError, ValueError
-            For a height that is no number, below 0, NaN or infinite, and where no gravity pulls it
-            down again. Nothing has changed then.
+            For a height that is no number, below 0, NaN or infinite. Nothing has changed then.
 
         Examples
         --------
@@ -176,9 +177,9 @@ class CharacterView(RuleProperties):
         1.2
         """
         rise = checks.non_negative("height", height, " meters")
-        pull = self.gravity * self.gravity_scale
-        if not pull > 0.0:
-            raise ValueError(f"gravity times gravity_scale must be > 0 for a jump, got {pull}")
+        pull, scale = self.gravity, self.gravity_scale
+        if scale > 0.0:
+            pull *= scale
         across, _, along = self._exact_velocity()
         self._put_velocity((across, math.sqrt(2.0 * pull * rise), along))
 
