@@ -78,7 +78,7 @@ NAMED = (
     ("land.ray_cast((0, 9, 0), (0, -1, 0))", "did you mean raycast(Ray(origin, direction))"),
     ("land.raycast((0, 9, 0), (0, -1, 0))", "must be a Ray"),
     ("land.raycast(origin=(0, 9, 0), direction=(0, -1, 0))", "raycast(ray, max_distance"),
-    ("land.raycast(ray, 9, 1)", "raycast(ray, max_distance, *, mask)"),
+    ("land.raycast(ray, 9, 1)", "mask must be given by name: mask=1"),
     ("land.collide(Sphere((0, 0, 0), 1))", "did you mean contacts(shape)"),
     ("land.sphere_cast(Sphere((0, 0, 0), 1))", "did you mean sweep(shape, motion)"),
     ("TriangleMesh.cube((1, 1, 1))", "did you mean box(extents)"),
@@ -197,6 +197,16 @@ def test_signposts_hide_nothing(kind: type) -> None:
     assert "__getattr__" not in vars(kind)
 
 
+def test_a_wrong_import_is_told_the_way() -> None:
+    with pytest.raises(
+        ImportError, match="'Heightmap' from 'terrain_physics': did you mean HeightMap"
+    ):
+        from terrain_physics import Heightmap  # type: ignore[attr-defined]  # noqa: F401
+    with pytest.raises(ImportError, match=r"cannot import name 'Nothing' from 'terrain_physics'$"):
+        from terrain_physics import Nothing  # type: ignore[attr-defined]  # noqa: F401
+    assert not hasattr(terrain_physics, "Heightmap")
+
+
 def test_the_table_is_of_public_classes() -> None:
     assert set(WAYS) <= {kind.__name__ for kind in CLASSES}
 
@@ -250,6 +260,10 @@ def test_functions_keep_their_names_and_signatures() -> None:
     land = HeightMap([[0, 0], [0, 0]])
     asked = pickle.loads(pickle.dumps(land.height_at))
     assert asked(0.5, 0.5) == 0.0
+    for question in (land.height_at, land.normal_at, land.raycast):
+        parameters = inspect.signature(question).parameters
+        assert parameters["mask"].kind is inspect.Parameter.KEYWORD_ONLY
+        assert "_more" not in parameters
 
 
 def test_warnings_name_the_line_of_the_game(tmp_path: Path) -> None:
