@@ -248,6 +248,7 @@ _ARGUMENTS = {
     "vertices": "points verts positions",
     "lower": "min minimum low",
     "upper": "max maximum high",
+    "points": "vertices positions cloud",
     "key": "name id index part handle",
     "path": "file filename name filepath",
     "radius": "r size",

@@ -28,6 +28,7 @@ from terrain_physics import (
     TriangleMesh,
     intersect_sphere_sphere,
     raycast,
+    smallest_enclosing_sphere,
 )
 from terrain_physics._guesses import WAYS, Signpost, names_and_ways
 
@@ -134,6 +135,8 @@ NAMED = (
     ("FixedStep(dt=1 / 60)", "did you mean seconds"),
     ("FixedStep(1 / 60).tick(0.016)", "did you mean steps(frame_seconds)"),
     ("recording.start()", "it records from when it was made"),
+    ("rows.raycast_sphere(origin=[(0, 0, 0)])", "did you mean origins"),
+    ("smallest_enclosing_sphere(vertices=[(0, 0, 0)])", "did you mean points"),
     ("terrain_physics.Heightmap", "did you mean HeightMap"),
     ("terrain_physics.CharacterController", "did you mean CharacterMovement"),
     ("terrain_physics.Terrain", "did you mean HeightMap"),
@@ -173,7 +176,9 @@ def names() -> dict[str, Any]:
     )
     kinds += (Sphere, SphereCollider, TriangleMesh)
     known = {kind.__name__: kind for kind in kinds}
-    return things | known | {"terrain_physics": terrain_physics, "glm": glm, "Path": Path}
+    others = {"rows": terrain_physics.rows, "glm": glm, "Path": Path}
+    others |= {"smallest_enclosing_sphere": smallest_enclosing_sphere}
+    return things | known | others | {"terrain_physics": terrain_physics}
 
 
 @pytest.mark.parametrize("guess", WORKS)
