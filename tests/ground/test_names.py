@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -324,3 +325,46 @@ def test_a_recording_keeps_names(tmp_path):
     assert replay(again, lambda: other) is None
     assert other.ground.part_names == mover.ground.part_names == {0: "land", 2: "barrel"}
     assert again.make_scene().ground.part_names == {0: "land"}
+
+
+@pytest.mark.alone
+def test_names_belong_to_numbers_while_parts_come_and_go():
+    def box(x, name):
+        made = TriangleMesh.box((2, 1, 2), materials=name, material_names=[name])
+        return made.transformed(np.array([[1, 0, 0, x], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))
+
+    plain = TriangleMesh.box((2, 1, 2)).transformed(np.diag([1, 1, 1, 1]) + np.eye(4, k=3) * 9)
+    ground = Ground([box(0, "wood"), box(3, "ice"), box(6, "tar"), plain])
+    expected = ["wood", "ice", "tar", None]
+    names, is_over = dict(zip(ground.parts, expected, strict=True)), threading.Event()
+
+    def come_and_go():
+        while not is_over.is_set():
+            for key in [key for key, name in names.items() if name]:  # numbers of others shift
+                part, name = ground.parts[key], names.pop(key)
+                ground.remove(key)
+                names[ground.add(part)] = name
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    origins = [(x, 9, 0.3) for x in (0.2, 3.2, 6.2, 9.2)]
+    wrong, seen = [], set()
+    try:
+        for turn in range(500):
+            one = ground.raycast(Ray(origins[turn % 4], (0, -1, 0)))
+            many = ground.raycast_many(origins, [(0, -1, 0)])
+            touched = ground.contacts([(x, 0.5, z, 0.2) for x, _, z in origins])
+            told = [] if one is None else [(round(one.point.x / 3), one.material_name)]
+            told += [
+                (round(point[0] / 3), name)
+                for answer in (many, touched)
+                for point, name in zip(answer.point, answer.material_name, strict=True)
+                if np.isfinite(point[0])
+            ]
+            wrong += [(place, name) for place, name in told if name != expected[place]]
+            seen |= set(told)
+    finally:
+        is_over.set()
+        thread.join()
+    assert wrong == []
+    assert seen == set(enumerate(expected))
