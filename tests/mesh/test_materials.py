@@ -201,7 +201,8 @@ def test_each_maker_is_known():
 def test_all_makers_take_materials(name):
     make = _MAKERS[name]
     plain = make()
-    assert (plain.material_names, plain.materials.any()) == (None, False)
+    assert plain.material_names is None
+    assert not plain.materials.any()
     wooden = make(materials="wood", material_names=["iron", "wood"])
     assert wooden.material_names == ("iron", "wood")
     assert wooden.materials.tolist() == [1] * len(plain)
