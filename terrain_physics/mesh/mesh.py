@@ -17,7 +17,7 @@ from terrain_physics._support.files import file_name
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh import solids
-from terrain_physics.mesh.assembly import joined, joined_materials, moved
+from terrain_physics.mesh.assembly import joined, joined_materials, moved, placed
 from terrain_physics.mesh.checks import (
     checked_faces,
     checked_materials,
@@ -108,6 +108,7 @@ class TriangleMesh(Surface):
         material_names: Sequence[str] | None = None,
         axes: Axes = "y-up",
     ) -> None:
+        checks.refuse_path("vertices", vertices, "TriangleMesh.load")
         places = checked_vertices(vertices, axes)
         rows = checked_faces(faces, len(places))
         made_of, names = checked_materials(materials, material_names, len(rows))
@@ -172,6 +173,7 @@ class TriangleMesh(Surface):
         cls,
         extents: Any,
         *,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -182,8 +184,10 @@ class TriangleMesh(Surface):
         ----------
         extents : three numbers
             The whole edge lengths along x, y and z in meters, each > 0.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
 
@@ -198,8 +202,7 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> from pyglm import glm
-        >>> crate = TriangleMesh.box((2, 1, 2), transform=glm.translate(glm.vec3(10, 0.5, 10)))
+        >>> crate = TriangleMesh.box((2, 1, 2), position=(10, 0.5, 10))
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
         >>> plank = TriangleMesh.box((4, 0.1, 1), materials="wood", material_names=["wood"])
@@ -207,7 +210,7 @@ class TriangleMesh(Surface):
         >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
         'wood'
         """
-        return cls._placed(solids.box(extents), transform, materials, material_names)
+        return cls._placed(solids.box(extents), position, transform, materials, material_names)
 
     @classmethod
     def cylinder(
@@ -216,6 +219,7 @@ class TriangleMesh(Surface):
         height: float,
         *,
         sections: int = 32,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -231,8 +235,10 @@ class TriangleMesh(Surface):
             In meters, > 0.
         sections : int, default 32
             How many sides it has, 3 to 100,000.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
 
@@ -252,8 +258,60 @@ class TriangleMesh(Surface):
         (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
         """
         return cls._placed(
-            solids.cylinder(radius, height, sections), transform, materials, material_names
+            solids.cylinder(radius, height, sections),
+            position,
+            transform,
+            materials,
+            material_names,
         )
+
+    @classmethod
+    def sphere(
+        cls,
+        radius: float,
+        *,
+        subdivisions: int = 3,
+        position: Any = None,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> Self:
+        """Return a sphere around the origin: closed, fronts outside.
+
+        It is an icosahedron, each face of which is divided in four again and again: triangles of
+        nearly one size. All vertices are on the sphere, so its flat faces are within. From one
+        division on, six of the vertices are on the axes.
+
+        Parameters
+        ----------
+        radius : float
+            In meters, > 0.
+        subdivisions : int, default 3
+            How many times faces are divided, 0 to 8: there are ``20 * 4**subdivisions`` faces.
+        position : three numbers, optional
+            Where its origin goes, in meters.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other sizes and subdivisions, and as for `transformed`.
+
+        Examples
+        --------
+        >>> boulder = TriangleMesh.sphere(2, position=(10, 1, 10))
+        >>> boulder, boulder.height_at(10, 10)
+        (<TriangleMesh: 1280 faces, 642 vertices>, 3.0)
+        """
+        ball = solids.sphere(radius, subdivisions)
+        return cls._placed(ball, position, transform, materials, material_names)
 
     @classmethod
     def stairs(
@@ -263,6 +321,7 @@ class TriangleMesh(Surface):
         tread: float,
         steps: int,
         *,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -283,8 +342,10 @@ class TriangleMesh(Surface):
             The length of each step along x in meters, > 0.
         steps : int
             How many, 1 to 100,000.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
 
@@ -306,7 +367,7 @@ class TriangleMesh(Surface):
         (0.25, 1.0)
         """
         return cls._placed(
-            solids.stairs(width, rise, tread, steps), transform, materials, material_names
+            solids.stairs(width, rise, tread, steps), position, transform, materials, material_names
         )
 
     @classmethod
@@ -316,6 +377,7 @@ class TriangleMesh(Surface):
         height: float,
         length: float,
         *,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -333,8 +395,10 @@ class TriangleMesh(Surface):
             At the back, in meters, > 0.
         length : float
             Along x on the floor, in meters, > 0.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
 
@@ -352,7 +416,9 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
         0.75
         """
-        return cls._placed(solids.ramp(width, height, length), transform, materials, material_names)
+        return cls._placed(
+            solids.ramp(width, height, length), position, transform, materials, material_names
+        )
 
     @classmethod
     def from_trimesh(
@@ -438,9 +504,8 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> from pyglm import glm
         >>> flight = TriangleMesh.stairs(width=2, rise=0.25, tread=0.5, steps=8)
-        >>> landing = TriangleMesh.box((3, 2, 2), transform=glm.translate(glm.vec3(5.5, 1, 0)))
+        >>> landing = TriangleMesh.box((3, 2, 2), position=(5.5, 1, 0))
         >>> level = TriangleMesh.merged([flight, landing])
         >>> level.height_at(3.75, 0), level.height_at(5, 0)
         (2.0, 2.0)
@@ -469,9 +534,11 @@ class TriangleMesh(Surface):
         )
 
     @classmethod
-    def _placed(cls, solid: Solid, transform: Any, materials: Any, names: Any) -> Self:
-        vertices, faces = solid if transform is None else moved("transform", transform, *solid)
-        return cls(vertices, faces, materials=materials, material_names=names)
+    def _placed(
+        cls, solid: Solid, position: Any, transform: Any, materials: Any, names: Any
+    ) -> Self:
+        places = placed(solid, position, transform)
+        return cls(*places, materials=materials, material_names=names)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.
