@@ -551,7 +551,7 @@ class Ground(Surface):
             if key not in self._parts:
                 bad = ids[part == key].flat[0]
                 raise ValueError(f"triangle must be of a part that is there, got {bad} of {key}")
-            count = _queries_of(self._parts[key]).triangle_count
+            count = _queries_of(self._parts[key]).id_count
             for bad in ids[(part == key) & (own >= count)].flat[:1]:
                 raise ValueError(
                     f"triangle must be from {key << ID_BITS} to {(key << ID_BITS) + count - 1} in "

@@ -18,11 +18,14 @@ from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid_queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
@@ -36,6 +39,9 @@ from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.surface.watching import Watchers
 
 PartQueries = MapQueries | MeshQueries
+
+# Maps that are farther apart, in meters, are not side by side: wider than any rounding.
+_BESIDE = 1.0
 Storage = MapStorage | MeshStorage
 
 
@@ -75,6 +81,8 @@ class GroundParts:
         "_mesh_queries",
         "_meshes",
         "_shown",
+        "_sides",
+        "_solids",
         "cell_sizes",
         "changes",
         "layers",
@@ -110,6 +118,8 @@ class GroundParts:
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
+        self._solids: dict[TiledMap, SolidMapQueries] = {}
+        self._sides: tuple[list[Any], Int64s] = [], NO_MESHES
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -307,12 +317,18 @@ class GroundParts:
         if len(self.map_queries) == 1:  # a single map keeps its border
             number = next(k for k, part in self.queries.items() if part is self.map_queries[0])
             return [self._map_member(self.map_queries[0], None, [number])]
-        return [
+        before, self._solids = self._solids, {}
+        for _, terrain in self._map_set.unions:
+            self._solids[terrain] = before.get(terrain) or SolidMapQueries(terrain)
+        found = [
             self._map_member(
-                MapQueries(terrain), terrain if len(numbers) > 1 else None, list(numbers)
+                self._solids[terrain], terrain if len(numbers) > 1 else None, list(numbers)
             )
             for numbers, terrain in self._map_set.unions
         ]
+        for member in found:
+            member.queries.sides.others = _maps_around(member, found)
+        return found
 
     def _map_member(
         self, queries: MapQueries, union: TiledMap | None, numbers: list[int]
@@ -405,9 +421,10 @@ class GroundParts:
             return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: Floats) -> GroundArrays:
-        arrays = self._arrays
-        if arrays.maps is not maps or arrays.meshes is not meshes or arrays.movers is not movers:
-            self._arrays = arrays = GroundArrays(maps, meshes, movers)
+        arrays, sides = self._arrays, self._sides[1]
+        own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
+        if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
+            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides)
         return arrays
 
     def _maps_now(self) -> Int64s:
@@ -419,7 +436,20 @@ class GroundParts:
                 numbers = [member.first for member in self._maps]
                 table = map_rows(now, numbers, [member.layers for member in self._maps])
             self._shown = self._map_set.shown, self._maps, now, table
+            self._show_sides()
         return table
+
+    def _show_sides(self) -> None:
+        """Put the sides of all maps, as they are now, in one table."""
+        found = [(member, member.queries.sides.now()) for member in self._maps]
+        meshes = [mesh for _, mesh in found]
+        if len(meshes) == len(self._sides[0]) and all(map(operator.is_, meshes, self._sides[0])):
+            return
+        table = MeshTable(len(meshes))
+        for member, mesh in found:
+            if mesh is not None:
+                table.put_as(member.first, mesh.storage.table, None, member.layers)
+        self._sides = meshes, table.view
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return id and material of a triangle that a kernel gives by part and number."""
@@ -432,8 +462,27 @@ class GroundParts:
                 return found, self._meshes.material_of(table, found)
         with self.followed:
             for member in self._maps:
-                if member.first == number and triangle < member.queries.triangle_count:
+                if member.first == number and triangle < member.queries.id_count:
                     found, owner = member.owner(triangle)
                     own = member.queries.triangle_at(0, triangle, point)[1]
                     return found, member.material(owner, own)
         return -1, 0
+
+
+def _maps_around(member: MapMember, members: list[MapMember]) -> list[FramedMap]:
+    """Return the maps on the same layers that meet the border of one of them."""
+    lower, upper = _bounds_of(member)
+    found = []
+    for other in members:
+        low, high = _bounds_of(other)
+        near = (low <= upper + _BESIDE) & (high >= lower - _BESIDE)
+        if other is not member and other.layers == member.layers and near.all():
+            found.append(other.queries.storage)
+    return found
+
+
+def _bounds_of(member: MapMember) -> tuple[Floats, Floats]:
+    """Return the least x and z of a map, and the greatest."""
+    storage = member.queries.storage
+    lower, upper = storage.box_of(storage.whole)
+    return np.array(lower)[::2], np.array(upper)[::2]

@@ -31,6 +31,17 @@ class Region(NamedTuple):
     column_stop: int
 
 
+def rim_of(rows: int, columns: int) -> list[Region]:
+    """Return the cells along the border of so many cells, each once."""
+    found = [
+        Region(0, 1, 0, columns),
+        Region(1, rows - 1, 0, 1),
+        Region(1, rows - 1, max(1, columns - 1), columns),
+        Region(max(1, rows - 1), rows, 0, columns),
+    ]
+    return [own for own in found if own.row_start < own.row_stop and own[2] < own[3]]
+
+
 @public
 class MapCells:
     """One value for each cell of a map: reads and writes go to the map.

@@ -73,6 +73,10 @@ class FramedMap(ABC):
     def samples(self, place: Ranges) -> Float32s:
         """Return the samples of a range: to read, and only until the next edit."""
 
+    @abstractmethod
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end; those outside included if endless."""
+
     @property
     def cell_count(self) -> tuple[int, int]:
         """The number of cells, rows by columns."""

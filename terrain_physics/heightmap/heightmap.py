@@ -38,7 +38,7 @@ from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_ar
 from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
 from terrain_physics.heightmap.labeled import labeled
 from terrain_physics.heightmap.placement import placed
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid_queries import SolidMapQueries
 from terrain_physics.heightmap.saved import (
     KIND,
     holds_all,
@@ -173,7 +173,7 @@ class HeightMap(Surface):
         self._storage.materials, self._storage.material_names = made_of, names
 
     def _adopt(self, storage: MapStorage) -> None:
-        self._storage, self._queries = storage, MapQueries(storage)
+        self._storage, self._queries = storage, SolidMapQueries(storage)
 
     @classmethod
     def load(

@@ -18,6 +18,7 @@ from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_shape,
     contacts_of_sphere,
 )
+from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
@@ -281,6 +282,16 @@ class MapQueries(Queries):
         rows, columns = self.storage.cell_count
         return 2 * rows * columns
 
+    @property
+    def id_count(self) -> int:
+        rows, columns = self.storage.cell_count
+        return (2 + SIDES_OF_CELL) * rows * columns
+
+    def _cell_of(self, ids: Any) -> Any:
+        """Return the cell of an id, or of each."""
+        side = ids - self.triangle_count
+        return np.where(side < 0, ids // 2, side // SIDES_OF_CELL)
+
     # For characters
 
     @property
@@ -314,12 +325,12 @@ class MapQueries(Queries):
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material; outside the map the material of the nearest cell."""
         storage, (_, columns) = self.storage, self.storage.cell_count
-        if storage.materials is None or part < 0 or triangle >= self.triangle_count:
+        if storage.materials is None or part < 0 or triangle >= self.id_count:
             return triangle, 0
         if triangle < 0:
             (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
             return triangle, int(storage.materials.item(int(row * columns + column)))
-        return triangle, int(storage.materials.item(triangle // 2))
+        return triangle, int(storage.materials.item(self._cell_of(triangle)))
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
@@ -328,8 +339,8 @@ class MapQueries(Queries):
         ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
         if materials is None:
             return ids, np.zeros(len(parts), np.uint8)
-        inside = (ids >= 0) & (ids < self.triangle_count)
-        found = materials.take((ids >> 1) * inside)
+        inside = (ids >= 0) & (ids < self.id_count)
+        found = materials.take(self._cell_of(ids * inside))
         found *= inside
         outside = np.flatnonzero((ids < 0) & (parts >= 0))
         if len(outside):

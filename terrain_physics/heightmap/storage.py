@@ -12,6 +12,7 @@ import operator
 from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Rank, holding, in_order, new_lock
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.survey import survey
@@ -182,6 +183,20 @@ class MapStorage(FramedMap):
 
     def samples(self, place: Ranges) -> Float32s:
         return self.heights[place]
+
+    @property
+    def may_have_holes(self) -> bool:
+        """Whether there may be cells without ground: the first hole ends an unlimited thickness."""
+        return not self._thickens or self.thickness < inf
+
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end; those outside included if endless."""
+        rows, columns = self.cell_count
+        endless = bool(self.frame[kernels.EXTEND])
+        if self.may_have_holes:
+            around = int(endless)
+            return [Region(-around, rows + around, -around, columns + around)]
+        return [] if endless else rim_of(rows, columns)
 
     def hole_marks(self, index: Any) -> Any:
         """Return which of the cells that an index selects are marked as holes, a new array."""

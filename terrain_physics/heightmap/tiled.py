@@ -18,7 +18,7 @@ from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, rim_of
 from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
@@ -83,6 +83,13 @@ class Tile:
             )
             self._views = views
         return self._memory
+
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end."""
+        rows, columns = self.storage.cell_count
+        if self.storage.may_have_holes:
+            return [Region(0, rows, 0, columns)]
+        return rim_of(rows, columns)
 
     @property
     def blocks(self) -> Float32s:
@@ -264,6 +271,13 @@ class TiledMap(FramedMap):
             values[:] = storage.heights[own]
         return found
 
+    def edge_regions(self) -> list[Region]:
+        return [
+            Region(row + own[0], row + own[1], column + own[2], column + own[3])
+            for tile, (row, column, _, _) in zip(self.tiles, self.places.tolist(), strict=True)
+            for own in tile.edge_regions()
+        ]
+
     # Edits
 
     def follow(self, changed: Sequence[tuple[int, Sequence[Region]]]) -> None:
@@ -433,7 +447,7 @@ def _kind(places: Int64s, memory: Int64s) -> tuple[int, bool]:
 
 def _rows(places: Int64s, memory: Int64s, heights_at: Int64s, cells_at: Int64s) -> Int64s:
     """Return the entries of the table of tiles: one for each tile, then one for no tile."""
-    row, column, columns = places[:, 0], places[:, 1], places[:, 3]
+    row, column, tall, columns = places.T
     across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
     rows = np.zeros((len(places) + 1, kernels.TILE_SIZE), dtype=np.int64)
     rows[:, kernels.HEIGHTS_AT], rows[:, kernels.CELLS_AT] = heights_at, cells_at
@@ -445,7 +459,7 @@ def _rows(places: Int64s, memory: Int64s, heights_at: Int64s, cells_at: Int64s) 
     own[kernels.TURNED_IF_ODD] = alternate
     own[kernels.TILE_NUMBER] = np.arange(len(places))
     own[kernels.TILE_ROW], own[kernels.TILE_COLUMN] = row, column
-    own[kernels.TILE_COLUMNS] = columns
+    own[kernels.TILE_COLUMNS], own[kernels.TILE_ROWS] = columns, tall
     rows[-1, kernels.TILE_NUMBER], rows[-1, kernels.TILE_COLUMNS] = kernels.NO_TILE, 1
     return rows
 

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
+from terrain_physics._kernels.mesh.facing import SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
@@ -39,6 +40,8 @@ class MeshStorage(Meshes):
     """
 
     __slots__ = (
+        "_facing",
+        "_ids",
         "_neighbors",
         "_normals",
         "_now",
@@ -69,16 +72,22 @@ class MeshStorage(Meshes):
         order: Int32s | None = None,
         materials: Bytes | None = None,
         material_names: tuple[str, ...] | None = None,
+        facing: int = SKIN,
+        ids: Int64s | None = None,
     ) -> None:
-        """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
+        """Take over checked, read-only arrays; ``order`` is that of the tree of a copy.
+
+        ``ids`` (n,) are those of the faces where characters stand on them, see `MeshTable.put`.
+        """
         self.materials, self.material_names = materials, material_names
+        self._facing, self._ids = facing, ids
         self.watchers = Watchers()
         self.changes = ChangeLog(version)
         self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
         table = MeshTable()
-        table.put(0, arrays, self.materials)
+        table.put(0, arrays, self.materials, self._facing, self._ids)
         self._now = arrays, table  # at once, for readers of both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None

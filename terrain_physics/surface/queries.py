@@ -132,6 +132,11 @@ class Queries(ABC):
     def triangle_count(self) -> int:
         """Count of triangles that have ids."""
 
+    @property
+    def id_count(self) -> int:
+        """Count of ids: of triangles, and of sides of maps."""
+        return self.triangle_count
+
     # Interface for characters
 
     @property

@@ -390,6 +390,12 @@ class Contacts:
         ints[1] = ids
         return Contacts(ints, self._floats, self._material if material is None else material)
 
+    def with_queries(self, queries: NDArray[np.int64]) -> "Contacts":
+        """Return these contacts with other queries (n,)."""
+        ints = self._ints.copy()
+        ints[0] = queries
+        return Contacts(ints, self._floats, self._material)
+
     @property
     def query(self) -> NDArray[np.int64]:
         """The indices of the shapes asked about, shape (n,)."""

@@ -10,7 +10,8 @@ from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, k
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
-from terrain_physics._kernels.math.vec3 import Vec3, length
+from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
+from terrain_physics._kernels.mesh.facing import SIDE, is_own_touch, is_seen
 from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
 from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, parts_at, row_count
@@ -22,7 +23,7 @@ from terrain_physics._kernels.mesh.tree import (
     lanes_in_box,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
+from terrain_physics._kernels.surface.shapes import bounds_at, center_at, row_vector
 from terrain_physics._kernels.tolerances import FRAME_DISTANCE_MARGIN, FRAME_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s
 
@@ -55,6 +56,13 @@ def _box_in_frame(
         in_frame(upper[1], y, factor, margin),
         in_frame(upper[2], z, factor, margin),
     )
+
+
+@kernel(noinline=True)
+def _is_outside(kind: int, shapes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3) -> bool:
+    """Tell whether the center of a shape sees a triangle of a side."""
+    center = center_at(kind, shapes, index)
+    return is_seen(SIDE, subtract(a, center), subtract(b, center), subtract(c, center))
 
 
 @kernel(noinline=True)
@@ -104,10 +112,12 @@ def _find_contacts(
                     slot = ~child + lane
                     a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                     c = corner(corners, slot, 2)
+                    if part.facing == SIDE and not _is_outside(kind, shapes, index, a, b, c):
+                        continue
                     touching, move, direction, point = contact(
                         kind, shapes, index, a, b, c, True, scratch
                     )
-                    if not touching:
+                    if not touching or not is_own_touch(part.facing, direction):
                         continue
                     touched += 1
                     if kept == NUMBER:

@@ -25,12 +25,14 @@ ID_BITS = 40
 ROW_COUNT, TREE_BOXES, TREE_LINKS = 0, 1, 3
 
 # Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
-# layers.
+# layers; how it faces, see `facing`; (address, length) of the ids of its faces, if they have any.
 NUMBER, LEAF = 0, 1
 CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
 VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
 MATERIALS, NAMED = 24, 26
 LAYERS = 28
+FACING = 29
+IDS = 30
 
 
 class Parts(NamedTuple):
@@ -49,6 +51,7 @@ class MeshPart(NamedTuple):
     boxes: Float32s
     children: Int32s
     frame: Floats
+    facing: int  # see `facing`
 
 
 class Skin(NamedTuple):
@@ -83,7 +86,15 @@ def part_at(rows: Int64s, row: int) -> MeshPart:
         array_at(rows[row, BOXES], (rows[row, BOXES + 1], 6, LANES), np.float32),
         array_at(rows[row, CHILDREN], (rows[row, CHILDREN + 1],), np.int32),
         array_at(rows[row, FRAME], (rows[row, FRAME + 1],), np.float64),
+        rows[row, FACING],
     )
+
+
+@kernel(inline=True)
+def ids_at(rows: Int64s, row: int) -> Int64s:
+    """Return the ids of the faces of a mesh that is the sides of a map."""
+    ids: Int64s = array_at(rows[row, IDS], (rows[row, IDS + 1],), np.int64)
+    return ids
 
 
 @kernel(inline=True)

@@ -21,7 +21,8 @@ from terrain_physics._kernels.geometry.closest_point import closest_on_triangle,
 from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.mesh.facing import SIDE, is_own_touch, is_seen, meets_front
 from terrain_physics._kernels.mesh.part_tree import (
     LEFT,
     NODES_ON_PATH,
@@ -84,13 +85,11 @@ def _first_hit(
             bits = np.int32(bits & (bits - 1))
             if child < 0:
                 slot = ~child + lane
-                along = ray_frame_triangle(
-                    origin,
-                    shear,
-                    corner(corners, slot, 0),
-                    corner(corners, slot, 1),
-                    corner(corners, slot, 2),
-                )
+                a, b = corner(corners, slot, 0), corner(corners, slot, 1)
+                c = corner(corners, slot, 2)
+                along = ray_frame_triangle(origin, shear, a, b, c)
+                if along <= best and not meets_front(part.facing, direction, a, b, c):
+                    continue
                 if along < best or (along == best and (face < 0 or order[slot] < face)):
                     # inf is no distance, though it is not more than ``longest``.
                     if along < math.inf:
@@ -364,6 +363,23 @@ def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Fl
     return along > 0.0 and along * along > float(limit) * dot(line, line)
 
 
+@kernel(inline=True)
+def _counts(part: MeshPart, slot: int, query: Vec3, nearest: Vec3) -> bool:
+    """Tell whether the nearest point of a triangle, relative to a query, is an answer to it."""
+    return part.facing != SIDE or _is_outside(part.corners, slot, query, nearest)
+
+
+@kernel(noinline=True)
+def _is_outside(corners: Floats, slot: int, query: Vec3, nearest: Vec3) -> bool:
+    """Tell whether a query is outside a side of a map, and its nearest point not on the surface."""
+    a = subtract(corner(corners, slot, 0), query)
+    b = subtract(corner(corners, slot, 1), query)
+    c = subtract(corner(corners, slot, 2), query)
+    size = length(nearest)
+    away = scale(nearest, -1.0 / size) if size > 0.0 else _NO_PATH
+    return is_seen(SIDE, a, b, c) and is_own_touch(SIDE, away)
+
+
 @kernel(noinline=True)
 def _nearest_slot(
     part: MeshPart, query: Vec3, slot: int, stack: Int32s, gaps: Float32s
@@ -381,6 +397,8 @@ def _nearest_slot(
     margin = POINT_MARGIN * (1.0 + size)
     nearest = _closest(corners, slot, query)
     best, face = dot(nearest, nearest), int(order[slot])
+    if not _counts(part, slot, query, nearest):
+        best, face = math.inf, -1
     limit = _limit2(best, factor, margin)
     x, y, z, within = _ZERO, _ZERO, _ZERO, 0.0
     if size < _FAR:
@@ -408,6 +426,8 @@ def _nearest_slot(
                 other = _closest(corners, spot, query)
                 square = dot(other, other)
                 if square < best or (square == best and order[spot] < face):
+                    if not _counts(part, spot, query, other):
+                        continue
                     best, face, nearest, slot = square, int(order[spot]), other, spot
                     if size < _FAR:
                         limit = _limit2(best, factor, margin)
@@ -434,8 +454,9 @@ def _nearest_of_all(
     rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
     guess, guessed, limit = row, slot, math.inf
     if guess > 0:
-        near = _closest(part_at(rows, guess).corners, slot, query)
-        limit = dot(near, near)
+        known = part_at(rows, guess)
+        near = _closest(known.corners, slot, query)
+        limit = dot(near, near) if _counts(known, slot, query, near) else math.inf
     best, triangle, nearest = math.inf, -1, _NO_PATH
     scratch.nodes[0], scratch.starts[0] = links[0, ROOT], 0.0
     height = 1
@@ -456,10 +477,10 @@ def _nearest_of_all(
             part, query, guessed if right == guess else 0, scratch.stack, scratch.entries
         )
         own = part.first_id + int(part.order[place])
-        if square < best or (square == best and own < triangle):
+        if square < best or (square == best < math.inf and own < triangle):
             best, triangle, nearest, row, slot = square, own, near, right, place
             limit = min(limit, best)
-    return row, slot, best, nearest
+    return row if triangle >= 0 else 0, slot, best, nearest
 
 
 @kernel(inline=True)

@@ -193,8 +193,8 @@ def _is_that_deep(
     work: Floats,
 ) -> bool:  # fmt: skip
     """Tell whether a box's deepest corner is as deep under the ground as under a face's plane."""
-    if candidates[k, THICKNESS] == 0.0:
-        return True  # only the skin is solid; other contacts tell whether this one is needed
+    if candidates[k, THICKNESS] <= 0.0:
+        return True  # no surface of a map; other contacts tell whether this one is needed
     n = to_box(body.rotation, normal)
     corner = (
         -body.extents[0] if n[0] > 0.0 else body.extents[0],
@@ -270,6 +270,8 @@ def _angular_contact(
     faces = on_stack(FACE_COUNT, 4)
     a, b, c, normal = corners_from(candidates, k, offset)
     is_behind = dot(normal, a) > 0.0
+    if is_behind and candidates[k, THICKNESS] < 0.0:
+        return NO_CONTACT, normal, NO_CONTACT  # the center is in the ground, or above the surface
     a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
     sides, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
     if sides < 0:

@@ -235,13 +235,16 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
 
 @kernel(no_refcount=True)
 def _ceiling(scene: Scene, offset: Vec3) -> float:
-    """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
+    """Return how far the lowest ceiling is over the center; infinity if none is.
+
+    That is a triangle of a mesh, or the underside of a map.
+    """
     candidates, lowest = scene.candidates, np.inf
     lower, upper = column_of(offset, (0.0, 0.0, 0.0), offset[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size:
         spend(scene.work, 1.0)
-        if candidates[k, THICKNESS] == 0.0:
+        if candidates[k, THICKNESS] <= 0.0:
             above = height_over(candidates, k, offset[0], offset[2]) - offset[1]
             if 0.0 < above < lowest:
                 lowest = above
@@ -376,7 +379,7 @@ def _of_maps(scene: Scene, count: int) -> tuple[int, float]:
     """Drop contacts with meshes from the list; return (how many are left, the greatest depth)."""
     contacts, kept, deepest = scene.contacts, 0, 0.0
     for i in range(count):
-        if scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS] > 0.0:
+        if scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS] != 0.0:
             contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
             contacts[kept, DEPTH] = contacts[i, DEPTH]
             put_three(contacts, kept, PUSH, three(contacts, i, PUSH))

@@ -1,0 +1,260 @@
+"""The questions to a height map as solid ground: its surface, its sides and its underside."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
+from terrain_physics.heightmap.beside import Beside, Underside, Walls
+from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.sides import Sides
+from terrain_physics.heightmap.still import StillMap
+from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    ClosestPoints,
+    Contacts,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+)
+from terrain_physics.surface.shapes import Shape, centers_of, row_of
+
+_Hit = TypeVar("_Hit", RayHit, SweepHit)
+_Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
+
+
+class SolidMapQueries(MapQueries):
+    """The answers of a height map that is solid.
+
+    The surface is asked first. Where ground ends, or has an underside, these are asked too, and what
+    is nearer, or deeper, is the answer; of equals, the surface.
+    """
+
+    __slots__ = ("_arrays", "_beside", "_shown", "_surface", "sides")
+
+    def __init__(self, storage: FramedMap) -> None:
+        super().__init__(storage)
+        self.sides = Sides(storage)
+        self._surface = MapQueries(storage)
+        self._shown: tuple[Any, ...] = None, None, None
+        self._beside: tuple[Beside, ...] = ()
+        self._arrays: tuple[Any, ...] = None, None, None
+
+    def _now(self) -> tuple[Beside, ...]:
+        """Return what there is beside the surface. The caller holds the lock of the map."""
+        storage, mesh = self.storage, self.sides.now()
+        if mesh is None and storage.thickness == np.inf:
+            return ()
+        shown = storage.views, storage.materials, mesh
+        if any(new is not old for new, old in zip(shown, self._shown, strict=True)):
+            still, beside = StillMap(storage.views, storage.materials), []
+            if mesh is not None:
+                beside.append(Walls(mesh, storage.materials))
+            if storage.thickness < np.inf:
+                beside.append(Underside(still))
+            self._beside, self._shown = tuple(beside), shown
+        return self._beside
+
+    @contextmanager
+    def _asked(self) -> Iterator[tuple[MapQueries, tuple[Beside, ...]]]:
+        """Give the surface, and what is beside it, of one moment."""
+        with ExitStack() as held:
+            surface = self._surface
+            with self.storage.lock:
+                beside = self._now()
+                if beside:
+                    views, materials = held.enter_context(self.storage.reading())
+                    surface = MapQueries(StillMap(views, materials))
+            yield surface, beside
+
+    # Rays
+
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        with self.storage.lock:
+            best = super().ray(origin, direction, longest)
+            for own in self._now():
+                nearest = longest if best is None else best.distance
+                best = _nearer(best, own.ray(origin, direction, nearest))
+        return best
+
+    def rays(
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
+    ) -> RayHits:
+        with self._asked() as (surface, beside):
+            hits = surface.rays(origins, directions, longest, count, threads)
+            for own in beside:
+                (nearest,) = read_only(np.fmin(hits.distance, longest))
+                _put_nearer(hits, own.rays(origins, directions, nearest, count, threads))
+        return hits
+
+    # Shapes
+
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
+        with self.storage.lock:
+            beside = self._now()
+        if not beside:
+            return super().contacts_of_one(shape, keep, most)
+        kind, row = row_of("shapes", shape)
+        with self._asked() as (surface, beside):
+            found = surface.contacts_of_one(shape, keep, most)
+            rows = np.array([row])
+            rows.setflags(write=False)
+            return _with_beside(found, surface, beside, kind, rows, keep, None, most)
+
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
+    ) -> Contacts:
+        with self._asked() as (surface, beside):
+            found = surface.contacts(kind, rows, keep, threads, most, room)
+            return _with_beside(found, surface, beside, kind, rows, keep, threads, most)
+
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
+        with self._asked() as (surface, beside):
+            counts = surface.contact_counts(kind, rows, threads)
+            for more in _contacts_beside(beside, kind, rows, "all", threads, _NO_LIMIT):
+                counts += np.bincount(more.query, minlength=len(rows))
+        return counts
+
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        with self.storage.lock:
+            best = super().sweep(kind, row, motion)
+            for own in self._now():
+                best = _nearer(best, own.sweep(kind, row, motion))
+        return best
+
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        with self._asked() as (surface, beside):
+            hits = surface.sweeps(kind, rows, motions, count, threads)
+            for own in beside:
+                _put_nearer(hits, own.sweeps(kind, rows, motions, count, threads))
+        return hits
+
+    # Closest points
+
+    def closest_point(self, point: Floats3) -> ClosestPoint:
+        with self.storage.lock:
+            best = super().closest_point(point)
+            for own in self._now():
+                found = own.closest_point(point)
+                best = found if found.distance < best.distance else best
+        return best
+
+    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        with self._asked() as (surface, beside):
+            found = surface.closest_points(points, threads)
+            for own in beside:
+                _put_nearer(found, own.closest_points(points, threads))
+        return found
+
+    # For characters
+
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        with self.storage.lock:
+            return self._arrays_now()
+
+    def _arrays_now(self) -> GroundArrays:
+        """Return the arrays. The caller holds the lock of the map."""
+        arrays, mesh = self.storage.ground_arrays, self.sides.now()
+        if mesh is None:
+            return arrays
+        if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
+            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.storage.table.view)
+            self._arrays = arrays, mesh, made
+        found: GroundArrays = self._arrays[2]
+        return found
+
+    @contextmanager
+    def reading(self) -> Iterator[GroundArrays]:
+        with ExitStack() as held:
+            with self.storage.lock:  # no edit in between
+                held.enter_context(self.storage.reading())
+                arrays = self._arrays_now()
+            yield arrays
+
+
+# More contacts than there is memory for.
+_NO_LIMIT = 2**40
+
+
+def _nearer(best: _Hit | None, other: _Hit | None) -> _Hit | None:
+    """Return the nearer one of two hits; of equals, the first."""
+    if best is None or (other is not None and other.distance < best.distance):
+        return other
+    return best
+
+
+def _put_nearer(best: _Hits, others: _Hits) -> None:
+    """Write hits over those that are farther, or missed."""
+    is_nearer = others.distance < best.distance
+    is_nearer |= np.isnan(best.distance) & ~np.isnan(others.distance)
+    rows = np.flatnonzero(is_nearer)
+    for values, new in zip(best, others, strict=True):
+        values[rows] = new[rows]
+
+
+def _contacts_beside(
+    beside: tuple[Beside, ...], kind: int, rows: Floats, keep: str, threads: int | None, most: int
+) -> list[Contacts]:
+    """Return the contacts with what is beside the surface, without those that have none."""
+    found = []
+    for own in beside:
+        near = own.near(kind, rows)
+        if len(near):
+            (some,) = read_only(rows[near])
+            contacts = own.contacts(kind, some, keep, threads, most)
+            if len(contacts):
+                found.append(contacts.with_queries(near[contacts.query]))
+    return found
+
+
+def _with_beside(
+    found: Contacts,
+    surface: MapQueries,
+    beside: tuple[Beside, ...],
+    kind: int,
+    rows: Floats,
+    keep: str,
+    threads: int | None,
+    most: int,
+) -> Contacts:
+    """Return the contacts with the surface and with what is beside it, query by query."""
+    more = _contacts_beside(beside, kind, rows, keep, threads, most) if beside else []
+    if not more:
+        return found
+    answers = [found, *more]
+    checks.refuse_more("contacts", sum(map(len, answers)), most)
+    query = np.concatenate([answer.query for answer in answers])
+    order = np.argsort(query, kind="stable")
+    if keep == "deepest":
+        depth = np.concatenate([answer.depth for answer in answers])
+        # Who is in the ground is led up, out of it.
+        depth[: len(found)][_leads_out(found, surface, kind, rows)] = np.inf
+        order = np.lexsort([-depth, query])
+        is_first = np.ones(len(order), dtype=np.bool_)
+        is_first[1:] = query[order][1:] != query[order][:-1]
+        order = order[is_first]
+    ints = [np.concatenate([getattr(a, name) for a in answers]) for name in ("query", "triangle")]
+    vectors = ("penetration", "normal", "point")
+    floats = [np.concatenate([getattr(a, name) for a in answers])[order] for name in vectors]
+    material = np.concatenate([answer.material for answer in answers])[order]
+    return Contacts(np.stack([own[order] for own in ints]), np.stack(floats), material)
+
+
+def _leads_out(found: Contacts, surface: MapQueries, kind: int, rows: Floats) -> Bools:
+    """Tell which contacts lead a shape up whose center is in the ground."""
+    centers = centers_of(kind, rows)[found.query]
+    xs, y, zs = np.ascontiguousarray(centers.T)
+    levels = surface.heights(*read_only(xs, zs), None)
+    inside = (levels > y) & (levels - surface.storage.thickness < y)
+    return np.asarray(inside & (found.normal[:, 1] > 0.0))
