@@ -22,9 +22,9 @@ from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
-from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
+from terrain_physics.heightmap.solid_queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
 from terrain_physics.mesh.saved import KIND as MESH
@@ -749,7 +749,7 @@ class Ground(Surface):
             paint_all(maps, disc, material, self.material_names)
 
     @contextmanager
-    def _editing(self) -> Iterator[list[MapQueries]]:
+    def _editing(self) -> Iterator[list[SolidMapQueries]]:
         with self._held.editing() as maps:
             if not maps:
                 raise ValueError("parts must hold a HeightMap to be edited, got meshes only")

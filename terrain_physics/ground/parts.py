@@ -18,8 +18,7 @@ from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.framed import FramedMap
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.solid_queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
@@ -38,7 +37,7 @@ from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.surface.watching import Watchers
 
-PartQueries = MapQueries | MeshQueries
+PartQueries = SolidMapQueries | MeshQueries
 
 # Maps that are farther apart, in meters, are not side by side: wider than any rounding.
 _BESIDE = 1.0
@@ -50,7 +49,7 @@ class GroundParts:
 
     Attributes
     ----------
-    queries : dict of int to MapQueries and MeshQueries
+    queries : dict of int to SolidMapQueries and MeshQueries
         Of the parts, by their numbers, which ascend.
     layers : dict of int to int
         Those that the parts are on, a bit for each, by their numbers.
@@ -58,7 +57,7 @@ class GroundParts:
         Of the next part: no number is used twice.
     changes : ChangeLog
         The places of the latest changes, as of the last look at `version`.
-    map_queries : list of MapQueries
+    map_queries : list of SolidMapQueries
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
@@ -112,7 +111,7 @@ class GroundParts:
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
         self._map_set = MapSet(self._meshes.lock)
-        self.map_queries: list[MapQueries] = []
+        self.map_queries: list[SolidMapQueries] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
@@ -149,7 +148,7 @@ class GroundParts:
 
         A signal handler would find it half done: it may query and edit, but not change parts.
         """
-        maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, MapQueries)]
+        maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, SolidMapQueries)]
         with self._map_set.changing(maps) if maps else self.followed:
             if self._is_changing:
                 raise RuntimeError(
@@ -193,7 +192,7 @@ class GroundParts:
             self.layers |= layers
             self.next_number = next_number
             self._gone += changes
-            maps = [part for part in parts.values() if isinstance(part, MapQueries)]
+            maps = [part for part in parts.values() if isinstance(part, SolidMapQueries)]
             self._settle(renamed=renamed, maps=bool(maps))
             self._logged_of |= {terrain: terrain.version for terrain in maps}
             self._note(maps, before)
@@ -206,7 +205,7 @@ class GroundParts:
             before = self._thickness()
             part = self.queries.pop(number)
             del self.layers[number]
-            maps = [part] if isinstance(part, MapQueries) else []
+            maps = [part] if isinstance(part, SolidMapQueries) else []
             self._gone += 1
             for terrain in maps:
                 self._gone += terrain.version
@@ -249,7 +248,7 @@ class GroundParts:
         """The poses of the meshes that were moved."""
         return self._meshes.poses
 
-    def _note(self, maps: list[MapQueries], before: dict[int, float]) -> None:
+    def _note(self, maps: list[SolidMapQueries], before: dict[int, float]) -> None:
         """Note that maps have come or gone, or are on other layers.
 
         ``before`` is the solid depth of each map: united maps are as thick as the thinnest.
@@ -282,7 +281,7 @@ class GroundParts:
             self.layers[number] = layers
             self._gone += 1
             part = self.queries[number]
-            maps = [part] if isinstance(part, MapQueries) else []
+            maps = [part] if isinstance(part, SolidMapQueries) else []
             if maps:
                 self._map_set.set_layers(number, layers)
             else:
@@ -296,7 +295,7 @@ class GroundParts:
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps:
-            self.map_queries = [q for q in self.queries.values() if isinstance(q, MapQueries)]
+            self.map_queries = [q for q in self.queries.values() if isinstance(q, SolidMapQueries)]
             self.cell_sizes = tuple(
                 size for terrain in self.map_queries for size in terrain.cell_sizes
             )
@@ -331,7 +330,7 @@ class GroundParts:
         return found
 
     def _map_member(
-        self, queries: MapQueries, union: TiledMap | None, numbers: list[int]
+        self, queries: SolidMapQueries, union: TiledMap | None, numbers: list[int]
     ) -> MapMember:
         named = [self._materials.named(number) for number in numbers]
         table = None
@@ -365,7 +364,7 @@ class GroundParts:
     def _log(self, version: int) -> None:
         """Remember the places of the parts' changes since this was last called."""
         seen = self._logged_of
-        changed: list[GroundMeshes | MapQueries] = [self._meshes, *self.map_queries]
+        changed: list[GroundMeshes | SolidMapQueries] = [self._meshes, *self.map_queries]
         for part in changed:
             seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._logged = version
@@ -396,7 +395,7 @@ class GroundParts:
             yield members
 
     @contextmanager
-    def editing(self) -> Iterator[list[MapQueries]]:
+    def editing(self) -> Iterator[list[SolidMapQueries]]:
         """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
         with holding(self._map_set.locks):
             self._map_set.follow()
@@ -469,7 +468,7 @@ class GroundParts:
         return -1, 0
 
 
-def _maps_around(member: MapMember, members: list[MapMember]) -> list[FramedMap]:
+def _maps_around(member: MapMember, members: list[MapMember]) -> list[LiveMap]:
     """Return the maps on the same layers that meet the border of one of them."""
     lower, upper = _bounds_of(member)
     found = []

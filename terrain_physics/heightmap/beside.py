@@ -1,7 +1,8 @@
-"""What a height map has beside its surface: its sides, and its underside. Each answers questions."""
+"""What a height map has beside its surface, its sides and its underside: each answers questions."""
 
 from abc import ABC, abstractmethod
 from math import isnan
+from typing import Any
 
 import numpy as np
 from pyglm import glm
@@ -31,8 +32,8 @@ from terrain_physics.surface.shapes import centers_of, for_kernels
 
 _NEAR_SIDES, _NEAR_SURFACE = CachedDispatch(list_near_sides), CachedDispatch(list_near_surface)
 
-# In a row of numbers of each kind of shape: what changes its sign where up becomes down. The rotation
-# of a box stays a right-handed one: its third axis becomes its opposite, too.
+# In a row of numbers of each kind of shape: what changes its sign where up becomes down. The
+# rotation of a box stays a right-handed one: its third axis becomes its opposite, too.
 _UPS = {SPHERE: [1], CAPSULE: [1, 4], BOX: [1, 8, 9, 10, 14]}
 
 # A ray that comes out of the ground looks for more so far beyond, in meters, and so often.
@@ -189,7 +190,9 @@ class Underside(Beside):
         self._lowered = *still.views[:3], lowered
 
     def _id(self, triangle: int) -> int:
-        return self._first + SIDES_OF_CELL * (triangle >> 1) + (triangle & 1) if triangle >= 0 else -1
+        return (
+            self._first + SIDES_OF_CELL * (triangle >> 1) + (triangle & 1) if triangle >= 0 else -1
+        )
 
     def _ids(self, triangles: Int64s) -> Int64s:
         own = self._first + SIDES_OF_CELL * (triangles >> 1) + (triangles & 1)
@@ -202,7 +205,7 @@ class Underside(Beside):
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
-        hits = self.rays(*one, 1, 1)
+        hits = self.rays(one[0], one[1], one[2], 1, 1)
         distance = float(hits.distance[0])
         if isnan(distance):
             return None
@@ -214,7 +217,8 @@ class Underside(Beside):
     ) -> RayHits:
         turned = read_only(origins * _UPSIDE_DOWN, directions * _UPSIDE_DOWN)
         hits = self._queries.rays(turned[0], turned[1], longest, count, threads)
-        self._pass_out(hits, *(np.broadcast_to(own, (count, 3)) for own in turned), longest)
+        starts, ways = (np.broadcast_to(own, (count, 3)) for own in turned)
+        self._pass_out(hits, starts, ways, longest)
         return hits._replace(
             point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
             triangle=self._ids(hits.triangle),
@@ -223,7 +227,7 @@ class Underside(Beside):
     def _pass_out(
         self, hits: RayHits, origins: Floats, directions: Floats, longest: Floats
     ) -> None:
-        """Let rays go on that come out of the ground: a ray from inside does not see the underside."""
+        """Let rays go on that come out of the ground: they do not see the underside from inside."""
         for _ in range(_MOST_WAYS_OUT):
             out = np.flatnonzero((directions * hits.normal).sum(axis=1) > 0.0)
             if not len(out):
@@ -234,10 +238,9 @@ class Underside(Beside):
                 directions[out],
                 np.broadcast_to(longest, len(origins))[out] - start,
             )
-            again = self._queries.rays(*rest, len(out), None)
+            again = self._queries.rays(rest[0], rest[1], rest[2], len(out), None)
             again.distance[:] += start
-            for values, new in zip(hits, again, strict=True):
-                values[out] = new
+            put_hits(hits, out, again, np.arange(len(out)))
         hits.distance[out] = np.nan
 
     def near(self, kind: int, rows: Floats) -> Int64s:
@@ -297,6 +300,12 @@ class Underside(Beside):
         return found._replace(
             point=_all_turned_back(found.point), triangle=self._ids(found.triangle)
         )
+
+
+def put_hits(hits: Any, rows: Int64s, others: Any, from_rows: Int64s) -> None:
+    """Write some rows of hits over rows of other hits."""
+    for values, new in zip(hits, others, strict=True):
+        values[rows] = new[from_rows]
 
 
 def taken(contacts: Contacts, rows: Int64s) -> Contacts:

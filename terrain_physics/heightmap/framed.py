@@ -1,4 +1,4 @@
-"""The common part of all maps, which kernels read: arrays, and a frame with the place of cells."""
+"""What all maps have in common: arrays that kernels read, and a frame with the place of cells."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -8,11 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 
 
 class Materials(Protocol):
@@ -55,9 +56,9 @@ class FramedMap(ABC):
         """Give `views` and `materials` to a long query; they stay as they are until it ends."""
 
     @property
-    @abstractmethod
     def ground_arrays(self) -> GroundArrays:
-        """The arrays for characters."""
+        """The arrays for characters, without the map's sides."""
+        return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
 
     @property
     @abstractmethod
@@ -65,22 +66,15 @@ class FramedMap(ABC):
         """The materials of the cells; None if all are 0."""
 
     @property
-    @abstractmethod
-    def sample_count(self) -> tuple[int, int]:
-        """The number of samples, rows by columns."""
-
-    @abstractmethod
-    def samples(self, place: Ranges) -> Float32s:
-        """Return the samples of a range: to read, and only until the next edit."""
-
-    @abstractmethod
-    def edge_regions(self) -> list[Region]:
-        """Return the cells at whose edges the ground may end; those outside included if endless."""
-
-    @property
     def cell_count(self) -> tuple[int, int]:
         """The number of cells, rows by columns."""
         return int(self.frame[kernels.ROWS]), int(self.frame[kernels.COLUMNS])
+
+    @property
+    def sample_count(self) -> tuple[int, int]:
+        """The number of samples, rows by columns."""
+        rows, columns = self.cell_count
+        return rows + 1, columns + 1
 
     @property
     def origin(self) -> Floats3:
@@ -140,3 +134,17 @@ class FramedMap(ABC):
             left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
             near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
         return (left, -inf, near), (right, inf, far)
+
+
+class LiveMap(FramedMap):
+    """A map that is edited."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def samples(self, place: Ranges) -> Float32s:
+        """Return the samples of a range: to read, and only until the next edit."""
+
+    @abstractmethod
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end; those outside included if endless."""

@@ -38,7 +38,7 @@ from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_ar
 from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
 from terrain_physics.heightmap.labeled import labeled
 from terrain_physics.heightmap.placement import placed
-from terrain_physics.heightmap.solid_queries import SolidMapQueries
+from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import (
     KIND,
     holds_all,
@@ -46,6 +46,7 @@ from terrain_physics.heightmap.saved import (
     refuse_options,
     saved_map,
 )
+from terrain_physics.heightmap.solid_queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.ground_files import (

@@ -17,8 +17,8 @@ from terrain_physics.surface.ground_arrays import MapArrays
 
 _PUT_LINES = CachedDispatch(put_lines)
 
-# Ground of unlimited thickness has sides that reach so far below its surface; an endless map goes on
-# so far beyond its border.
+# Ground of unlimited thickness has sides that reach so far below its surface; an endless map goes
+# on so far beyond its border.
 DEEPEST_SIDE = 4096.0
 
 # Lower than the underside of any map.
@@ -92,7 +92,7 @@ def _stretches(edges: Int64s, frame: Floats) -> Floats:
 
 
 def _lines_behind(edges: Int64s, frame: Floats, other: Floats) -> Int64s:
-    """Return the column, or row, of another map's cells just behind each edge; -1 if there is none."""
+    """Return the column, or row, of another map's cells just behind each edge; -1 for none."""
     plane, _ = places_of(edges, frame)
     side = edges[:, 2]
     along_z = side <= EAST
@@ -104,7 +104,7 @@ def _lines_behind(edges: Int64s, frame: Floats, other: Floats) -> Int64s:
 
 
 def _with_other(pieces: Floats, edges: Int64s, behind: Int64s, other: MapArrays) -> Floats:
-    """Return pieces cut at another map's lines of samples, with its lines; NaN where it has no ground."""
+    """Return pieces cut at another map's samples, with its lines; NaN where it has no ground."""
     frame, of_edge = other[3], pieces[:, EDGE].astype(np.int64)
     along_z = edges[of_edge, 2] <= EAST
     start, size = np.where(along_z, frame[2], frame[0]), np.where(along_z, frame[4], frame[3])

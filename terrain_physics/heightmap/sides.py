@@ -17,7 +17,7 @@ from terrain_physics._kernels.heightmap.side_edges import EDGE_SIZE, LINE_SIZE, 
 from terrain_physics._kernels.heightmap.sides import EAST, NORTH, SIDES_OF_CELL
 from terrain_physics._kernels.mesh.facing import SIDE
 from terrain_physics._kernels.types import Floats, Int64s, read_only
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.side_pieces import (
     DEEPEST_SIDE,
     EDGE,
@@ -62,14 +62,14 @@ class Sides:
 
     Attributes
     ----------
-    others : list of FramedMap
+    others : list of LiveMap
         The maps that may go on behind its border.
     """
 
     __slots__ = ("_edges", "_lines", "_mesh", "_seen", "_storage", "others")
 
-    def __init__(self, storage: FramedMap) -> None:
-        self._storage, self.others = storage, list[FramedMap]()
+    def __init__(self, storage: LiveMap) -> None:
+        self._storage, self.others = storage, list[LiveMap]()
         self._seen: tuple[object, ...] = ()
         self._mesh: SideMesh | None = None
         self._edges = np.empty((0, EDGE_SIZE), np.int64)
@@ -88,7 +88,7 @@ class Sides:
         return self._mesh
 
 
-def _edges_of(storage: FramedMap) -> tuple[Int64s, Floats]:
+def _edges_of(storage: LiveMap) -> tuple[Int64s, Floats]:
     """Return the edges where the ground of a map ends, by row, column and side, and their lines."""
     heights, cells, _, frame = storage.views
     depth, found = min(storage.thickness, DEEPEST_SIDE), []
@@ -108,7 +108,7 @@ def _edges_of(storage: FramedMap) -> tuple[Int64s, Floats]:
 
 
 def _mesh_of(
-    frame: Floats, edges: Int64s, lines: Floats, others: Sequence[FramedMap]
+    frame: Floats, edges: Int64s, lines: Floats, others: Sequence[LiveMap]
 ) -> SideMesh | None:
     pieces = pieces_of(edges, lines, frame, [other.views for other in others])
     own = edges[pieces[:, EDGE].astype(np.int64)]
@@ -151,7 +151,7 @@ def _triangles(pieces: Floats, edges: Int64s, frame: Floats) -> tuple[Floats, In
 
 
 def _clear_of(frame: Floats, edges: Int64s) -> Floats:
-    """Return least and greatest x and z of a place without edges: all within the border, or none."""
+    """Return least and greatest x and z of a place without edges: the whole map, or none."""
     rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
     row, column, side = edges.T
     is_outer = (side == 0) & (column == 0) | (side == EAST) & (column == columns - 1)

@@ -9,8 +9,8 @@ import numpy as np
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.beside import Beside, Underside, Walls
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.beside import Beside, Underside, Walls, put_hits
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.sides import Sides
 from terrain_physics.heightmap.still import StillMap
@@ -34,13 +34,15 @@ _Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
 class SolidMapQueries(MapQueries):
     """The answers of a height map that is solid.
 
-    The surface is asked first. Where ground ends, or has an underside, these are asked too, and what
-    is nearer, or deeper, is the answer; of equals, the surface.
+    The surface is asked first. If there are sides or an underside, these are asked too, and what is
+    nearer, or deeper, is the answer; of equals, the surface.
     """
 
     __slots__ = ("_arrays", "_beside", "_shown", "_surface", "sides")
 
-    def __init__(self, storage: FramedMap) -> None:
+    storage: LiveMap
+
+    def __init__(self, storage: LiveMap) -> None:
         super().__init__(storage)
         self.sides = Sides(storage)
         self._surface = MapQueries(storage)
@@ -55,7 +57,7 @@ class SolidMapQueries(MapQueries):
             return ()
         shown = storage.views, storage.materials, mesh
         if any(new is not old for new, old in zip(shown, self._shown, strict=True)):
-            still, beside = StillMap(storage.views, storage.materials), []
+            still, beside = StillMap(storage.views, storage.materials), list[Beside]()
             if mesh is not None:
                 beside.append(Walls(mesh, storage.materials))
             if storage.thickness < np.inf:
@@ -199,8 +201,7 @@ def _put_nearer(best: _Hits, others: _Hits) -> None:
     is_nearer = others.distance < best.distance
     is_nearer |= np.isnan(best.distance) & ~np.isnan(others.distance)
     rows = np.flatnonzero(is_nearer)
-    for values, new in zip(best, others, strict=True):
-        values[rows] = new[rows]
+    put_hits(best, rows, others, rows)
 
 
 def _contacts_beside(
@@ -255,6 +256,7 @@ def _leads_out(found: Contacts, surface: MapQueries, kind: int, rows: Floats) ->
     """Tell which contacts lead a shape up whose center is in the ground."""
     centers = centers_of(kind, rows)[found.query]
     xs, y, zs = np.ascontiguousarray(centers.T)
-    levels = surface.heights(*read_only(xs, zs), None)
+    xs, zs = read_only(xs, zs)
+    levels = surface.heights(xs, zs, None)
     inside = (levels > y) & (levels - surface.storage.thickness < y)
     return np.asarray(inside & (found.normal[:, 1] > 0.0))

@@ -1,14 +1,11 @@
 """A height map as it is at one moment, for questions about its surface and its underside."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Float32s
-from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.framed import FramedMap, Materials
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.ground_arrays import MapArrays
 
 _NO_CHANGES = ChangeLog(0)
 
@@ -37,17 +34,3 @@ class StillMap(FramedMap):
         turned[kernels.HEIGHT_SCALE] = -frame[kernels.HEIGHT_SCALE]
         turned.setflags(write=False)
         return StillMap((heights, cells, blocks, turned), self._materials)
-
-    def edge_regions(self) -> list[Region]:
-        raise NotImplementedError
-
-    @property
-    def ground_arrays(self) -> GroundArrays:
-        raise NotImplementedError
-
-    @property
-    def sample_count(self) -> tuple[int, int]:
-        raise NotImplementedError
-
-    def samples(self, place: Ranges) -> Float32s:
-        raise NotImplementedError

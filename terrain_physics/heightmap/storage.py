@@ -24,7 +24,7 @@ from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
@@ -55,7 +55,7 @@ class _Reading(AbstractContextManager[tuple[MapArrays, "Bytes | None"]]):
         self._storage.end_reading(self._begun)
 
 
-class MapStorage(FramedMap):
+class MapStorage(LiveMap):
     """The arrays of a height map.
 
     Attributes
@@ -175,11 +175,6 @@ class MapStorage(FramedMap):
     def cell_count(self) -> tuple[int, int]:
         """The number of cells, rows by columns."""
         return self.heights.shape[0] - 1, self.heights.shape[1] - 1
-
-    @property
-    def sample_count(self) -> tuple[int, int]:
-        rows, columns = self.heights.shape
-        return rows, columns
 
     def samples(self, place: Ranges) -> Float32s:
         return self.heights[place]

@@ -15,14 +15,13 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
-from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region, rim_of
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
+from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.watching import Reader
 
 # The values where there is no tile.
@@ -97,7 +96,7 @@ class Tile:
         return _level(self.storage.blocks, *self.storage.cell_count, 0)
 
 
-class TiledMap(FramedMap):
+class TiledMap(LiveMap):
     """A map in tiles, none of which overlap.
 
     A short query holds the map's lock, and edits of the tiles wait for it. A long query is counted
@@ -198,10 +197,6 @@ class TiledMap(FramedMap):
         self._shown = blocks, shown, made
 
     @property
-    def ground_arrays(self) -> GroundArrays:
-        return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
-
-    @property
     def materials(self) -> "_TiledMaterials | None":
         return self._materials
 
@@ -258,11 +253,6 @@ class TiledMap(FramedMap):
         is_near &= (column <= area.column + area.columns) & (column + columns >= area.column)
         for number in np.flatnonzero(is_near).tolist():
             yield self.tiles[number], Place(*self.places[number].tolist())
-
-    @property
-    def sample_count(self) -> tuple[int, int]:
-        rows, columns = self.cell_count
-        return rows + 1, columns + 1
 
     def samples(self, place: Ranges) -> Float32s:
         shape = [span.stop - span.start for span in place]

@@ -51,10 +51,10 @@ from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The last column
-# tells whether its part moves, is a conveyor or is one-way. The thickness is that of the solid below
-# a surface of a map, 0 of the skin of a mesh, and BEHIND of a face that only has solid behind it: a
-# side or the underside of a map, which is no surface to stand on, and has one side.
+# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The thickness is
+# that of the solid below a surface of a map, 0 of the skin of a mesh, and BEHIND of a face that has
+# solid behind it, but is no surface of a map: a map's side or underside. The last column tells
+# whether its part moves, is a conveyor or is one-way.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
 BEHIND = -1.0
@@ -313,7 +313,11 @@ def _gather_sides(
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(sides.rows), np.int64), np.empty(FEW, np.int64)
     for k in range(items_near(sides.tree, lower, upper, borrow(nodes), borrow(near))):
-        part, ids, first = part_at(sides.rows, int(near[k])), ids_at(sides.rows, int(near[k])), count
+        part, ids, first = (
+            part_at(sides.rows, int(near[k])),
+            ids_at(sides.rows, int(near[k])),
+            count,
+        )
         found = faces_near(part, lower, upper, left, borrow(stack), borrow(faces))
         if found > len(faces):
             faces = np.empty(found, np.int64)
@@ -342,8 +346,8 @@ def gather_candidates(
     them lies the index of `nearby.py`.
 
     Maps come first, by row, column and half, however far above the box: a body in the ground must
-    know all of it overhead. Their sides follow, map by map. Meshes follow by their numbers, each by its faces: the order of its
-    tree, which stays as it was when vertices move, decides nothing.
+    know all of it overhead. Their sides follow, map by map, then meshes by their numbers, each by
+    its faces: the order of its tree, which stays as it was when vertices move, decides nothing.
     """
     count, left = 0, most
     for which in range(len(maps_of(ground))):

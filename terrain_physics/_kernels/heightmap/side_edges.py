@@ -11,7 +11,7 @@ from terrain_physics._kernels.heightmap.grid import (
     is_ground,
     unpack_grid,
 )
-from terrain_physics._kernels.heightmap.sides import EAST, NORTH, SOUTH, UNDERSIDE, WEST
+from terrain_physics._kernels.heightmap.sides import EAST, NORTH, UNDERSIDE, WEST
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Columns of an edge: the cell's row and column, and its side.

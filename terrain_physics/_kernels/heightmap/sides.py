@@ -1,7 +1,7 @@
 """The sides of a height map as solid ground: their ids, and the grid of its underside.
 
-A cell has four sides, towards -x, +x, -z and +z, and two halves of its underside. Each has an id of
-its own, whether it can be touched or is covered by ground: ids do not change as ground comes and goes.
+A cell has four sides, towards -x, +x, -z and +z, and two halves of its underside. Each has an id,
+whether it can be touched or ground covers it: ids stay the same as ground comes and goes.
 """
 
 from terrain_physics._kernels._intrinsics import replaced
