@@ -66,7 +66,7 @@ class Beside(ABC):
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
     ) -> Contacts:
-        """Return the contacts of rows, all or the deepest of each."""
+        """Return the contacts of rows, the deepest of each among them, or all of them."""
 
     @abstractmethod
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -251,10 +251,16 @@ class Underside(Beside):
         return near[self._is_below(centers_of(kind, _turned_rows(kind, rows[near])))]
 
     def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+        self,
+        kind: int,
+        rows: Floats,
+        keep: str,
+        threads: int | None,
+        most: int,  # noqa: ARG002
     ) -> Contacts:
         turned = _turned_rows(kind, rows)
-        found = self._queries.contacts(kind, turned, keep, threads, most, ContactRoom())
+        found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())
+        found = taken(found, np.flatnonzero(~from_behind(found, centers_of(kind, turned))))
         ints = np.stack([found.query, self._ids(found.triangle)])
         floats = np.stack([found.penetration, found.normal, found.point])
         return Contacts(ints, _all_turned_back(floats), found.material)
@@ -306,6 +312,12 @@ def put_hits(hits: Any, rows: Int64s, others: Any, from_rows: Int64s) -> None:
     """Write some rows of hits over rows of other hits."""
     for values, new in zip(hits, others, strict=True):
         values[rows] = new[from_rows]
+
+
+def from_behind(contacts: Contacts, centers: Floats) -> Bools:
+    """Tell which contacts lead shapes with centers (n, 3) through the triangle to its front."""
+    away = centers[contacts.query] - contacts.point
+    return np.asarray((away * contacts.normal).sum(axis=1) < 0.0)
 
 
 def taken(contacts: Contacts, rows: Int64s) -> Contacts:

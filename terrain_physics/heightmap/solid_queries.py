@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
-from terrain_physics._support import checks
+from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.beside import Beside, Underside, Walls, put_hits
 from terrain_physics.heightmap.framed import LiveMap
@@ -25,7 +24,8 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
 )
-from terrain_physics.surface.shapes import Shape, centers_of, row_of
+from terrain_physics.heightmap.solid_contacts import SolidContacts
+from terrain_physics.surface.shapes import Shape, row_of
 
 _Hit = TypeVar("_Hit", RayHit, SweepHit)
 _Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
@@ -105,24 +105,25 @@ class SolidMapQueries(MapQueries):
         if not beside:
             return super().contacts_of_one(shape, keep, most)
         kind, row = row_of("shapes", shape)
+        (rows,) = read_only(np.array([row]))
         with self._asked() as (surface, beside):
             found = surface.contacts_of_one(shape, keep, most)
-            rows = np.array([row])
-            rows.setflags(write=False)
-            return _with_beside(found, surface, beside, kind, rows, keep, None, most)
+            return SolidContacts(surface, beside, kind, rows, None).joined(found, keep, most)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         with self._asked() as (surface, beside):
             found = surface.contacts(kind, rows, keep, threads, most, room)
-            return _with_beside(found, surface, beside, kind, rows, keep, threads, most)
+            if not beside:
+                return found
+            return SolidContacts(surface, beside, kind, rows, threads).joined(found, keep, most)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         with self._asked() as (surface, beside):
             counts = surface.contact_counts(kind, rows, threads)
-            for more in _contacts_beside(beside, kind, rows, "all", threads, _NO_LIMIT):
-                counts += np.bincount(more.query, minlength=len(rows))
+            if beside:
+                SolidContacts(surface, beside, kind, rows, threads).recount(counts)
         return counts
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -185,10 +186,6 @@ class SolidMapQueries(MapQueries):
             yield arrays
 
 
-# More contacts than there is memory for.
-_NO_LIMIT = 2**40
-
-
 def _nearer(best: _Hit | None, other: _Hit | None) -> _Hit | None:
     """Return the nearer one of two hits; of equals, the first."""
     if best is None or (other is not None and other.distance < best.distance):
@@ -202,61 +199,3 @@ def _put_nearer(best: _Hits, others: _Hits) -> None:
     is_nearer |= np.isnan(best.distance) & ~np.isnan(others.distance)
     rows = np.flatnonzero(is_nearer)
     put_hits(best, rows, others, rows)
-
-
-def _contacts_beside(
-    beside: tuple[Beside, ...], kind: int, rows: Floats, keep: str, threads: int | None, most: int
-) -> list[Contacts]:
-    """Return the contacts with what is beside the surface, without those that have none."""
-    found = []
-    for own in beside:
-        near = own.near(kind, rows)
-        if len(near):
-            (some,) = read_only(rows[near])
-            contacts = own.contacts(kind, some, keep, threads, most)
-            if len(contacts):
-                found.append(contacts.with_queries(near[contacts.query]))
-    return found
-
-
-def _with_beside(
-    found: Contacts,
-    surface: MapQueries,
-    beside: tuple[Beside, ...],
-    kind: int,
-    rows: Floats,
-    keep: str,
-    threads: int | None,
-    most: int,
-) -> Contacts:
-    """Return the contacts with the surface and with what is beside it, query by query."""
-    more = _contacts_beside(beside, kind, rows, keep, threads, most) if beside else []
-    if not more:
-        return found
-    answers = [found, *more]
-    checks.refuse_more("contacts", sum(map(len, answers)), most)
-    query = np.concatenate([answer.query for answer in answers])
-    order = np.argsort(query, kind="stable")
-    if keep == "deepest":
-        depth = np.concatenate([answer.depth for answer in answers])
-        # Who is in the ground is led up, out of it.
-        depth[: len(found)][_leads_out(found, surface, kind, rows)] = np.inf
-        order = np.lexsort([-depth, query])
-        is_first = np.ones(len(order), dtype=np.bool_)
-        is_first[1:] = query[order][1:] != query[order][:-1]
-        order = order[is_first]
-    ints = [np.concatenate([getattr(a, name) for a in answers]) for name in ("query", "triangle")]
-    vectors = ("penetration", "normal", "point")
-    floats = [np.concatenate([getattr(a, name) for a in answers])[order] for name in vectors]
-    material = np.concatenate([answer.material for answer in answers])[order]
-    return Contacts(np.stack([own[order] for own in ints]), np.stack(floats), material)
-
-
-def _leads_out(found: Contacts, surface: MapQueries, kind: int, rows: Floats) -> Bools:
-    """Tell which contacts lead a shape up whose center is in the ground."""
-    centers = centers_of(kind, rows)[found.query]
-    xs, y, zs = np.ascontiguousarray(centers.T)
-    xs, zs = read_only(xs, zs)
-    levels = surface.heights(xs, zs, None)
-    inside = (levels > y) & (levels - surface.storage.thickness < y)
-    return np.asarray(inside & (found.normal[:, 1] > 0.0))
