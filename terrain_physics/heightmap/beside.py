@@ -256,7 +256,7 @@ class Underside(Beside):
         rows: Floats,
         keep: str,
         threads: int | None,
-        most: int,  # noqa: ARG002
+        most: int,
     ) -> Contacts:
         turned = _turned_rows(kind, rows)
         found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())

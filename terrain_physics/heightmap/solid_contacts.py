@@ -87,16 +87,23 @@ class SolidContacts:
         more = self._with_beside(keep, most)
         if answers == [found] and not more:
             return found
-        return self._in_order([*answers, *more], keep, most)
+        return self._in_order([*answers, *more], sum(map(len, answers)), keep, most)
 
-    def _in_order(self, answers: list[Contacts], keep: str, most: int) -> Contacts:
-        """Return several answers as one, by query; or only the deepest of each query."""
+    def _in_order(
+        self, answers: list[Contacts], surface_count: int, keep: str, most: int
+    ) -> Contacts:
+        """Return several answers as one, by query; or only the deepest of each query.
+
+        The first ``surface_count`` contacts are those with the surface.
+        """
         checks.refuse_more("contacts", sum(map(len, answers)), most)
         query, triangle, penetration, normal, point, material = (
             np.concatenate([getattr(answer, name) for answer in answers])
             for name in ("query", "triangle", "penetration", "normal", "point", "material")
         )
-        order = np.argsort(query, kind="stable")
+        # Sides and undersides come behind the surface, by their ids.
+        behind = np.where(np.arange(len(query)) < surface_count, -1, triangle)
+        order = np.lexsort([behind, query])
         if keep == "deepest":
             depth = np.concatenate([answer.depth for answer in answers])
             # Who is in the ground is led up, out of it.

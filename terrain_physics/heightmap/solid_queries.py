@@ -12,6 +12,7 @@ from terrain_physics.heightmap.beside import Beside, Underside, Walls, put_hits
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.sides import Sides
+from terrain_physics.heightmap.solid_contacts import SolidContacts
 from terrain_physics.heightmap.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
@@ -24,7 +25,6 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
 )
-from terrain_physics.heightmap.solid_contacts import SolidContacts
 from terrain_physics.surface.shapes import Shape, row_of
 
 _Hit = TypeVar("_Hit", RayHit, SweepHit)
