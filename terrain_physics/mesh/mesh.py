@@ -89,7 +89,7 @@ class TriangleMesh(Surface):
     >>> bridge = TriangleMesh(
     ...     mesh.vertices, mesh.faces, materials=["wood", "rail"], material_names=["wood", "rail"]
     ... )
-    >>> bridge.material_names[bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material]
+    >>> bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material_name
     'rail'
     """
 
@@ -139,7 +139,14 @@ class TriangleMesh(Surface):
     # Constructors
 
     @classmethod
-    def box(cls, extents: Any, *, transform: Any = None) -> Self:
+    def box(
+        cls,
+        extents: Any,
+        *,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
         Parameters
@@ -148,6 +155,8 @@ class TriangleMesh(Surface):
             The whole edge lengths along x, y and z in meters, each > 0.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -164,12 +173,23 @@ class TriangleMesh(Surface):
         >>> crate = TriangleMesh.box((2, 1, 2), transform=glm.translate(glm.vec3(10, 0.5, 10)))
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
+        >>> plank = TriangleMesh.box((4, 0.1, 1), materials="wood", material_names=["wood"])
+        >>> from terrain_physics import Ray
+        >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
+        'wood'
         """
-        return cls._placed(solids.box(extents), transform)
+        return cls._placed(solids.box(extents), transform, materials, material_names)
 
     @classmethod
     def cylinder(
-        cls, radius: float, height: float, *, sections: int = 32, transform: Any = None
+        cls,
+        radius: float,
+        height: float,
+        *,
+        sections: int = 32,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
 
@@ -184,6 +204,8 @@ class TriangleMesh(Surface):
             How many sides it has, 3 to 100,000.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -200,11 +222,21 @@ class TriangleMesh(Surface):
         >>> pillar, pillar.height_at(0.5, 0)
         (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
         """
-        return cls._placed(solids.cylinder(radius, height, sections), transform)
+        return cls._placed(
+            solids.cylinder(radius, height, sections), transform, materials, material_names
+        )
 
     @classmethod
     def stairs(
-        cls, width: float, rise: float, tread: float, steps: int, *, transform: Any = None
+        cls,
+        width: float,
+        rise: float,
+        tread: float,
+        steps: int,
+        *,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
 
@@ -224,6 +256,8 @@ class TriangleMesh(Surface):
             How many, 1 to 100,000.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -242,10 +276,21 @@ class TriangleMesh(Surface):
         >>> flight.height_at(0.25, 0.5), flight.height_at(1.75, 0.5)
         (0.25, 1.0)
         """
-        return cls._placed(solids.stairs(width, rise, tread, steps), transform)
+        return cls._placed(
+            solids.stairs(width, rise, tread, steps), transform, materials, material_names
+        )
 
     @classmethod
-    def ramp(cls, width: float, height: float, length: float, *, transform: Any = None) -> Self:
+    def ramp(
+        cls,
+        width: float,
+        height: float,
+        length: float,
+        *,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
 
         It starts on the line x = y = 0 and is solid down to y = 0. The back is an upright wall at
@@ -261,6 +306,8 @@ class TriangleMesh(Surface):
             Along x on the floor, in meters, > 0.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -276,10 +323,17 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
         0.75
         """
-        return cls._placed(solids.ramp(width, height, length), transform)
+        return cls._placed(solids.ramp(width, height, length), transform, materials, material_names)
 
     @classmethod
-    def from_trimesh(cls, mesh: Any, *, axes: Axes = "y-up") -> Self:
+    def from_trimesh(
+        cls,
+        mesh: Any,
+        *,
+        axes: Axes = "y-up",
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> Self:
         """Return a mesh of another library's, such as trimesh.
 
         Units stay as they are.
@@ -290,6 +344,8 @@ class TriangleMesh(Surface):
             Both as for `TriangleMesh`; copied.
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
             Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model with +Z up.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
 
         Returns
         -------
@@ -309,7 +365,8 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.from_trimesh(loaded, axes="z-up").height_at(1, -1)
         2.0
         """
-        return cls(*vertices_and_faces(mesh), axes=axes)
+        vertices, faces = vertices_and_faces(mesh)
+        return cls(vertices, faces, axes=axes, materials=materials, material_names=material_names)
 
     def to_trimesh(self) -> Any:
         """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
@@ -383,8 +440,9 @@ class TriangleMesh(Surface):
         )
 
     @classmethod
-    def _placed(cls, solid: Solid, transform: Any) -> Self:
-        return cls(*(solid if transform is None else moved("transform", transform, *solid)))
+    def _placed(cls, solid: Solid, transform: Any, materials: Any, names: Any) -> Self:
+        vertices, faces = solid if transform is None else moved("transform", transform, *solid)
+        return cls(vertices, faces, materials=materials, material_names=names)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.

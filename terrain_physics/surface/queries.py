@@ -7,11 +7,12 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.naming import Naming
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -137,6 +138,11 @@ class Queries(ABC):
         """Count of ids: of triangles, and of sides of maps."""
         return self.triangle_count
 
+    @property
+    @abstractmethod
+    def naming(self) -> Naming:
+        """The names of materials and parts; as they are now."""
+
     # Interface for characters
 
     @property
@@ -173,14 +179,17 @@ class Queries(ABC):
         """Give `ground_arrays` to a long query; they do not change until it ends."""
 
     @abstractmethod
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
-        """Return id and material of a triangle, given by part and number, touched at a point."""
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
+        """Return id and material of a triangle, given by part and number, touched at a point.
+
+        And whether the part and the triangle are there; else they are -1 and 0.
+        """
 
     @abstractmethod
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes]:
+    ) -> tuple[Int64s, Bytes, Bools]:
         """Return the ids and materials (n,) of many triangles, touched at points (n, 3).
 
-        For the part -1 they are -1 and 0. The points may be of any layout.
+        And whether they are there, as `triangle_at`. The points may be of any layout.
         """

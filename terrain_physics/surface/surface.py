@@ -24,6 +24,7 @@ from terrain_physics.surface.limits import (
     refuse_far_number,
     refuse_far_row,
 )
+from terrain_physics.surface.naming import NO_NAMES
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -34,6 +35,8 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
     Triangles,
+    named,
+    named_hit,
 )
 from terrain_physics.surface.shapes import (
     SHAPES,
@@ -351,7 +354,9 @@ class Surface:
         if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
             refuse_far_row("ray", origin)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.ray(origin, ray.direction64, max_distance)
+        naming = queries.naming
+        hit = queries.ray(origin, ray.direction64, max_distance)
+        return hit if naming is NO_NAMES else named_hit(hit, naming)
 
     def raycast_many(
         self,
@@ -403,7 +408,9 @@ class Surface:
         longest = checks.ray_limits("max_distance", max_distance)
         count = checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
-        return self._filtered(mask).rays(starts, units, longest, count, threads)
+        queries = self._filtered(mask)
+        naming = queries.naming
+        return named(queries.rays(starts, units, longest, count, threads), naming)
 
     # Contacts
 
@@ -482,10 +489,14 @@ class Surface:
             if out is not None:
                 checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-            return queries.contacts_of_one(shapes, keep, max_results)
+            naming = queries.naming
+            found = queries.contacts_of_one(shapes, keep, max_results)
+            return found if naming is NO_NAMES else named(found, naming)
         kind, rows = rows_of("shapes", shapes)
+        queries = self._filtered(mask)
+        naming = queries.naming
         with room_in(out) as room:
-            return self._filtered(mask).contacts(kind, rows, keep, threads, max_results, room)
+            return named(queries.contacts(kind, rows, keep, threads, max_results, room), naming)
 
     def contact_counts(
         self,
@@ -577,7 +588,8 @@ class Surface:
         row, displacement = np.array(numbers), np.array([along])
         row.flags.writeable = displacement.flags.writeable = False
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.sweep(kind, row, displacement)
+        naming = queries.naming
+        return named_hit(queries.sweep(kind, row, displacement), naming)
 
     def sweep_many(
         self,
@@ -618,7 +630,9 @@ class Surface:
         displacements = checks.points("motions", motions)
         count = checks.common_length(shapes=rows, motions=displacements)
         refuse_far("motions", displacements)
-        return self._filtered(mask).sweeps(kind, rows, displacements, count, threads)
+        queries = self._filtered(mask)
+        naming = queries.naming
+        return named(queries.sweeps(kind, rows, displacements, count, threads), naming)
 
     # Closest points
 
@@ -654,7 +668,8 @@ class Surface:
         place = checks.vector("point", point)
         refuse_far_row("point", place)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.closest_point(place)
+        naming = queries.naming
+        return named_hit(queries.closest_point(place), naming)
 
     def closest_points(
         self, points: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
@@ -682,7 +697,9 @@ class Surface:
         """
         places = checks.points("points", points)
         refuse_far("points", places)
-        return self._filtered(mask).closest_points(places, threads)
+        queries = self._filtered(mask)
+        naming = queries.naming
+        return named(queries.closest_points(places, threads), naming)
 
     def _filtered(self, mask: int) -> Queries:
         """Return the queries that a mask filters."""
