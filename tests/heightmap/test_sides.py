@@ -34,7 +34,7 @@ class Case:
         for k in range(count):
             samples = draw.uniform(-0.3, 0.3, (5, 5)) + (draw.uniform(-5.0, 5.0) if k else 0.0)
             holes = draw.random((4, 4)) < draw.choice([0.0, 0.3])
-            place = (*origin, 4 * cell * (k % 2), 0.0, 4 * cell * (k // 2))
+            place = origin + np.array([4 * cell * (k % 2), 0.0, 4 * cell * (k // 2)])
             diagonal = str(draw.choice(["a-c", "b-d", "alternating"]))
             land = HeightMap(
                 samples, cell_size=cell, origin=place.tolist(), holes=holes, border="open",
@@ -44,7 +44,7 @@ class Case:
             faces.append(faces_of(land, diagonal))
         self.ground: Any = Ground(self.lands) if count > 1 else self.lands[0]
         self.faces = np.concatenate(faces)
-        self.middle = (*origin, 2.0 * cell * min(count, 2), 0.0, 2.0 * cell * (1 + (count > 2)))
+        self.middle = origin + np.array([2.0 * cell * min(count, 2), 0.0, 2.0 * cell * (1 + (count > 2))])
         self.size = 4.0 * cell
         self.height = 8.0
 
