@@ -63,10 +63,8 @@ class Beside(ABC):
         """Return which shapes may be touched: few of those that are not."""
 
     @abstractmethod
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
-    ) -> Contacts:
-        """Return the contacts of rows, the deepest of each among them, or all of them."""
+    def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
+        """Return all contacts of rows."""
 
     @abstractmethod
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -130,10 +128,8 @@ class Walls(Beside):
         with table as own:
             return found[: _NEAR_SIDES.call(own, clear, kind, for_kernels(rows), count, found)]
 
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
-    ) -> Contacts:
-        found = self._mesh.queries.contacts(kind, rows, keep, threads, most, ContactRoom())
+    def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
+        found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
         if not len(found):
             return found
         faces = found.triangle
@@ -250,14 +246,7 @@ class Underside(Beside):
             return near
         return near[self._is_below(centers_of(kind, _turned_rows(kind, rows[near])))]
 
-    def contacts(
-        self,
-        kind: int,
-        rows: Floats,
-        keep: str,
-        threads: int | None,
-        most: int,
-    ) -> Contacts:
+    def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         turned = _turned_rows(kind, rows)
         found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())
         found = taken(found, np.flatnonzero(~from_behind(found, centers_of(kind, turned))))

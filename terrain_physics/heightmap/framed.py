@@ -1,6 +1,7 @@
 """What all maps have in common: arrays that kernels read, and a frame with the place of cells."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from contextlib import AbstractContextManager
 from math import inf
 from typing import Any, Protocol
@@ -15,6 +16,8 @@ from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.materials import Names
+
+_REMEMBERED_CHANGES = 256
 
 
 class Materials(Protocol):
@@ -141,10 +144,25 @@ class FramedMap(ABC):
         return (left, -inf, near), (right, inf, far)
 
 
+def no_changes() -> deque[tuple[int, Region]]:
+    """Return room for the latest edits of a map: versions, and the regions edited for them."""
+    return deque(maxlen=_REMEMBERED_CHANGES)
+
+
 class LiveMap(FramedMap):
     """A map that is edited."""
 
-    __slots__ = ()
+    __slots__ = ("_changes",)
+
+    _changes: deque[tuple[int, Region]]
+
+    def regions_since(self, version: int) -> list[Region]:
+        """Return the regions edited after a version, oldest first; the whole map if forgotten."""
+        changes = list(self._changes)  # at once: a signal handler may edit the map as well
+        count = (changes[-1][0] if changes else self.version) - version
+        if count > len(changes):
+            return [self.whole]
+        return [region for _, region in changes[len(changes) - count :]]
 
     @abstractmethod
     def samples(self, place: Ranges) -> Float32s:

@@ -7,7 +7,7 @@ outside only. All triangles of a cell's side have one id, behind those of the ce
 
 from collections.abc import Sequence
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.side_edges import EDGE_SIZE, LINE_SIZE, list_edges
 from terrain_physics._kernels.heightmap.sides import EAST, NORTH, SIDES_OF_CELL
 from terrain_physics._kernels.mesh.facing import SIDE
-from terrain_physics._kernels.types import Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
+from terrain_physics.heightmap.cells import Region, common, grown
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.side_pieces import (
     DEEPEST_SIDE,
@@ -66,11 +67,12 @@ class Sides:
         The maps that may go on behind its border.
     """
 
-    __slots__ = ("_edges", "_lines", "_mesh", "_seen", "_storage", "others")
+    __slots__ = ("_depth", "_edges", "_lines", "_mesh", "_seen", "_storage", "others")
 
     def __init__(self, storage: LiveMap) -> None:
         self._storage, self.others = storage, list[LiveMap]()
-        self._seen: tuple[object, ...] = ()
+        self._seen: tuple[Any, ...] = ()
+        self._depth = -1.0  # of none yet
         self._mesh: SideMesh | None = None
         self._edges = np.empty((0, EDGE_SIZE), np.int64)
         self._lines = np.empty((0, LINE_SIZE))
@@ -80,31 +82,53 @@ class Sides:
         storage, others = self._storage, self.others
         seen = storage.version, *[(other, other.version) for other in others]
         if seen != self._seen:
-            edges, lines = _edges_of(storage)
-            known = np.array_equal(edges, self._edges) and np.array_equal(lines, self._lines)
-            if not known or others or len(self._seen) > 1 or not self._seen:
-                self._mesh = _mesh_of(storage.frame, edges, lines, others)
-            self._edges, self._lines, self._seen = edges, lines, seen
+            is_new = self._follow() or seen[1:] != self._seen[1:]
+            if is_new or not self._seen:
+                self._mesh = _mesh_of(storage.frame, self._edges, self._lines, others)
+            self._seen = seen
         return self._mesh
 
+    def _follow(self) -> bool:
+        """Find the edges of what was edited anew; tell whether any are other ones."""
+        storage, before = self._storage, (self._edges, self._lines)
+        depth, regions = min(storage.thickness, DEEPEST_SIDE), storage.edge_regions()
+        edges, lines = before
+        if depth == self._depth:
+            edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
+            both = {common(one, other) for one in regions for other in edited}
+            regions = [own for own in both if own is not None]
+            kept = ~_is_within(edges, edited)
+            edges, lines = edges[kept], lines[kept]
+        else:
+            edges, lines = edges[:0], lines[:0]
+        found = [(edges, lines), *(_edges_in(storage, own, depth) for own in regions)]
+        edges = np.concatenate([own for own, _ in found])
+        lines = np.concatenate([own for _, own in found])
+        _, order = np.unique(edges, axis=0, return_index=True)  # regions may overlap
+        self._edges, self._lines, self._depth = edges[order], lines[order], depth
+        return not all(map(np.array_equal, before, (self._edges, self._lines)))
 
-def _edges_of(storage: LiveMap) -> tuple[Int64s, Floats]:
-    """Return the edges where the ground of a map ends, by row, column and side, and their lines."""
+
+def _is_within(edges: Int64s, regions: Sequence[Region]) -> Bools:
+    """Tell which edges (n, EDGE_SIZE) are of cells in any of some regions."""
+    found = np.zeros(len(edges), dtype=np.bool_)
+    row, column = edges[:, 0], edges[:, 1]
+    for own in regions:
+        inside = (row >= own.row_start) & (row < own.row_stop)
+        found |= inside & (column >= own.column_start) & (column < own.column_stop)
+    return found
+
+
+def _edges_in(storage: LiveMap, region: Region, depth: float) -> tuple[Int64s, Floats]:
+    """Return the edges of cells of a region where ground ends, and their lines."""
     heights, cells, _, frame = storage.views
-    depth, found = min(storage.thickness, DEEPEST_SIDE), []
-    for region in storage.edge_regions():
-        room = 256
-        while True:
-            edges, lines = np.empty((room, EDGE_SIZE), np.int64), np.empty((room, LINE_SIZE))
-            count = _LIST.call(heights, cells, frame, np.array(region), depth, edges, lines)
-            if count <= room:
-                break
-            room = count
-        found.append((edges[:count], lines[:count]))
-    edges = np.concatenate([np.empty((0, EDGE_SIZE), np.int64), *(own for own, _ in found)])
-    lines = np.concatenate([np.empty((0, LINE_SIZE)), *(own for _, own in found)])
-    order = np.lexsort(edges.T[::-1])
-    return edges[order], lines[order]
+    room = 256
+    while True:
+        edges, lines = np.empty((room, EDGE_SIZE), np.int64), np.empty((room, LINE_SIZE))
+        count = _LIST.call(heights, cells, frame, np.array(region), depth, edges, lines)
+        if count <= room:
+            return edges[:count], lines[:count]
+        room = count
 
 
 def _mesh_of(

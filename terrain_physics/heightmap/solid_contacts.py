@@ -61,13 +61,13 @@ class SolidContacts:
         behind = from_behind(contacts, centers_of(self._kind, self._rows))
         return np.asarray(~(behind & self._is_outside[contacts.query]))
 
-    def _with_beside(self, keep: str, most: int) -> list[Contacts]:
+    def _with_beside(self, most: int) -> list[Contacts]:
         """Return the contacts with the sides and the underside, without those that have none."""
         found = []
         for own, near in zip(self._beside, self._near, strict=True):
             if len(near):
                 (some,) = read_only(self._rows[near])
-                contacts = own.contacts(self._kind, some, keep, self._threads, most)
+                contacts = own.contacts(self._kind, some, self._threads, most)
                 if len(contacts):
                     found.append(contacts.with_queries(near[contacts.query]))
         return found
@@ -84,7 +84,7 @@ class SolidContacts:
                 answers = [taken(found, np.flatnonzero(self._seen(found)))]
         else:
             answers = [found]
-        more = self._with_beside(keep, most)
+        more = self._with_beside(most)
         if answers == [found] and not more:
             return found
         return self._in_order([*answers, *more], sum(map(len, answers)), keep, most)
@@ -129,5 +129,5 @@ class SolidContacts:
             again = self._of_some(outside, "all")
             unseen = again.query[~self._seen(again)]
             counts -= np.bincount(unseen, minlength=len(counts))
-        for more in self._with_beside("all", _NO_LIMIT):
+        for more in self._with_beside(_NO_LIMIT):
             counts += np.bincount(more.query, minlength=len(counts))

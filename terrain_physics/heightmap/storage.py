@@ -9,7 +9,6 @@ edits take first.
 """
 
 import operator
-from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from math import inf
@@ -24,7 +23,7 @@ from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
@@ -36,7 +35,6 @@ Edited = Literal["heights", "holes", "materials", "thickness"]
 THICKNESS_WITH_HOLES = 2.0
 
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
-_REMEMBERED_CHANGES = 256
 
 
 class _Reading(AbstractContextManager[tuple[MapArrays, "Bytes | None"]]):
@@ -79,7 +77,6 @@ class MapStorage(LiveMap):
 
     __slots__ = (
         "_begun",
-        "_changes",
         "_follows_heights",
         "_is_lent",
         "_is_thinner",
@@ -143,7 +140,7 @@ class MapStorage(LiveMap):
         self._is_lent = False
         # Thinner, or thicker, than readers have been told; maps united with this one are, too.
         self._is_thinner = False
-        self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
+        self._changes = no_changes()
         self.changes = ChangeLog(0)
         self.watchers = Watchers()
         self._shown: tuple[Any, ...] = (None,) * 4
@@ -306,14 +303,6 @@ class MapStorage(LiveMap):
         self.changes.note(version, *(EVERYWHERE if everywhere else self.box_of(region)))
         self.version = version
         self.watchers.tell(what, region)
-
-    def regions_since(self, version: int) -> list[Region]:
-        """Return the regions edited after a version, oldest first; the whole map if forgotten."""
-        changes = list(self._changes)  # at once: a signal handler may edit the map as well
-        count = (changes[-1][0] if changes else self.version) - version
-        if count > len(changes):
-            return [self.whole]
-        return [region for _, region in changes[len(changes) - count :]]
 
     # Copies and pickles
 

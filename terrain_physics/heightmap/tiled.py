@@ -18,7 +18,7 @@ from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region, rim_of
-from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MapArrays
@@ -137,7 +137,7 @@ class TiledMap(LiveMap):
         """
         self.tiles, self.places = list(tiles), places
         self.lock, self._reader, self._copied = lock, reader, 0
-        self.version, self.changes = 0, ChangeLog(0)
+        self.version, self.changes, self._changes = 0, ChangeLog(0), no_changes()
         first = self.tiles[0].storage
         rows, columns = (places[:, :2] + places[:, 2:]).max(axis=0).tolist()
         self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
@@ -285,6 +285,7 @@ class TiledMap(LiveMap):
                 )
                 self._put_blocks_in(region)
                 self.version += 1
+                self._changes.append((self.version, region))
                 self.changes.note(self.version, *self.box_of(region))
         self._show([number for number, _ in changed])
 

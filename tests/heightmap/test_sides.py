@@ -44,7 +44,9 @@ class Case:
             faces.append(faces_of(land, diagonal))
         self.ground: Any = Ground(self.lands) if count > 1 else self.lands[0]
         self.faces = np.concatenate(faces)
-        self.middle = origin + np.array([2.0 * cell * min(count, 2), 0.0, 2.0 * cell * (1 + (count > 2))])
+        self.middle = origin + np.array(
+            [2.0 * cell * min(count, 2), 0.0, 2.0 * cell * (1 + (count > 2))]
+        )
         self.size = 4.0 * cell
         self.height = 8.0
 
@@ -171,9 +173,9 @@ def sides_of(ids: NDArray[np.int64], cells: int) -> list[int]:
 
 def test_ids_of_sides_are_behind_those_of_the_cells() -> None:
     land = HeightMap(np.zeros((3, 4)), border="open", thickness=2.0)
-    ways = [((-1, -1, 0.5), (1, 0, 0)), ((4, -1, 0.5), (-1, 0, 0)), ((1.5, -1, -1), (0, 0, 1)),
-            ((1.5, -1, 3), (0, 0, -1)), ((2.2, -5, 1.1), (0, 1, 0)), ((2.2, 5, 1.1), (0, -1, 0))]  # fmt: skip
-    hits = land.raycast_many(*zip(*ways, strict=True))
+    places = [(-1, -1, 0.5), (4, -1, 0.5), (1.5, -1, -1), (1.5, -1, 3), (2.2, -5, 1.1), (2, 5, 1)]
+    ways = [(1, 0, 0), (-1, 0, 0), (0, 0, 1), (0, 0, -1), (0, 1, 0), (0, -1, 0)]
+    hits = land.raycast_many(places, ways)
     assert sides_of(hits.triangle, 6) == [0, 1, 2, 3, 5, -1]
     assert (hits.triangle[:5] - 12).tolist() == [0 * 6, 2 * 6 + 1, 1 * 6 + 2, 4 * 6 + 3, 5 * 6 + 5]
     ground = Ground([HeightMap(np.zeros((2, 2)), origin=(50, 0, 0)), land])
@@ -285,8 +287,8 @@ def test_materials_of_sides_are_those_of_their_cells() -> None:
     draw = np.random.default_rng(7)
     tiles = [
         HeightMap(
-            np.zeros((4, 4)), border="open", origin=(3 * k, 0, 0), materials=draw.integers(0, 3, (3, 3)),
-            material_names=["grass", "rock", "ice"], thickness=1.0,
+            np.zeros((4, 4)), border="open", origin=(3 * k, 0, 0), thickness=1.0,
+            materials=draw.integers(0, 3, (3, 3)), material_names=["grass", "rock", "ice"],
         )
         for k in range(2)
     ]  # fmt: skip

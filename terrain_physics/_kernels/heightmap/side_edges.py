@@ -8,7 +8,6 @@ from terrain_physics._kernels.heightmap.grid import (
     Grid,
     corner_heights,
     has_ground,
-    is_ground,
     unpack_grid,
 )
 from terrain_physics._kernels.heightmap.sides import EAST, NORTH, UNDERSIDE, WEST
@@ -19,16 +18,6 @@ EDGE_SIZE = 3
 
 # Columns of a line: the heights of the surface, then of the underside, at both ends of the edge.
 LINE_SIZE = 4
-
-
-@kernel(inline=True)
-def _across(row: int, column: int, side: int) -> tuple[int, int]:
-    """Return the cell across a side of a cell."""
-    if side == WEST:
-        return row, column - 1
-    if side == EAST:
-        return row, column + 1
-    return (row - 1, column) if side == NORTH else (row + 1, column)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -50,6 +39,13 @@ def _put_line(grid: Grid, row: int, column: int, side: int, depth: float, out: F
 
 
 @kernel
+def _put_ground(grid: Grid, row: int, first: int, out: Bytes) -> None:
+    """Write which cells of a row have ground, from one before the first column on."""
+    for k in range(len(out)):
+        out[k] = has_ground(grid, row, first - 1 + k)
+
+
+@kernel
 def list_edges(
     heights: Float32s, cells: Bytes, frame: Floats, region: Int64s, depth: float,
     edges: Int64s, lines: Floats,
@@ -60,17 +56,23 @@ def list_edges(
     and side. The underside is ``depth`` below. Returns how many there are. Cells outside of an
     endless map count, too.
     """
-    grid, count = unpack_grid(heights, cells, frame), 0
+    grid, count, first = unpack_grid(heights, cells, frame), 0, int(region[2])
+    width = int(region[3]) - first
+    ground = np.empty((3, width + 2), np.uint8)  # of three rows, in turn
+    for row in range(region[0] - 1, region[0] + 1):
+        _put_ground(grid, row, first, ground[row % 3])
     for row in range(region[0], region[1]):
-        for column in range(region[2], region[3]):
-            a, b, c, d = corner_heights(grid, row, column)
-            if not is_ground(grid, row, column, a, b, c, d):
+        _put_ground(grid, row + 1, first, ground[(row + 1) % 3])
+        before, here, after = ground[(row - 1) % 3], ground[row % 3], ground[(row + 1) % 3]
+        for k in range(1, width + 1):
+            if here[k] == 0 or here[k - 1] & here[k + 1] & before[k] & after[k]:
                 continue
+            beside = (here[k - 1], here[k + 1], before[k], after[k])
             for side in range(UNDERSIDE):
-                beyond = _across(row, column, side)
-                if has_ground(grid, beyond[0], beyond[1]):
+                if beside[side] != 0:
                     continue
                 if count < len(edges):
+                    column = first + k - 1
                     edges[count, 0], edges[count, 1], edges[count, 2] = row, column, side
                     _put_line(grid, row, column, side, depth, lines[count])
                 count += 1
