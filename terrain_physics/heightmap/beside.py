@@ -1,15 +1,20 @@
 """What a height map has beside its surface, its sides and its underside: each answers questions."""
 
 from abc import ABC, abstractmethod
-from math import isnan
-from typing import Any
+from math import inf, isnan, nan
+from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.reach import list_near_sides, list_near_surface
+from terrain_physics._kernels.heightmap.reach import (
+    box_meets_surface,
+    list_boxes_near_surface,
+    list_near_sides,
+    list_near_surface,
+)
 from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL, UNDERSIDE
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
@@ -31,6 +36,7 @@ from terrain_physics.surface.results import (
 from terrain_physics.surface.shapes import centers_of, for_kernels
 
 _NEAR_SIDES, _NEAR_SURFACE = CachedDispatch(list_near_sides), CachedDispatch(list_near_surface)
+_MEETS, _NEAR_BOXES = CachedDispatch(box_meets_surface), CachedDispatch(list_boxes_near_surface)
 
 # In a row of numbers of each kind of shape: what changes its sign where up becomes down. The
 # rotation of a box stays a right-handed one: its third axis becomes its opposite, too.
@@ -43,10 +49,22 @@ _UPSIDE_DOWN = np.array([1.0, -1.0, 1.0])
 _UPSIDE_DOWN.setflags(write=False)
 
 
+_Hit = TypeVar("_Hit", RayHit, SweepHit)
+_Hits = TypeVar("_Hits", RayHits, SweepHits)
+
+
 class Beside(ABC):
     """The sides or the underside of a map: ids and materials are those of the map."""
 
     __slots__ = ()
+
+    @abstractmethod
+    def meets(self, lower: Floats3, upper: Floats3) -> bool:
+        """Tell whether a box may meet it; a box far from it does not."""
+
+    @abstractmethod
+    def near_boxes(self, lower: Floats, upper: Floats) -> Int64s:
+        """Return which boxes (n, 3), (n, 3) may meet it."""
 
     @abstractmethod
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
@@ -77,12 +95,12 @@ class Beside(ABC):
         """Return the first touches of moving rows; an array of one row serves for all."""
 
     @abstractmethod
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        """Return the closest point; at distance infinity if a point sees none."""
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
+        """Return the closest point up to a distance; at distance infinity if a point sees none."""
 
     @abstractmethod
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        """Return the closest points of points (n, 3)."""
+    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
+        """Return the closest points of points (n, 3) up to distances (n,)."""
 
 
 class Walls(Beside):
@@ -107,6 +125,15 @@ class Walls(Beside):
         """Return the id and the material of a face."""
         faces = np.array([face])
         return int(self._ids(faces)[0]), int(self._made_of(faces)[0])
+
+    def meets(self, lower: Floats3, upper: Floats3) -> bool:
+        x0, z0, x1, z1 = self._mesh.clear.tolist()
+        return not (x0 < lower[0] and upper[0] < x1 and z0 < lower[2] and upper[2] < z1)
+
+    def near_boxes(self, lower: Floats, upper: Floats) -> Int64s:
+        x0, z0, x1, z1 = self._mesh.clear.tolist()
+        inside = (lower[:, 0] > x0) & (upper[:, 0] < x1)
+        return np.flatnonzero(~(inside & (lower[:, 2] > z0) & (upper[:, 2] < z1)))
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         hit = self._mesh.queries.ray(origin, direction, longest)
@@ -155,15 +182,15 @@ class Walls(Beside):
         faces = hits.triangle
         return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
 
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        found = self._mesh.queries.closest_point(point)
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
+        found = self._mesh.queries.closest_within(point, within)
         if found.triangle < 0:
             return found
         triangle, material = self._named(found.triangle)
         return found._replace(triangle=triangle, material=material)
 
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        found = self._mesh.queries.closest_points(points, threads)
+    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
+        found = self._mesh.queries.all_closest_within(points, within, threads)
         faces = found.triangle
         return found._replace(triangle=self._ids(faces), material=self._made_of(faces))
 
@@ -199,14 +226,41 @@ class Underside(Beside):
         xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
         return np.asarray(~(self._queries.heights(xs, zs, None) > places[:, 1]))
 
+    def meets(self, lower: Floats3, upper: Floats3) -> bool:
+        met: bool = _MEETS.call(*self._lowered, lower, upper)
+        return met
+
+    def near_boxes(self, lower: Floats, upper: Floats) -> Int64s:
+        found = np.empty(len(lower), np.int64)
+        return found[: _NEAR_BOXES.call(*self._lowered, lower, upper, found)]
+
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
-        hits = self.rays(one[0], one[1], one[2], 1, 1)
-        distance = float(hits.distance[0])
-        if isnan(distance):
-            return None
-        point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])
-        return RayHit(distance, point, normal, int(hits.triangle[0]), int(hits.material[0]))
+        way = _turned(direction)
+        hit = self._queries.ray(_turned(origin), way, longest)
+        if (
+            hit is not None and glm.dot(hit.normal, glm.vec3(way)) > 0.0
+        ):  # it comes out of the ground
+            one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
+            hits = self.rays(one[0], one[1], one[2], 1, 1)
+            point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])
+            distance, material = float(hits.distance[0]), int(hits.material[0])
+            found = RayHit(distance, point, normal, int(hits.triangle[0]), material)
+            return None if isnan(distance) else found
+        return None if hit is None else self._turned_hit(hit)
+
+    def _turned_hit(self, hit: _Hit) -> _Hit:
+        """Return a hit upside down."""
+        return hit._replace(
+            point=_turned_back(hit.point), normal=_turned_back(hit.normal),
+            triangle=self._id(hit.triangle),
+        )  # fmt: skip
+
+    def _turned_hits(self, hits: _Hits) -> _Hits:
+        """Return hits upside down."""
+        return hits._replace(
+            point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
+            triangle=self._ids(hits.triangle),
+        )  # fmt: skip
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
@@ -215,10 +269,7 @@ class Underside(Beside):
         hits = self._queries.rays(turned[0], turned[1], longest, count, threads)
         starts, ways = (np.broadcast_to(own, (count, 3)) for own in turned)
         self._pass_out(hits, starts, ways, longest)
-        return hits._replace(
-            point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
-            triangle=self._ids(hits.triangle),
-        )  # fmt: skip
+        return self._turned_hits(hits)
 
     def _pass_out(
         self, hits: RayHits, origins: Floats, directions: Floats, longest: Floats
@@ -260,12 +311,7 @@ class Underside(Beside):
             return None
         (moved,) = read_only(motion * _UPSIDE_DOWN)
         hit = self._queries.sweep(kind, turned[0], moved)
-        if hit is None:
-            return None
-        return hit._replace(
-            point=_turned_back(hit.point), normal=_turned_back(hit.normal),
-            triangle=self._id(hit.triangle),
-        )  # fmt: skip
+        return None if hit is None else self._turned_hit(hit)
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
@@ -274,27 +320,27 @@ class Underside(Beside):
         (moved,) = read_only(motions * _UPSIDE_DOWN)
         hits = self._queries.sweeps(kind, turned, moved, count, threads)
         inside = ~self._is_below(centers_of(kind, turned))
-        for values in (hits.fraction, hits.distance, hits.normal, hits.point):
-            values[np.broadcast_to(inside, count)] = np.nan
-        triangle = np.where(np.isnan(hits.distance), -1, self._ids(hits.triangle))
-        return hits._replace(
-            normal=_all_turned_back(hits.normal), point=_all_turned_back(hits.point),
-            triangle=triangle,
-        )  # fmt: skip
+        hits.distance[np.broadcast_to(inside, count)] = np.nan
+        return self._turned_hits(hits)
 
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        found = self._queries.closest_point(_turned(point))
-        if not self._is_below(np.array([_turned(point)]))[0]:
-            return found._replace(distance=np.inf)
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:  # noqa: ARG002
+        turned = _turned(point)
+        if self._queries.height(turned[0], turned[2]) > turned[1]:
+            return ClosestPoint(glm.vec3(nan), inf, -1, 0)
+        found = self._queries.closest_point(turned)
         return found._replace(point=_turned_back(found.point), triangle=self._id(found.triangle))
 
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+    def closest_points(
+        self,
+        points: Floats,
+        within: Floats,  # noqa: ARG002
+        threads: int | None,
+    ) -> ClosestPoints:
         (turned,) = read_only(points * _UPSIDE_DOWN)
         found = self._queries.closest_points(turned, threads)
-        found.distance[~self._is_below(turned)] = np.inf
-        return found._replace(
-            point=_all_turned_back(found.point), triangle=self._ids(found.triangle)
-        )
+        found.distance[~self._is_below(turned)] = inf
+        ids = self._ids(found.triangle)
+        return found._replace(point=_all_turned_back(found.point), triangle=ids)
 
 
 def put_hits(hits: Any, rows: Int64s, others: Any, from_rows: Int64s) -> None:

@@ -9,6 +9,7 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import Grid, cell_span, unpack_grid
+from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.near import faces_near
 from terrain_physics._kernels.mesh.parts import part_at, parts_at
@@ -67,6 +68,28 @@ def _may_meet(grid: Grid, blocks: Float32s, lower: Vec3, upper: Vec3) -> bool:
             if low <= upper[1] and high >= lower[1]:
                 return True
     return False
+
+
+@kernel(holds_gil=True)
+def box_meets_surface(
+    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, lower: Vec3, upper: Vec3
+) -> bool:
+    """Tell whether a box may meet the surface of a map."""
+    return _may_meet(unpack_grid(heights, cells, frame), blocks, lower, upper)
+
+
+@kernel
+def list_boxes_near_surface(
+    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats,
+    lower: Floats, upper: Floats, out: Int64s,
+) -> int:  # fmt: skip
+    """Write which boxes (n, 3), (n, 3) may meet the surface of a map; return how many."""
+    grid, found = unpack_grid(heights, cells, frame), 0
+    for index in range(len(lower)):
+        if _may_meet(grid, blocks, row3(lower, index), row3(upper, index)):
+            out[found] = index
+            found += 1
+    return found
 
 
 @kernel
