@@ -2,19 +2,12 @@
 
 from abc import ABC, abstractmethod
 from math import inf, isnan, nan
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.reach import (
-    box_meets_surface,
-    list_boxes_near_surface,
-    list_near_sides,
-    list_near_surface,
-)
+from terrain_physics._kernels.heightmap.reach import NEAR_SIDES, NEAR_UNDERSIDE
 from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL, UNDERSIDE
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
@@ -33,10 +26,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
 )
-from terrain_physics.surface.shapes import centers_of, for_kernels
-
-_NEAR_SIDES, _NEAR_SURFACE = CachedDispatch(list_near_sides), CachedDispatch(list_near_surface)
-_MEETS, _NEAR_BOXES = CachedDispatch(box_meets_surface), CachedDispatch(list_boxes_near_surface)
+from terrain_physics.surface.shapes import centers_of
 
 # In a row of numbers of each kind of shape: what changes its sign where up becomes down. The
 # rotation of a box stays a right-handed one: its third axis becomes its opposite, too.
@@ -58,13 +48,8 @@ class Beside(ABC):
 
     __slots__ = ()
 
-    @abstractmethod
-    def meets(self, lower: Floats3, upper: Floats3) -> bool:
-        """Tell whether a box may meet it; a box far from it does not."""
-
-    @abstractmethod
-    def near_boxes(self, lower: Floats, upper: Floats) -> Int64s:
-        """Return which boxes (n, 3), (n, 3) may meet it."""
+    bit: ClassVar[int]
+    """What `Reach` tells who comes near it."""
 
     @abstractmethod
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
@@ -75,10 +60,6 @@ class Beside(ABC):
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         """Return the first hits of rays of unit directions; an array of one row serves for all."""
-
-    @abstractmethod
-    def near(self, kind: int, rows: Floats) -> Int64s:
-        """Return which shapes may be touched: few of those that are not."""
 
     @abstractmethod
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
@@ -108,6 +89,8 @@ class Walls(Beside):
 
     __slots__ = ("_materials", "_mesh")
 
+    bit = NEAR_SIDES
+
     def __init__(self, mesh: SideMesh, materials: Materials | None) -> None:
         self._mesh, self._materials = mesh, materials
 
@@ -126,15 +109,6 @@ class Walls(Beside):
         faces = np.array([face])
         return int(self._ids(faces)[0]), int(self._made_of(faces)[0])
 
-    def meets(self, lower: Floats3, upper: Floats3) -> bool:
-        x0, z0, x1, z1 = self._mesh.clear.tolist()
-        return not (x0 < lower[0] and upper[0] < x1 and z0 < lower[2] and upper[2] < z1)
-
-    def near_boxes(self, lower: Floats, upper: Floats) -> Int64s:
-        x0, z0, x1, z1 = self._mesh.clear.tolist()
-        inside = (lower[:, 0] > x0) & (upper[:, 0] < x1)
-        return np.flatnonzero(~(inside & (lower[:, 2] > z0) & (upper[:, 2] < z1)))
-
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         hit = self._mesh.queries.ray(origin, direction, longest)
         if hit is None:
@@ -148,12 +122,6 @@ class Walls(Beside):
         hits = self._mesh.queries.rays(origins, directions, longest, count, threads)
         faces = hits.triangle
         return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
-
-    def near(self, kind: int, rows: Floats) -> Int64s:
-        found, count = np.empty(len(rows), np.int64), len(rows)
-        table, clear = self._mesh.queries.storage.asked, self._mesh.clear
-        with table as own:
-            return found[: _NEAR_SIDES.call(own, clear, kind, for_kernels(rows), count, found)]
 
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
@@ -201,16 +169,14 @@ class Underside(Beside):
     It is seen from below: shapes and points with a center above it see nothing of it.
     """
 
-    __slots__ = ("_first", "_lowered", "_queries")
+    __slots__ = ("_first", "_queries")
+
+    bit = NEAR_UNDERSIDE
 
     def __init__(self, still: StillMap) -> None:
         self._queries = MapQueries(still.upside_down())
         rows, columns = still.cell_count
         self._first = 2 * rows * columns + UNDERSIDE
-        lowered = still.frame.copy()
-        lowered[kernels.ORIGIN + 1] -= lowered[kernels.THICKNESS]
-        lowered.setflags(write=False)
-        self._lowered = *still.views[:3], lowered
 
     def _id(self, triangle: int) -> int:
         return (
@@ -225,14 +191,6 @@ class Underside(Beside):
         """Tell which places (n, 3), upside down, are outside: not above the underside."""
         xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
         return np.asarray(~(self._queries.heights(xs, zs, None) > places[:, 1]))
-
-    def meets(self, lower: Floats3, upper: Floats3) -> bool:
-        met: bool = _MEETS.call(*self._lowered, lower, upper)
-        return met
-
-    def near_boxes(self, lower: Floats, upper: Floats) -> Int64s:
-        found = np.empty(len(lower), np.int64)
-        return found[: _NEAR_BOXES.call(*self._lowered, lower, upper, found)]
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         way = _turned(direction)
@@ -290,17 +248,12 @@ class Underside(Beside):
             put_hits(hits, out, again, np.arange(len(out)))
         hits.distance[out] = np.nan
 
-    def near(self, kind: int, rows: Floats) -> Int64s:
-        found, count = np.empty(len(rows), np.int64), len(rows)
-        near = found[: _NEAR_SURFACE.call(*self._lowered, kind, for_kernels(rows), count, found)]
-        if not len(near):
-            return near
-        return near[self._is_below(centers_of(kind, _turned_rows(kind, rows[near])))]
-
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         turned = _turned_rows(kind, rows)
         found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())
-        found = taken(found, np.flatnonzero(~from_behind(found, centers_of(kind, turned))))
+        centers = centers_of(kind, turned)
+        seen = self._is_below(centers)[found.query] & ~from_behind(found, centers)
+        found = taken(found, np.flatnonzero(seen))
         ints = np.stack([found.query, self._ids(found.triangle)])
         floats = np.stack([found.penetration, found.normal, found.point])
         return Contacts(ints, _all_turned_back(floats), found.material)

@@ -12,6 +12,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.beside import Beside, Underside, Walls, put_hits
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.reach import Reach
 from terrain_physics.heightmap.sides import Sides
 from terrain_physics.heightmap.solid_contacts import SolidContacts
 from terrain_physics.heightmap.still import StillMap
@@ -39,7 +40,7 @@ class SolidMapQueries(MapQueries):
     nearer, or deeper, is the answer; of equals, the surface.
     """
 
-    __slots__ = ("_arrays", "_bare_at", "_beside", "_shown", "_surface", "sides")
+    __slots__ = ("_arrays", "_bare_at", "_beside", "_reach", "_shown", "_surface", "sides")
 
     storage: LiveMap
 
@@ -50,6 +51,7 @@ class SolidMapQueries(MapQueries):
         self._shown: tuple[Any, ...] = None, None, None
         self._beside: tuple[Beside, ...] = ()
         self._bare_at = -1
+        self._reach = Reach(storage.views, None)
         self._arrays: tuple[Any, ...] = None, None, None
 
     def _now(self) -> tuple[Beside, ...]:
@@ -66,10 +68,11 @@ class SolidMapQueries(MapQueries):
             if storage.thickness < np.inf:
                 beside.append(Underside(still))
             self._beside, self._shown = tuple(beside), shown
+            self._reach = Reach(storage.views, mesh)
         return self._beside
 
     @contextmanager
-    def _asked(self) -> Iterator[tuple[MapQueries, tuple[Beside, ...]]]:
+    def _asked(self) -> Iterator[tuple[MapQueries, tuple[Beside, ...], Reach]]:
         """Give the surface, and what is beside it, of one moment."""
         with ExitStack() as held:
             surface = self._surface
@@ -78,7 +81,8 @@ class SolidMapQueries(MapQueries):
                 if beside:
                     views, materials = held.enter_context(self.storage.reading())
                     surface = MapQueries(StillMap(views, materials))
-            yield surface, beside
+                reach = self._reach
+            yield surface, beside, reach
 
     @property
     def _is_bare(self) -> bool:
@@ -94,14 +98,14 @@ class SolidMapQueries(MapQueries):
             best = super().ray(origin, direction, longest)
             for own in self._now():
                 nearest = longest if best is None else best.distance
-                if own.meets(*_moved(origin, origin, direction, nearest)):
+                if self._reach.of_box(*_moved(origin, origin, direction, nearest)) & own.bit:
                     best = _nearer(best, own.ray(origin, direction, nearest))
         return best
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
-        with self._asked() as (surface, beside):
+        with self._asked() as (surface, beside, reach):
             hits = surface.rays(origins, directions, longest, count, threads)
             if beside:
                 origins, directions = (
@@ -112,7 +116,7 @@ class SolidMapQueries(MapQueries):
                 # A direction may be 0 along an axis, and the distance infinite.
                 ways, moves = np.zeros((count, 3)), directions != 0.0
                 np.multiply(directions, nearest[:, np.newaxis], out=ways, where=moves)
-                near = _near_boxes(own, origins, origins + ways, 0.0)
+                near = _near(reach, own, origins, origins + ways, 0.0)
                 some = read_only(origins[near], directions[near], nearest[near])
                 _put_nearer(hits, own.rays(some[0], some[1], some[2], len(near), threads), near)
         return hits
@@ -125,28 +129,37 @@ class SolidMapQueries(MapQueries):
         kind, row = row_of("shapes", shape)
         box = _box_of(kind, row)
         with self.storage.lock:
-            is_near = any(own.meets(*box) for own in self._now())
+            is_near = bool(self._now()) and self._reach.of_box(*box) != 0
         if not is_near:
             return super().contacts_of_one(shape, keep, most)
         (rows,) = read_only(np.array([row]))
-        with self._asked() as (surface, beside):
+        with self._asked() as (surface, beside, reach):
             found = surface.contacts_of_one(shape, keep, most)
-            return SolidContacts(surface, beside, kind, rows, None).joined(found, keep, most)
+            if not beside:  # as of now
+                return found
+            near = reach.of_shapes(kind, rows)
+            shapes = SolidContacts(surface, beside, kind, rows, near, None)
+            return shapes.joined(found, keep, most)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
-        with self._asked() as (surface, beside):
+        with self._asked() as (surface, beside, reach):
             found = surface.contacts(kind, rows, keep, threads, most, room)
             if not beside:
                 return found
-            return SolidContacts(surface, beside, kind, rows, threads).joined(found, keep, most)
+            near = reach.of_shapes(kind, rows)
+            if not near.any():
+                return found
+            shapes = SolidContacts(surface, beside, kind, rows, near, threads)
+            return shapes.joined(found, keep, most)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
-        with self._asked() as (surface, beside):
+        with self._asked() as (surface, beside, reach):
             counts = surface.contact_counts(kind, rows, threads)
             if beside:
-                SolidContacts(surface, beside, kind, rows, threads).recount(counts)
+                near = reach.of_shapes(kind, rows)
+                SolidContacts(surface, beside, kind, rows, near, threads).recount(counts)
         return counts
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -158,23 +171,23 @@ class SolidMapQueries(MapQueries):
             part = 1.0 if best is None else best.fraction
             way = motion[0].tolist()
             for own in self._now():
-                if own.meets(*_moved(lower, upper, way, part)):
+                if self._reach.of_box(*_moved(lower, upper, way, part)) & own.bit:
                     best = _nearer(best, own.sweep(kind, row, motion))
         return best
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        with self._asked() as (surface, beside):
+        with self._asked() as (surface, beside, reach):
             hits = surface.sweeps(kind, rows, motions, count, threads)
             if beside:
-                centers, reach = centers_of(kind, rows), _reach_of(kind, rows)
+                centers, far = centers_of(kind, rows), _reach_of(kind, rows)
                 ends = centers + motions * np.fmin(hits.fraction, 1.0)[:, np.newaxis]
                 centers = np.broadcast_to(centers, (count, 3))
                 rows = np.broadcast_to(rows, (count, rows.shape[1]))
                 motions = np.broadcast_to(motions, (count, 3))
             for own in beside:
-                near = _near_boxes(own, centers, ends, reach)
+                near = _near(reach, own, centers, ends, far)
                 some = read_only(rows[near], motions[near])
                 found = own.sweeps(kind, some[0], some[1], len(near), threads)
                 _put_nearer(hits, found, near)
@@ -190,16 +203,17 @@ class SolidMapQueries(MapQueries):
             for own in self._now():
                 x, y, z = point
                 far = best.distance
-                if own.meets((x - far, y - far, z - far), (x + far, y + far, z + far)):
+                box = (x - far, y - far, z - far), (x + far, y + far, z + far)
+                if self._reach.of_box(*box) & own.bit:
                     found = own.closest_point(point, far)
                     best = found if found.distance < best.distance else best
         return best
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        with self._asked() as (surface, beside):
+        with self._asked() as (surface, beside, reach):
             best = surface.closest_points(points, threads)
             for own in beside:
-                near = _near_boxes(own, points, points, best.distance[:, np.newaxis])
+                near = _near(reach, own, points, points, best.distance[:, np.newaxis])
                 some = read_only(points[near], best.distance[near])
                 _put_nearer(best, own.closest_points(some[0], some[1], threads), near)
         return best
@@ -247,10 +261,10 @@ def _put_nearer(best: _Hits, others: _Hits, rows: Int64s) -> None:
     put_hits(best, rows[nearer], others, nearer)
 
 
-def _near_boxes(own: Beside, starts: Floats, ends: Floats, reach: Any) -> Int64s:
-    """Return which boxes around two points (n, 3), grown by ``reach``, may meet something."""
-    lower, upper = np.minimum(starts, ends) - reach, np.maximum(starts, ends) + reach
-    return own.near_boxes(*read_only(lower, upper))
+def _near(reach: Reach, own: Beside, starts: Floats, ends: Floats, far: Any) -> Int64s:
+    """Return which boxes around two points (n, 3), grown by a distance, come near one of both."""
+    lower, upper = np.minimum(starts, ends) - far, np.maximum(starts, ends) + far
+    return np.flatnonzero(reach.of_boxes(lower, upper) & own.bit)
 
 
 def _moved(lower: Floats3, upper: Floats3, way: Floats3, length: float) -> tuple[Floats3, Floats3]:
