@@ -76,7 +76,7 @@ def _shape_of(mover, collider):
     x, y, z = mover.position64
     if isinstance(collider, BoxCollider):
         half = np.array(collider.half_extents64)
-        return AABB((x, y, z) - half, (x, y, z, *half))
+        return AABB(np.array([x, y, z]) - half, np.array([x, y, z]) + half)
     if isinstance(collider, CapsuleCollider):
         half = collider.height / 2.0 - collider.radius
         return Capsule((x, y - half, z), (x, y + half, z), collider.radius)

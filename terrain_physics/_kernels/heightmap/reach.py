@@ -67,8 +67,8 @@ def box_near(
 ) -> int:  # fmt: skip
     """Return what a box may come near: bits of NEAR_SIDES and NEAR_UNDERSIDE.
 
-    The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its lowest
-    blocks have cells with sides. None is within ``clear``: least x and z, greatest x and z.
+    The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its
+    lowest blocks have cells with sides. None is within ``clear``: least x and z, greatest ones.
     """
     return _near(unpack_grid(heights, cells, frame), blocks, marks, clear, lower, upper)
 
