@@ -303,6 +303,8 @@ class Surface:
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
 
+        Sides and undersides of maps are hit from outside only, see `HeightMap`.
+
         Parameters
         ----------
         ray : Ray
