@@ -136,6 +136,7 @@ def _pairs() -> None:
         (box, sphere),
         (box, box),
         (capsule, sphere),
+        (capsule, box),
         (capsule, capsule),
     ):
         intersect(first, second)

@@ -430,7 +430,9 @@ class Surface:
 
         Each triangle is tested by itself, by the rules of `intersect_sphere_triangle` and its
         counterparts. The triangles of a height map are solid from above only; those of a mesh have
-        two sides. Touching is contact.
+        two sides. Touching is contact. Sides and undersides of maps (see `HeightMap`) are touched
+        by shapes with a center outside of the ground; such a shape does not touch the surface from
+        behind. A side of a cell has one contact, the deepest of its triangles.
 
         Parameters
         ----------
@@ -531,7 +533,8 @@ class Surface:
     def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
         """Return the first touch of a moving shape with the ground.
 
-        The ground is touched from above and from below. A shape that touches at the start is
+        The ground is touched from above and from below, sides and undersides of maps from outside.
+        A shape that touches at the start is
         stopped at fraction 0 if it moves further in, and is free to move out or along. A motion is
         along a surface if it leads into the surface by less than a millionth of its length, as
         perpendicular motions and normals in float32 differ by that much. So a shape sliding over
