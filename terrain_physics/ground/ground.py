@@ -53,11 +53,13 @@ class Ground(Surface):
     Maps on one lattice that share stretches of border lines, samples included, are united in one
     map, with the least thickness; the seam does not show. If there are several maps, each ends at
     its border, whatever its ``border`` says, and has sides there as far as no map on the same
-    layers goes on: between two maps a side is the area between their border lines. Parts may be edited and refitted at any time; answers
-    are those of the edited parts. Samples on a shared border line belong to all maps there. A
-    sample that one map changes there is copied to the others at the next question to the ground, or
-    when the ground is copied. If several maps have changed a sample by then, the last of them in
-    `parts` wins. `carve`, `raise_`, `flatten`, `smooth` and `paint` edit all maps at once.
+    layers goes on: between two maps a side is the area between their border lines.
+
+    Parts may be edited and refitted at any time; answers are those of the edited parts. Samples on
+    a shared border line belong to all maps there. A sample that one map changes there is copied to
+    the others at the next question to the ground, or when the ground is copied. If several maps
+    have changed a sample by then, the last of them in `parts` wins. `carve`, `raise_`, `flatten`,
+    `smooth` and `paint` edit all maps at once.
 
     Materials in answers are numbers of the ground: see `material_names`.
 

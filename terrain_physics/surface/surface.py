@@ -534,13 +534,12 @@ class Surface:
         """Return the first touch of a moving shape with the ground.
 
         The ground is touched from above and from below, sides and undersides of maps from outside.
-        A shape that touches at the start is
-        stopped at fraction 0 if it moves further in, and is free to move out or along. A motion is
-        along a surface if it leads into the surface by less than a millionth of its length, as
-        perpendicular motions and normals in float32 differ by that much. So a shape sliding over
-        level ground is stopped neither by the ground nor by the edge of the next triangle. A touch
-        at an edge or a corner with a normal that leads into a neighbor counts as a touch of the
-        face.
+        A shape that touches at the start is stopped at fraction 0 if it moves further in, and is
+        free to move out or along. A motion is along a surface if it leads into the surface by less
+        than a millionth of its length, as perpendicular motions and normals in float32 differ by
+        that much. So a shape sliding over level ground is stopped neither by the ground nor by the
+        edge of the next triangle. A touch at an edge or a corner with a normal that leads into a
+        neighbor counts as a touch of the face.
 
         Parameters
         ----------

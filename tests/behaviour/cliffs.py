@@ -75,8 +75,8 @@ def _shape_of(mover, collider):
     """Return a body where it is."""
     x, y, z = mover.position64
     if isinstance(collider, BoxCollider):
-        half = np.array(collider.half_extents64)
-        return AABB(np.array([x, y, z]) - half, np.array([x, y, z]) + half)
+        a, b, c = collider.half_extents64
+        return AABB((x - a, y - b, z - c), (x + a, y + b, z + c))
     if isinstance(collider, CapsuleCollider):
         half = collider.height / 2.0 - collider.radius
         return Capsule((x, y - half, z), (x, y + half, z), collider.radius)

@@ -28,7 +28,7 @@ class Case:
         self.draw = draw
         cell = float(draw.choice([0.5, 1.0, 3.0]))
         origin = np.round(draw.choice([0.0, 1.0, 1e4]) * draw.uniform(-1.0, 1.0, 3))
-        thickness = draw.choice([None, 0.3, 2.0, 5.0])
+        thickness = (None, 0.3, 2.0, 5.0)[draw.integers(4)]
         count = int(draw.integers(1, 4))
         self.lands, faces = [], []
         for k in range(count):
@@ -299,7 +299,7 @@ def test_materials_of_sides_are_those_of_their_cells() -> None:
                 hit = land.raycast(ray)
                 assert hit is not None
                 assert hit.material == tiles[0].materials[int(z), 0]
-                many = land.raycast_many([ray.origin], [ray.direction])
+                many = land.raycast_many(ray.origin, ray.direction)
                 assert many.material[0] == hit.material
         ball = Sphere((-0.2, -0.5, 1.5), 0.4)
         assert set(land.contacts(ball).material[:1]) <= set(tiles[0].materials[:, 0].tolist())
