@@ -3,8 +3,6 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from terrain_physics import (
     AABB,
     BoxCollider,

@@ -299,7 +299,7 @@ def test_materials_of_sides_are_those_of_their_cells() -> None:
                 hit = land.raycast(ray)
                 assert hit is not None
                 assert hit.material == tiles[0].materials[int(z), 0]
-                many = land.raycast_many(ray.origin, ray.direction)
+                many = land.raycast_many([ray.origin64], [ray.direction64])
                 assert many.material[0] == hit.material
         ball = Sphere((-0.2, -0.5, 1.5), 0.4)
         assert set(land.contacts(ball).material[:1]) <= set(tiles[0].materials[:, 0].tolist())
