@@ -1,15 +1,13 @@
 """What a height map has beside its surface, its sides and its underside: each answers questions."""
 
 from abc import ABC, abstractmethod
-from math import isnan
-from typing import Any
+from math import inf, isnan, nan
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.reach import list_near_sides, list_near_surface
+from terrain_physics._kernels.heightmap.reach import NEAR_SIDES, NEAR_UNDERSIDE
 from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL, UNDERSIDE
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
@@ -28,9 +26,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
 )
-from terrain_physics.surface.shapes import centers_of, for_kernels
-
-_NEAR_SIDES, _NEAR_SURFACE = CachedDispatch(list_near_sides), CachedDispatch(list_near_surface)
+from terrain_physics.surface.shapes import centers_of
 
 # In a row of numbers of each kind of shape: what changes its sign where up becomes down. The
 # rotation of a box stays a right-handed one: its third axis becomes its opposite, too.
@@ -43,10 +39,17 @@ _UPSIDE_DOWN = np.array([1.0, -1.0, 1.0])
 _UPSIDE_DOWN.setflags(write=False)
 
 
+_Hit = TypeVar("_Hit", RayHit, SweepHit)
+_Hits = TypeVar("_Hits", RayHits, SweepHits)
+
+
 class Beside(ABC):
     """The sides or the underside of a map: ids and materials are those of the map."""
 
     __slots__ = ()
+
+    bit: ClassVar[int]
+    """What `Reach` tells who comes near it."""
 
     @abstractmethod
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
@@ -57,10 +60,6 @@ class Beside(ABC):
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         """Return the first hits of rays of unit directions; an array of one row serves for all."""
-
-    @abstractmethod
-    def near(self, kind: int, rows: Floats) -> Int64s:
-        """Return which shapes may be touched: few of those that are not."""
 
     @abstractmethod
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
@@ -77,18 +76,20 @@ class Beside(ABC):
         """Return the first touches of moving rows; an array of one row serves for all."""
 
     @abstractmethod
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        """Return the closest point; at distance infinity if a point sees none."""
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
+        """Return the closest point up to a distance; at distance infinity if a point sees none."""
 
     @abstractmethod
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        """Return the closest points of points (n, 3)."""
+    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
+        """Return the closest points of points (n, 3) up to distances (n,)."""
 
 
 class Walls(Beside):
     """The sides of a map."""
 
     __slots__ = ("_materials", "_mesh")
+
+    bit = NEAR_SIDES
 
     def __init__(self, mesh: SideMesh, materials: Materials | None) -> None:
         self._mesh, self._materials = mesh, materials
@@ -122,12 +123,6 @@ class Walls(Beside):
         faces = hits.triangle
         return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
 
-    def near(self, kind: int, rows: Floats) -> Int64s:
-        found, count = np.empty(len(rows), np.int64), len(rows)
-        table, clear = self._mesh.queries.storage.asked, self._mesh.clear
-        with table as own:
-            return found[: _NEAR_SIDES.call(own, clear, kind, for_kernels(rows), count, found)]
-
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
         if not len(found):
@@ -155,15 +150,15 @@ class Walls(Beside):
         faces = hits.triangle
         return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
 
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        found = self._mesh.queries.closest_point(point)
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
+        found = self._mesh.queries.closest_within(point, within)
         if found.triangle < 0:
             return found
         triangle, material = self._named(found.triangle)
         return found._replace(triangle=triangle, material=material)
 
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        found = self._mesh.queries.closest_points(points, threads)
+    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
+        found = self._mesh.queries.all_closest_within(points, within, threads)
         faces = found.triangle
         return found._replace(triangle=self._ids(faces), material=self._made_of(faces))
 
@@ -174,16 +169,14 @@ class Underside(Beside):
     It is seen from below: shapes and points with a center above it see nothing of it.
     """
 
-    __slots__ = ("_first", "_lowered", "_queries")
+    __slots__ = ("_first", "_queries")
+
+    bit = NEAR_UNDERSIDE
 
     def __init__(self, still: StillMap) -> None:
         self._queries = MapQueries(still.upside_down())
         rows, columns = still.cell_count
         self._first = 2 * rows * columns + UNDERSIDE
-        lowered = still.frame.copy()
-        lowered[kernels.ORIGIN + 1] -= lowered[kernels.THICKNESS]
-        lowered.setflags(write=False)
-        self._lowered = *still.views[:3], lowered
 
     def _id(self, triangle: int) -> int:
         return (
@@ -200,13 +193,32 @@ class Underside(Beside):
         return np.asarray(~(self._queries.heights(xs, zs, None) > places[:, 1]))
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
-        hits = self.rays(one[0], one[1], one[2], 1, 1)
-        distance = float(hits.distance[0])
-        if isnan(distance):
-            return None
-        point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])
-        return RayHit(distance, point, normal, int(hits.triangle[0]), int(hits.material[0]))
+        way = _turned(direction)
+        hit = self._queries.ray(_turned(origin), way, longest)
+        if (
+            hit is not None and glm.dot(hit.normal, glm.vec3(way)) > 0.0
+        ):  # it comes out of the ground
+            one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
+            hits = self.rays(one[0], one[1], one[2], 1, 1)
+            point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])
+            distance, material = float(hits.distance[0]), int(hits.material[0])
+            found = RayHit(distance, point, normal, int(hits.triangle[0]), material)
+            return None if isnan(distance) else found
+        return None if hit is None else self._turned_hit(hit)
+
+    def _turned_hit(self, hit: _Hit) -> _Hit:
+        """Return a hit upside down."""
+        return hit._replace(
+            point=_turned_back(hit.point), normal=_turned_back(hit.normal),
+            triangle=self._id(hit.triangle),
+        )  # fmt: skip
+
+    def _turned_hits(self, hits: _Hits) -> _Hits:
+        """Return hits upside down."""
+        return hits._replace(
+            point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
+            triangle=self._ids(hits.triangle),
+        )  # fmt: skip
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
@@ -215,10 +227,7 @@ class Underside(Beside):
         hits = self._queries.rays(turned[0], turned[1], longest, count, threads)
         starts, ways = (np.broadcast_to(own, (count, 3)) for own in turned)
         self._pass_out(hits, starts, ways, longest)
-        return hits._replace(
-            point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
-            triangle=self._ids(hits.triangle),
-        )  # fmt: skip
+        return self._turned_hits(hits)
 
     def _pass_out(
         self, hits: RayHits, origins: Floats, directions: Floats, longest: Floats
@@ -239,17 +248,12 @@ class Underside(Beside):
             put_hits(hits, out, again, np.arange(len(out)))
         hits.distance[out] = np.nan
 
-    def near(self, kind: int, rows: Floats) -> Int64s:
-        found, count = np.empty(len(rows), np.int64), len(rows)
-        near = found[: _NEAR_SURFACE.call(*self._lowered, kind, for_kernels(rows), count, found)]
-        if not len(near):
-            return near
-        return near[self._is_below(centers_of(kind, _turned_rows(kind, rows[near])))]
-
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         turned = _turned_rows(kind, rows)
         found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())
-        found = taken(found, np.flatnonzero(~from_behind(found, centers_of(kind, turned))))
+        centers = centers_of(kind, turned)
+        seen = self._is_below(centers)[found.query] & ~from_behind(found, centers)
+        found = taken(found, np.flatnonzero(seen))
         ints = np.stack([found.query, self._ids(found.triangle)])
         floats = np.stack([found.penetration, found.normal, found.point])
         return Contacts(ints, _all_turned_back(floats), found.material)
@@ -260,12 +264,7 @@ class Underside(Beside):
             return None
         (moved,) = read_only(motion * _UPSIDE_DOWN)
         hit = self._queries.sweep(kind, turned[0], moved)
-        if hit is None:
-            return None
-        return hit._replace(
-            point=_turned_back(hit.point), normal=_turned_back(hit.normal),
-            triangle=self._id(hit.triangle),
-        )  # fmt: skip
+        return None if hit is None else self._turned_hit(hit)
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
@@ -274,27 +273,27 @@ class Underside(Beside):
         (moved,) = read_only(motions * _UPSIDE_DOWN)
         hits = self._queries.sweeps(kind, turned, moved, count, threads)
         inside = ~self._is_below(centers_of(kind, turned))
-        for values in (hits.fraction, hits.distance, hits.normal, hits.point):
-            values[np.broadcast_to(inside, count)] = np.nan
-        triangle = np.where(np.isnan(hits.distance), -1, self._ids(hits.triangle))
-        return hits._replace(
-            normal=_all_turned_back(hits.normal), point=_all_turned_back(hits.point),
-            triangle=triangle,
-        )  # fmt: skip
+        hits.distance[np.broadcast_to(inside, count)] = np.nan
+        return self._turned_hits(hits)
 
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        found = self._queries.closest_point(_turned(point))
-        if not self._is_below(np.array([_turned(point)]))[0]:
-            return found._replace(distance=np.inf)
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:  # noqa: ARG002
+        turned = _turned(point)
+        if self._queries.height(turned[0], turned[2]) > turned[1]:
+            return ClosestPoint(glm.vec3(nan), inf, -1, 0)
+        found = self._queries.closest_point(turned)
         return found._replace(point=_turned_back(found.point), triangle=self._id(found.triangle))
 
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+    def closest_points(
+        self,
+        points: Floats,
+        within: Floats,  # noqa: ARG002
+        threads: int | None,
+    ) -> ClosestPoints:
         (turned,) = read_only(points * _UPSIDE_DOWN)
         found = self._queries.closest_points(turned, threads)
-        found.distance[~self._is_below(turned)] = np.inf
-        return found._replace(
-            point=_all_turned_back(found.point), triangle=self._ids(found.triangle)
-        )
+        found.distance[~self._is_below(turned)] = inf
+        ids = self._ids(found.triangle)
+        return found._replace(point=_all_turned_back(found.point), triangle=ids)
 
 
 def put_hits(hits: Any, rows: Int64s, others: Any, from_rows: Int64s) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics.heightmap.beside import Beside, from_behind, taken
 from terrain_physics.heightmap.queries import MapQueries
@@ -29,17 +29,19 @@ class SolidContacts:
         beside: tuple[Beside, ...],
         kind: int,
         rows: Floats,
+        near: Bytes,
         threads: int | None,
     ) -> None:
+        """Take over shapes; ``near`` (n,) is what `Reach` tells of them."""
         self._surface, self._beside, self._threads = surface, beside, threads
         self._kind, self._rows = kind, rows
-        self._near = [own.near(kind, rows) for own in beside]
+        self._near = [np.flatnonzero(near & own.bit) for own in beside]
         self._is_outside = np.zeros(len(rows), dtype=np.bool_)
-        near = np.unique(np.concatenate(self._near))
-        if len(near):
-            levels, y = self._levels(near)
+        asked = np.flatnonzero(near)
+        if len(asked):
+            levels, y = self._levels(asked)
             is_above = levels - surface.storage.thickness < y
-            self._is_outside[near] = ~is_above  # also where is no ground
+            self._is_outside[asked] = ~is_above  # also where is no ground
 
     def _levels(self, rows: Int64s) -> tuple[Floats, Floats]:
         """Return the heights of the surface at the centers of shapes, and of the centers."""

@@ -382,11 +382,12 @@ def _is_outside(corners: Floats, slot: int, query: Vec3, nearest: Vec3) -> bool:
 
 @kernel(noinline=True)
 def _nearest_slot(
-    part: MeshPart, query: Vec3, slot: int, stack: Int32s, gaps: Float32s
+    part: MeshPart, query: Vec3, slot: int, most: float, stack: Int32s, gaps: Float32s
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
-    This is for one mesh. ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
+    This is for one mesh. ``slot`` is a first guess; what is farther than the root of ``most`` does
+    not count where the guess does not; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
     corners, order, boxes, children, frame = (
         part.corners, part.order, part.boxes, part.children, part.frame,
@@ -398,7 +399,7 @@ def _nearest_slot(
     nearest = _closest(corners, slot, query)
     best, face = dot(nearest, nearest), int(order[slot])
     if not _counts(part, slot, query, nearest):
-        best, face = math.inf, -1
+        best, face = most, -1
     limit = _limit2(best, factor, margin)
     x, y, z, within = _ZERO, _ZERO, _ZERO, 0.0
     if size < _FAR:
@@ -440,23 +441,25 @@ def _nearest_slot(
                 spot -= 1
             gaps[spot], stack[spot] = gap, child + lane
             height += 1
-    return slot, best, nearest
+    return slot, best if face >= 0 else math.inf, nearest
 
 
 @kernel(noinline=True)
 def _nearest_of_all(
-    parts: Parts, query: Vec3, row: int, slot: int, scratch: _Scratch
+    parts: Parts, query: Vec3, row: int, slot: int, within: float, scratch: _Scratch
 ) -> tuple[int, int, float, Vec3]:
     """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
 
-    Row 0 means none. ``row`` and ``slot`` are a first guess, if the row is not 0.
+    Row 0 means none, up to a distance ``within``. ``row`` and ``slot`` are a first guess, if the
+    row is not 0.
     """
     rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
-    guess, guessed, limit = row, slot, math.inf
+    guess, guessed, limit = row, slot, within * within
     if guess > 0:
         known = part_at(rows, guess)
         near = _closest(known.corners, slot, query)
-        limit = dot(near, near) if _counts(known, slot, query, near) else math.inf
+        if _counts(known, slot, query, near):
+            limit = min(limit, dot(near, near))
     best, triangle, nearest = math.inf, -1, _NO_PATH
     scratch.nodes[0], scratch.starts[0] = links[0, ROOT], 0.0
     height = 1
@@ -474,7 +477,7 @@ def _nearest_of_all(
             continue
         part = part_at(rows, right)
         place, square, near = _nearest_slot(
-            part, query, guessed if right == guess else 0, scratch.stack, scratch.entries
+            part, query, guessed if right == guess else 0, limit, scratch.stack, scratch.entries
         )
         own = part.first_id + int(part.order[place])
         if square < best or (square == best < math.inf and own < triangle):
@@ -500,6 +503,7 @@ def closest_rows(
     table: Int64s,
     mask: int,
     queries: Floats,
+    within: Floats,
     first: int,
     last: int,
     points: Floats,
@@ -508,7 +512,7 @@ def closest_rows(
 ) -> None:
     """Write the closest point of all meshes to each point first..last, its distance and its id.
 
-    NaN, inf and -1 where the mask selects no mesh.
+    NaN, inf and -1 where there is none, up to distances ``within`` (n,) or (1,).
     """
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
@@ -517,7 +521,8 @@ def closest_rows(
     for place in range(first, last):
         query = row3(queries, place)
         # Points often come in order: the last one's triangle is a first guess.
-        row, slot, square, nearest = _nearest_of_all(parts, query, row, slot, scratch)
+        limit = float(within[place if len(within) > 1 else 0])
+        row, slot, square, nearest = _nearest_of_all(parts, query, row, slot, limit, scratch)
         triangles[place], distances[place], point = _answer(
             parts, query, row, slot, square, nearest
         )
@@ -528,12 +533,12 @@ def closest_rows(
 
 @kernel
 def closest_one(
-    table: Int64s, mask: int, x: float, y: float, z: float
+    table: Int64s, mask: int, x: float, y: float, z: float, within: float
 ) -> tuple[int, float, float, float, float]:
     """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
-    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, _borrowed(memory))
+    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, within, _borrowed(memory))
     _keep(memory)
     triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
     return triangle, distance, point[0], point[1], point[2]
