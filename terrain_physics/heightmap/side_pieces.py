@@ -173,8 +173,8 @@ def _cut_at_crossing(pieces: Floats, one: slice, other: slice) -> Floats:
     crosses = before * after < 0.0
     if not crosses.any():
         return pieces
-    own = pieces[crosses]
-    share = (before / (before - after))[crosses]
+    own, before, after = pieces[crosses], before[crosses], after[crosses]
+    share = before / (before - after)
     begin, end = own[:, STRETCH].T
     middle = begin + (end - begin) * share
     left = _stretched(own, np.column_stack([begin, middle]))
