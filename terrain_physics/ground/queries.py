@@ -9,7 +9,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
@@ -223,6 +223,18 @@ class GroundQueries(Queries):
         with self._asking() as members:
             answers = [member.queries.closest_points(points, threads) for member in members]
         return self._nearest_of_each(members, answers)
+
+    # Inside
+
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        with self._asking() as members:
+            answers = [member.queries.contains(points, threads) for member in members]
+        return np.asarray(np.logical_or.reduce(answers))
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        with self._asking() as members:
+            answers = [member.queries.signed_distances(points, threads) for member in members]
+        return np.asarray(np.minimum.reduce(answers))
 
     @property
     def triangle_count(self) -> int:

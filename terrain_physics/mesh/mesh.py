@@ -20,9 +20,11 @@ from terrain_physics.mesh.assembly import joined, joined_materials, moved
 from terrain_physics.mesh.checks import (
     checked_faces,
     checked_materials,
+    checked_solid,
     checked_vertices,
     vertices_and_faces,
 )
+from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
@@ -47,6 +49,10 @@ class TriangleMesh(Surface):
     counts. If several faces answer equally well, the lowest index wins. A shape is pushed out, or
     stopped, on the side it is on, and may leave on that side.
 
+    A closed mesh may be *solid*: then it has an inside, where its winding number is not 0,
+    whichever way its faces are wound. Contacts of a shape whose middle is inside lead outwards, and
+    a character inside is taken out. Rays, sweeps and closest points are those of a skin.
+
     Parameters
     ----------
     vertices : array_like, shape (v, 3)
@@ -59,6 +65,9 @@ class TriangleMesh(Surface):
         The materials of the faces, or one for all of them; by default 0. Copied.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
+    solid : bool, default False
+        Whether the mesh is solid, and no skin: it must be closed. Each edge, between vertices at
+        the same positions, has as many faces that run along it one way as the other way.
     axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
         Those of ``vertices``: "z-up" where +Z is up, as in Panda3D and CAD, "y-up-left" where axes
         are left-handed, as in ursina. The mesh has them in the library's axes.
@@ -70,7 +79,8 @@ class TriangleMesh(Surface):
         numbers.
     ValueError
         For other shapes, vertices that are not finite, faces with vertices that do not exist and
-        unknown materials; the message names the first one. For other axes.
+        unknown materials; the message names the first one. For other axes. For a mesh that is to be
+        solid and is not closed; the message names the first open edge.
 
     Examples
     --------
@@ -91,6 +101,9 @@ class TriangleMesh(Surface):
     ... )
     >>> bridge.material_names[bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material]
     'rail'
+    >>> rock = TriangleMesh.box((2, 2, 2), solid=True)
+    >>> rock.contains((0, 0.5, 0)), rock.signed_distance((0, 0.5, 0))
+    (True, -0.5)
     """
 
     __slots__ = ("_storage",)
@@ -104,12 +117,16 @@ class TriangleMesh(Surface):
         *,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
         axes: Axes = "y-up",
     ) -> None:
         places = checked_vertices(vertices, axes)
         rows = checked_faces(faces, len(places))
         made_of, names = checked_materials(materials, material_names, len(rows))
-        self._adopt(MeshStorage(places, rows, materials=made_of, material_names=names))
+        is_solid = checked_solid(solid, places, rows)
+        self._adopt(
+            MeshStorage(places, rows, materials=made_of, material_names=names, solid=is_solid)
+        )
 
     def _adopt(self, storage: MeshStorage) -> None:
         self._storage, self._queries = storage, MeshQueries(storage)
@@ -139,7 +156,7 @@ class TriangleMesh(Surface):
     # Constructors
 
     @classmethod
-    def box(cls, extents: Any, *, transform: Any = None) -> Self:
+    def box(cls, extents: Any, *, transform: Any = None, solid: bool = False) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
         Parameters
@@ -148,6 +165,8 @@ class TriangleMesh(Surface):
             The whole edge lengths along x, y and z in meters, each > 0.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -165,11 +184,17 @@ class TriangleMesh(Surface):
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
         """
-        return cls._placed(solids.box(extents), transform)
+        return cls._placed(solids.box(extents), transform, solid=solid)
 
     @classmethod
     def cylinder(
-        cls, radius: float, height: float, *, sections: int = 32, transform: Any = None
+        cls,
+        radius: float,
+        height: float,
+        *,
+        sections: int = 32,
+        transform: Any = None,
+        solid: bool = False,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
 
@@ -184,6 +209,8 @@ class TriangleMesh(Surface):
             How many sides it has, 3 to 100,000.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -200,11 +227,18 @@ class TriangleMesh(Surface):
         >>> pillar, pillar.height_at(0.5, 0)
         (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
         """
-        return cls._placed(solids.cylinder(radius, height, sections), transform)
+        return cls._placed(solids.cylinder(radius, height, sections), transform, solid=solid)
 
     @classmethod
     def stairs(
-        cls, width: float, rise: float, tread: float, steps: int, *, transform: Any = None
+        cls,
+        width: float,
+        rise: float,
+        tread: float,
+        steps: int,
+        *,
+        transform: Any = None,
+        solid: bool = False,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
 
@@ -224,6 +258,8 @@ class TriangleMesh(Surface):
             How many, 1 to 100,000.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -242,10 +278,18 @@ class TriangleMesh(Surface):
         >>> flight.height_at(0.25, 0.5), flight.height_at(1.75, 0.5)
         (0.25, 1.0)
         """
-        return cls._placed(solids.stairs(width, rise, tread, steps), transform)
+        return cls._placed(solids.stairs(width, rise, tread, steps), transform, solid=solid)
 
     @classmethod
-    def ramp(cls, width: float, height: float, length: float, *, transform: Any = None) -> Self:
+    def ramp(
+        cls,
+        width: float,
+        height: float,
+        length: float,
+        *,
+        transform: Any = None,
+        solid: bool = False,
+    ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
 
         It starts on the line x = y = 0 and is solid down to y = 0. The back is an upright wall at
@@ -261,6 +305,8 @@ class TriangleMesh(Surface):
             Along x on the floor, in meters, > 0.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -276,10 +322,10 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
         0.75
         """
-        return cls._placed(solids.ramp(width, height, length), transform)
+        return cls._placed(solids.ramp(width, height, length), transform, solid=solid)
 
     @classmethod
-    def from_trimesh(cls, mesh: Any, *, axes: Axes = "y-up") -> Self:
+    def from_trimesh(cls, mesh: Any, *, solid: bool = False, axes: Axes = "y-up") -> Self:
         """Return a mesh of another library's, such as trimesh.
 
         Units stay as they are.
@@ -288,6 +334,8 @@ class TriangleMesh(Surface):
         ----------
         mesh : trimesh.Trimesh, or any object with ``vertices`` and ``faces``
             Both as for `TriangleMesh`; copied.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
             Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model with +Z up.
 
@@ -309,7 +357,7 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.from_trimesh(loaded, axes="z-up").height_at(1, -1)
         2.0
         """
-        return cls(*vertices_and_faces(mesh), axes=axes)
+        return cls(*vertices_and_faces(mesh), solid=solid, axes=axes)
 
     def to_trimesh(self) -> Any:
         """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
@@ -334,7 +382,7 @@ class TriangleMesh(Surface):
 
         Faces and vertices are those of the first mesh, then those of the second, and so on: face i
         of a mesh has the id i plus the number of faces before it. Nothing is cut where they cross.
-        Equal names of materials become one.
+        Equal names of materials become one. It is solid if all of them are.
 
         Parameters
         ----------
@@ -380,17 +428,20 @@ class TriangleMesh(Surface):
             *joined([(mesh.vertices, mesh.faces) for mesh in given]),
             materials=joined_materials(materials, names),
             material_names=joined_names(names),
+            solid=all(mesh.solid for mesh in given),
         )
 
     @classmethod
-    def _placed(cls, solid: Solid, transform: Any) -> Self:
-        return cls(*(solid if transform is None else moved("transform", transform, *solid)))
+    def _placed(cls, shape: Solid, transform: Any, *, solid: bool) -> Self:
+        placed = shape if transform is None else moved("transform", transform, *shape)
+        return cls(*placed, solid=solid)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.
 
         Faces keep their ids, materials and fronts: a matrix that mirrors swaps the last two corners
-        of each face, so that what was outside stays outside. `refit` moves the mesh itself.
+        of each face, so that what was outside stays outside. A solid mesh stays
+        solid. `refit` moves the mesh itself.
 
         Parameters
         ----------
@@ -423,6 +474,7 @@ class TriangleMesh(Surface):
             *moved("matrix", matrix, self.vertices, self.faces),
             materials=self._storage.materials,
             material_names=self.material_names,
+            solid=self.solid,
         )
 
     # Properties
@@ -447,6 +499,11 @@ class TriangleMesh(Surface):
     def material_names(self) -> tuple[str, ...] | None:
         """The names of materials 0, 1, ..., if they have any."""
         return self._storage.material_names
+
+    @property
+    def solid(self) -> bool:
+        """Whether the mesh is solid, and no skin."""
+        return self._storage.solid
 
     @property
     def normals(self) -> NDArray[np.float64]:
@@ -477,7 +534,8 @@ class TriangleMesh(Surface):
         return len(self.faces)
 
     def __repr__(self) -> str:
-        return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices>"
+        kind = ", solid" if self.solid else ""
+        return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices{kind}>"
 
     def refit(self, vertices: ArrayLike, *, axes: Axes = "y-up") -> None:
         """Move the vertices; faces stay. Not while another thread queries the mesh.
@@ -495,13 +553,16 @@ class TriangleMesh(Surface):
         Raises
         ------
         TypeError, ValueError
-            As for `TriangleMesh`, and for another number of vertices.
+            As for `TriangleMesh`, for another number of vertices, and for a solid mesh that they
+            would open: vertices at one position have to stay at one.
         """
         places = checked_vertices(vertices, axes)
         if len(places) != len(self.vertices):
             raise ValueError(
                 f"vertices must have {len(self.vertices)} rows as before, got {len(places)}"
             )
+        if self.solid:
+            refuse_open("vertices must keep a solid mesh closed", places, self.faces)
         self._storage.refit(places)
 
     # Meshes that cross
@@ -576,7 +637,7 @@ class TriangleMesh(Surface):
         return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file for `load`: vertices, faces, materials, names and version.
+        """Write everything to a file for `load`: vertices, faces, materials, names, version, solid.
 
         It is a zip archive of arrays and JSON, described in ``surface/ground_files.py``.
 
@@ -607,13 +668,14 @@ class TriangleMesh(Surface):
     def __getstate__(self) -> tuple[Any, ...]:
         storage, arrays = self._storage, self._storage.arrays
         tree = arrays.vertices, arrays.faces, self.version, arrays.order
-        return *tree, storage.materials, storage.material_names
+        return *tree, storage.materials, storage.material_names, storage.solid
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         for values in state:
             if isinstance(values, np.ndarray):
                 values.setflags(write=False)  # kernels know one type only
-        self._adopt(MeshStorage(*state))
+        *kept, solid = state
+        self._adopt(MeshStorage(*kept, solid=solid))
 
 
 def loaded_mesh(saved: SavedPart) -> TriangleMesh:

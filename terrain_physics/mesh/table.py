@@ -68,7 +68,7 @@ class MeshTable:
         other._show([list(arrays) for arrays in self._owned])  # noqa: SLF001
         return other
 
-    def put(self, number: int, arrays: Mesh, materials: Bytes | None) -> None:
+    def put(self, number: int, arrays: Mesh, materials: Bytes | None, facing: int) -> None:
         """Add a mesh to the first layer; its number is higher than any before."""
         row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
         of_tree = addresses(
@@ -76,7 +76,7 @@ class MeshTable:
             arrays.vertices, arrays.faces,
         )  # fmt: skip
         row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
-        row[columns.LAYERS] = FIRST_LAYER
+        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
         if materials is not None:
             row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
         self._put(number, row, [arrays, materials])

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
@@ -126,6 +126,16 @@ class Queries(ABC):
     @abstractmethod
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         """Return the points of the ground closest to points (n, 3)."""
+
+    # Inside
+
+    @abstractmethod
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        """Tell which points (n, 3) are in something solid, or on a surface."""
+
+    @abstractmethod
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
 
     @property
     @abstractmethod

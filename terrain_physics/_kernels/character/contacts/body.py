@@ -49,19 +49,6 @@ def center_of(foot: Vec3, body: Body) -> Vec3:
     return (foot[0], foot[1] + body.half_extents[1], foot[2])
 
 
-@kernel
-def extent_along(body: Body, normal: Vec3) -> float:
-    """Return how far a body extends from its center against a unit normal."""
-    if body.kind != BOX:
-        return body.radius + abs(dot(body.axis, normal))
-    m, e = body.rotation, body.extents
-    return (
-        abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
-        + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
-        + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
-    )
-
-
 @kernel(inline=True)
 def _end_against(side: Vec3, normal: Vec3) -> Vec3:
     """Return the end of a segment, from its middle, farthest against a normal; zeros: both are."""
