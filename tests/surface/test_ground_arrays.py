@@ -64,7 +64,7 @@ def pointed_to(table):
         arrays += [grid.heights, grid.cells, blocks]
     rows = parts_of(found).rows
     for row in range(1, max(int(rows[0, 0]), 1)):
-        arrays += part_at(rows, row)[1:]
+        arrays += part_at(rows, row)[2:]
     return arrays
 
 

@@ -43,15 +43,26 @@ from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, add, choose, subtract
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
-from terrain_physics._kernels.mesh.parts import ID_BITS, MeshPart, part_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    ID_BITS,
+    INSIDE_OUT,
+    SKIN,
+    MeshPart,
+    part_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The last column
-# tells whether its part moves, is a conveyor or is one-way.
+# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The thickness is
+# that of a map, below 0 of a solid mesh, 0 of a skin. The last column tells whether its part moves,
+# is a conveyor or is one-way.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
+
+# The thickness of a skin, which has two sides, and of a solid mesh.
+_NO_THICKNESS, _SOLID_MESH = 0.0, -1.0
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
@@ -190,11 +201,14 @@ def _gather_faces(
 ) -> tuple[Floats, int]:
     """Write the triangles of a mesh that `faces_near` found, sorted by face."""
     sort_range(faces, 0, found)
+    thickness = _NO_THICKNESS if part.facing == SKIN else _SOLID_MESH
     for k in range(found):
         slot = int(faces[k] & SLOT)
         a = subtract(corner(part.corners, slot, 0), origin)
         b = subtract(corner(part.corners, slot, 1), origin)
         c = subtract(corner(part.corners, slot, 2), origin)
+        if part.facing == INSIDE_OUT:
+            b, c = c, b
         has_area, normal = triangle_normal(a, b, c)
         if not has_area:
             continue  # its edges are those of its neighbors
@@ -206,7 +220,7 @@ def _gather_faces(
         put_three(candidates, count, NORMAL, normal)
         candidates[count, PART] = part.first_id >> ID_BITS
         candidates[count, TRIANGLE] = faces[k] >> SLOT_BITS
-        candidates[count, THICKNESS] = 0.0  # only a skin, not solid
+        candidates[count, THICKNESS] = thickness
         candidates[count, OF_MOVER] = 0.0
         count += 1
     return candidates, count
@@ -320,7 +334,7 @@ def surface_at(
     k = next_near(candidates, count, 0, lower, upper)
     while k < count:
         looked_at += 1
-        if not solid or candidates[k, THICKNESS] != 0.0:
+        if not solid or candidates[k, THICKNESS] > 0.0:
             surface = height_over(candidates, k, x, z)
             if best < surface <= top:
                 best, which = surface, k
@@ -340,7 +354,7 @@ def is_in_ground(candidates: Floats, count: int, place: Vec3) -> tuple[bool, int
     while k < count:
         looked_at += 1
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
-        if top > place[1] and candidates[k, THICKNESS] != 0.0:
+        if top > place[1] and candidates[k, THICKNESS] > 0.0:
             surface = height_over(candidates, k, place[0], place[2])
             if surface > highest:
                 highest, thickness = surface, float(candidates[k, THICKNESS])

@@ -53,7 +53,7 @@ _NO_PATH = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
 
 
 @kernel(noinline=True)
-def _first_hit(
+def first_hit(
     part: MeshPart, origin: Vec3, direction: Vec3, longest: float, stack: Int32s, entries: Float32s
 ) -> tuple[int, float, int]:
     """Return (face, distance, slot) of the first hit of a ray with one mesh; -1 and inf: none.
@@ -164,7 +164,7 @@ def _first_hit_of_all(
         if scratch.starts[k] > best:
             break
         part = part_at(parts.rows, int(scratch.found[k]))
-        face, along, place = _first_hit(
+        face, along, place = first_hit(
             part, origin, direction, best, scratch.stack, scratch.entries
         )
         own = part.first_id + face
@@ -246,7 +246,7 @@ def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float,
     for k in range(count):
         part = part_at(parts.rows, int(scratch.found[k]))
         top = float(part.frame[UPPER + 1])
-        face, along, place = _first_hit(
+        face, along, place = first_hit(
             part, (x, top, z), _DOWN, math.inf, scratch.stack, scratch.entries
         )
         if face >= 0 and (slot < 0 or top - along > best):

@@ -22,7 +22,7 @@ from terrain_physics._kernels.geometry.obb_triangle import (
 )
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
-from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body, extent_along
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
     FARTHER_SHARE,
@@ -140,7 +140,8 @@ def _round_contact(
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
     If ``through``, the axis pierces the triangle, and `_angular_contact` finds the contact instead.
-    A triangle of a map has one side. A triangle of a mesh has two: the side of the center counts.
+    A triangle of a map or of a solid mesh has one side. One of a skin has two: the side of the
+    center counts.
     """
     a, b, c, normal = corners_from(candidates, k, offset)
     radius = body.radius
@@ -160,11 +161,14 @@ def _round_contact(
     distance = math.sqrt(distance2)
     on_feature = ON_FEATURE_SHARE * (radius + length(a) + length(b) + length(c))
     if on_face:
-        two_sided = candidates[k, THICKNESS] == 0.0
+        thickness = float(candidates[k, THICKNESS])
         if over < -on_feature:
-            if not two_sided:
+            if thickness > 0.0:
                 # The center is behind this face, in the ground: a nearer face lies between.
                 return NO_CONTACT, normal, radius - distance, False
+            if thickness < 0.0:
+                # Out of a solid mesh, all of the body. The push of a nearer face may end this one.
+                return extent_along(body, normal) + dot(normal, a), normal, radius - distance, False
             return radius + over, scale(normal, -1.0), radius - distance, False
         return radius - over, normal, radius - distance, False
     if distance > on_feature:
@@ -180,8 +184,8 @@ def _is_that_deep(
     work: Floats,
 ) -> bool:  # fmt: skip
     """Tell whether a box's deepest corner is as deep under the ground as under a face's plane."""
-    if candidates[k, THICKNESS] == 0.0:
-        return True  # only the skin is solid; other contacts tell whether this one is needed
+    if candidates[k, THICKNESS] <= 0.0:
+        return True  # a mesh has no column below; other contacts tell whether this one is needed
     n = to_box(body.rotation, normal)
     corner = (
         -body.extents[0] if n[0] > 0.0 else body.extents[0],

@@ -241,7 +241,7 @@ def _ceiling(scene: Scene, offset: Vec3) -> float:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size:
         spend(scene.work, 1.0)
-        if candidates[k, THICKNESS] == 0.0:
+        if candidates[k, THICKNESS] <= 0.0:
             above = height_over(candidates, k, offset[0], offset[2]) - offset[1]
             if 0.0 < above < lowest:
                 lowest = above
@@ -262,10 +262,13 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
-        if buried or overlap_alone(candidates, k, offset, scene.body, scene.work) > 0.0:
+        depth = np.inf if buried else overlap_alone(candidates, k, offset, scene.body, scene.work)
+        if depth > 0.0:
             up = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
+            elif candidates[k, THICKNESS] < 0.0 and not buried and depth > STUCK_DEPTH:
+                return 0.0
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
@@ -324,7 +327,7 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
 
 
 @kernel(inline=True)
-def _crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
+def crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
     """Tell whether a segment goes through a triangle."""
     a, b, c = corners
     before, after = dot(normal, subtract(start, a)), dot(normal, subtract(end, a))
@@ -350,7 +353,7 @@ def _leads_through(scene: Scene, start: Vec3, end: Vec3) -> bool:
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
         corners = (three(candidates, k, A), three(candidates, k, B), three(candidates, k, C))
-        if _crosses(start, end, corners, three(candidates, k, NORMAL)):
+        if crosses(start, end, corners, three(candidates, k, NORMAL)):
             return True
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return False
