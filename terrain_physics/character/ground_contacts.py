@@ -39,8 +39,11 @@ class GroundContacts(NamedTuple):
         item = f"V{self.rows.shape[1] * self.rows.itemsize}"  # NumPy copies a row at once then
         return self._replace(rows=self.rows.view(item).copy().view(np.float64))
 
-    def named(self) -> tuple[Int64s, Bytes]:
-        """Return the ids (n,) of the triangles and their materials (n,); -1 and 0 of none."""
+    def named(self) -> tuple[Int64s, Bytes, Bools]:
+        """Return the ids (n,) of the triangles, their materials (n,), and which are there.
+
+        Ids are -1 and materials 0 of those that are not.
+        """
         triangles, points = self.rows[:, _TRIANGLE], self.rows[:, _POINT : _POINT + 3]
         return self.queries.triangles_at(self.parts(), triangles.astype(np.int64), points)
 

@@ -34,7 +34,7 @@ def put_factors(
     part, triangle, x, y, z = found.tolist()
     friction = speed = 1.0
     if part >= 0:
-        _, material = queries.triangle_at(int(part), int(triangle), (x, y, z))
+        _, material, _ = queries.triangle_at(int(part), int(triangle), (x, y, z))
         friction, speed = factors_of(rules, names)[material].tolist()
     row.rules[columns.FRICTION_FACTOR], row.rules[columns.SPEED_FACTOR] = friction, speed
 
@@ -62,7 +62,7 @@ def put_all_factors(data: GroupData, queries: Queries, table: Int64s, threads: i
 def _factors(data: GroupData, rows: Rows, which: Int64s, found: Floats, queries: Queries) -> Floats:
     """Return the factors (m, 2) of characters (m,) for the ground materials found (m, ...)."""
     parts, triangles = found[:, : kernels.UNDER_POINT].astype(np.int64).T
-    _, materials = queries.triangles_at(parts, triangles, found[:, kernels.UNDER_POINT :])
+    _, materials, _ = queries.triangles_at(parts, triangles, found[:, kernels.UNDER_POINT :])
     marks = rows.rules[which, columns.MATERIAL_RULES]
     _, firsts, kinds = np.unique(marks, return_index=True, return_inverse=True)
     names = data.ground.material_names

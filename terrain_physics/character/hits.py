@@ -10,12 +10,14 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.reports import hits as kernels
 from terrain_physics._kernels.character.state.layout import HITS
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.tolerances import LEAST_IMPACT
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics.character.rows import Rows
+from terrain_physics.surface.naming import Objects
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import columns_of, pickled_plain
+from terrain_physics.surface.results import columns_of, pickled_plain, shown_briefly
 
 BlockReason = Literal["steep", "wall", "step", "ceiling", "edge", "character"]
 
@@ -28,6 +30,7 @@ _GROUND = -1
 
 
 @public
+@shown_briefly
 @pickled_plain
 class MoveHit(NamedTuple):
     """A surface that a character ran into in an update.
@@ -50,6 +53,10 @@ class MoveHit(NamedTuple):
     reason : {"steep", "wall", "step", "ceiling", "edge", "character"} or None
         Why it blocked the body, as in `MoveResult.blocked_by`; None if it did not, such as a floor
         that the body fell on.
+    material_name : str or None
+        The name of the material; None if it has none.
+    part_name : str or None
+        The name of the part of a `Ground`; None if it has none.
     """
 
     triangle: int
@@ -59,6 +66,13 @@ class MoveHit(NamedTuple):
     other: int = _GROUND
     material: int = 0
     reason: BlockReason | None = None
+    material_name: str | None = None
+    part_name: str | None = None
+
+    @property
+    def part(self) -> int:
+        """The key of the part of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
 
 
 @public
@@ -85,6 +99,8 @@ class MoveHits:
     reason : ndarray of str, shape (m,)
         Why they blocked the bodies: "steep", "wall", "step", "ceiling", "edge" or "character"; ""
         if they did not.
+    material_name, part_name : ndarray of object, shape (m,)
+        The names of the materials and of the parts of a `Ground`; None where there is none.
     """
 
     character: Int64s
@@ -95,6 +111,13 @@ class MoveHits:
     other: Int64s
     material: Bytes
     reason: NDArray[np.str_]
+    material_name: Objects
+    part_name: Objects
+
+    @property
+    def part(self) -> Int64s:
+        """The keys of the parts of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
 
     def __post_init__(self) -> None:
         for values in self.arrays():
@@ -104,12 +127,10 @@ class MoveHits:
         return len(self.triangle)
 
     def __iter__(self) -> Iterator[MoveHit]:
-        names = ("triangle", "point", "normal", "speed", "other", "material", "reason")
-        rows = zip(*(getattr(self, name).tolist() for name in names), strict=True)
-        for triangle, point, normal, speed, other, material, reason in rows:
-            yield MoveHit(
-                triangle, _vector(point), _vector(normal), speed, other, material, reason or None
-            )
+        rows = zip(*(values.tolist() for values in self.arrays()[1:]), strict=True)
+        for triangle, point, normal, speed, other, material, reason, *names in rows:
+            vectors = _vector(point), _vector(normal)
+            yield MoveHit(triangle, *vectors, speed, other, material, reason or None, *names)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MoveHits):
@@ -152,10 +173,12 @@ def blocker_of(log: Log, count: int) -> MoveHit | None:
     other = _GROUND
     if hit[kernels.REASON] == kernels.CHARACTER:
         other, number = number, -1
-    triangle, material = queries.triangle_at(part, number, (x, y, z))
+    naming = queries.naming
+    triangle, material, is_known = queries.triangle_at(part, number, (x, y, z))
+    names = (naming.material(material) if is_known else None), naming.part(triangle)
     point, normal = _vector((x, y, z)), _vector(hit[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
     reason = REASONS[int(hit[kernels.REASON])]
-    return MoveHit(triangle, point, normal, hit[kernels.TAKEN], other, material, reason)
+    return MoveHit(triangle, point, normal, hit[kernels.TAKEN], other, material, reason, *names)
 
 
 class Logs:
@@ -214,7 +237,8 @@ class Logs:
         parts, numbers = rows[:, [kernels.HIT_PART, kernels.HIT_TRIANGLE]].astype(np.int64).T
         others = np.where(rows[:, kernels.REASON] == kernels.CHARACTER, numbers, _GROUND)
         numbers = np.where(others == _GROUND, numbers, -1)
-        triangles, materials = self._queries.triangles_at(parts, numbers, points)
+        naming = self._queries.naming
+        triangles, materials, known = self._queries.triangles_at(parts, numbers, points)
         return MoveHits(
             self._characters[order],
             triangles,
@@ -224,6 +248,8 @@ class Logs:
             others,
             materials,
             _WORDS[rows[:, kernels.REASON].astype(np.int64)],
+            naming.all_materials(materials, known),
+            naming.all_parts(triangles),
         )
 
 
@@ -256,7 +282,7 @@ def renumber_others(hits: Floats, kept: Int64s, count: int) -> None:
 
 
 def spread(hits: MoveHits | None, count: int) -> MoveHits:
-    """Return a row for each of ``count`` characters: its hit; NaN, -1, 0 and "" where none."""
+    """Return a row for each of ``count`` characters: its hit; NaN, -1, 0, "", None where none."""
     arrays: tuple[NDArray[Any], ...] = (
         np.arange(count),
         np.full(count, -1, dtype=np.int64),
@@ -266,6 +292,8 @@ def spread(hits: MoveHits | None, count: int) -> MoveHits:
         np.full(count, _GROUND, dtype=np.int64),
         np.zeros(count, dtype=np.uint8),
         np.full(count, "", dtype=_WORDS.dtype),
+        np.full(count, None),
+        np.full(count, None),
     )
     if hits is not None:
         for values, known in zip(arrays, hits.arrays(), strict=True):

@@ -255,9 +255,11 @@ class GroundReport(Fields):
         The id of the triangle touched; -1 in the air, and outside a map.
     material : int
         The material of the ground there.
+    material_name, part_name : str, optional
+        The names of the material and of the part.
     """
 
-    __slots__ = ("_material", "_triangle", "_values")
+    __slots__ = ("_material", "_material_name", "_part_name", "_triangle", "_values")
     __match_args__ = (
         "state",
         "normal",
@@ -269,16 +271,28 @@ class GroundReport(Fields):
         "landing_speed",
         "part",
         "velocity",
+        "material_name",
+        "part_name",
     )
 
-    def __init__(self, values: Row, triangle: int, material: int) -> None:
+    def __init__(
+        self,
+        values: Row,
+        triangle: int,
+        material: int,
+        material_name: str | None = None,
+        part_name: str | None = None,
+    ) -> None:
         self._values, self._triangle, self._material = values, triangle, material
+        self._material_name, self._part_name = material_name, part_name
 
-    def __getstate__(self) -> tuple[int, list[float], int, int]:
-        return columns.FORMAT, self._values.tolist(), self._triangle, self._material
+    def __getstate__(self) -> tuple[Any, ...]:
+        values, names = self._values.tolist(), (self._material_name, self._part_name)
+        return columns.FORMAT, values, self._triangle, self._material, *names
 
-    def __setstate__(self, content: tuple[int, list[float], int, int]) -> None:
-        form, values, self._triangle, self._material = content
+    def __setstate__(self, content: tuple[Any, ...]) -> None:
+        form, values, self._triangle, self._material, *names = content
+        self._material_name, self._part_name = names
         refuse_other_format("GroundReport", form)
         self._values = array("d", values)
 
@@ -316,6 +330,11 @@ class GroundReport(Fields):
         return self._material
 
     @property
+    def material_name(self) -> str | None:
+        """The name of that material; None if it has none, and in the air."""
+        return self._material_name
+
+    @property
     def slope(self) -> float | None:
         """The slope of the ground, in radians from 0 to pi / 2; None in the air."""
         if not self._touches:
@@ -337,6 +356,11 @@ class GroundReport(Fields):
     def part(self) -> int:
         """The key of the part of a `Ground` touched; 0 of another ground; -1 as ``triangle`` is."""
         return self._triangle >> ID_BITS
+
+    @property
+    def part_name(self) -> str | None:
+        """The name of that part; None if it has none, and where ``part`` is -1."""
+        return self._part_name
 
     @property
     def velocity(self) -> glm.vec3:

@@ -203,8 +203,11 @@ class CharacterView(RuleProperties):
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
-        known = queries_of(self.ground).triangle_at(int(part), int(triangle), (x, y, z))
-        return GroundReport(values, *known)
+        queries = queries_of(self.ground)
+        naming = queries.naming
+        found, material, is_known = queries.triangle_at(int(part), int(triangle), (x, y, z))
+        name = naming.material(material) if is_known else None
+        return GroundReport(values, found, material, name, naming.part(found))
 
     def hits(self) -> MoveHits:
         """Return the surfaces that it ran into in the last update, for sounds and damage.

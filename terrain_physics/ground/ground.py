@@ -63,6 +63,9 @@ class Ground(Surface):
     Each part is on layers, 32 bits, which the ``mask`` of a question and of a character may leave
     out: see `Surface`. Maps on different layers are not united.
 
+    Parts may have names, given with them: a name may stand for the key wherever one is asked for,
+    and answers have it, as ``hit.part_name``. Two parts never have the same.
+
     Parts come and go: `add` gives a part its key, `remove` takes it away. Keys are numbers that
     ascend and are never used twice; those of the first parts are 0, 1, .... A triangle's id is
     ``key << 40`` plus its id in its part, see `part_of`; -1 outside a single map that is extended.
@@ -78,13 +81,16 @@ class Ground(Surface):
     layers : int, or sequence of int, default 1
         Those that the parts are on, a bit for each, from 0 to 0xFFFF_FFFF: one number for all
         parts, or one for each. With 0, nothing meets a part.
+    names : sequence of str or None, optional
+        One for each part; None: it has none.
 
     Raises
     ------
     TypeError, ValueError
         For anything else, and a part that is there twice; the message names the first. For more
         than 256 names of materials, or 255 beside parts without any. For layers
-        that are not whole numbers of 32 bits, or not one for each part.
+        that are not whole numbers of 32 bits, or not one for each part. For names that are empty,
+        there twice, or not one for each part.
 
     Examples
     --------
@@ -115,6 +121,15 @@ class Ground(Surface):
     >>> ground.set_layers(1, 0)
     >>> ground.height_at(4, 4)
     -3.0
+
+    Parts with names:
+
+    >>> ground = Ground([valley, bridge], names=["valley", "bridge"])
+    >>> ground.raycast(Ray((2, 9, 4), (0, -1, 0))).part_name
+    'bridge'
+    >>> ground.key_of("bridge")
+    1
+    >>> ground.remove("bridge")
     """
 
     __slots__ = ("_held", "_keys", "_parts")
@@ -124,7 +139,11 @@ class Ground(Surface):
     _held: GroundParts
 
     def __init__(
-        self, parts: Sequence[Part], *, layers: int | Sequence[int] | NDArray[Any] = 1
+        self,
+        parts: Sequence[Part],
+        *,
+        layers: int | Sequence[int] | NDArray[Any] = 1,
+        names: Sequence[str | None] | None = None,
     ) -> None:
         if isinstance(parts, (HeightMap, TriangleMesh)):
             raise TypeError(
@@ -141,7 +160,8 @@ class Ground(Surface):
             if first != index:
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
         on = _layers_per_part(layers, len(given))
-        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NO_MOVERS)
+        known = _names_per_part(names, len(given))
+        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NO_MOVERS, known)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -172,8 +192,8 @@ class Ground(Surface):
             raise ValueError("transforms must be of meshes")
         layers = _layers_per_part(about["layers"], len(keys))
         ground = cls.__new__(cls)
-        movers = about["movers"]
-        ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001
+        movers, names = about["movers"], _saved_names(about["names"], keys)
+        ground._adopt(parts, layers, next_key, changes, poses, movers, names)  # noqa: SLF001
         return ground
 
     def _adopt(
@@ -184,10 +204,11 @@ class Ground(Surface):
         changes: int,
         poses: dict[int, Pose],
         movers: Any,
+        names: Mapping[int, str],
     ) -> None:
         queries = {key: _queries_of(part) for key, part in parts.items()}
         on = dict(zip(parts, layers, strict=True))
-        self._held = GroundParts(queries, on, next_key, changes, poses, movers)
+        self._held = GroundParts(queries, on, next_key, changes, poses, movers, names)
         self._parts = parts
         self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
@@ -197,7 +218,40 @@ class Ground(Surface):
         """The parts by their keys, which ascend; as they are now."""
         return MappingProxyType(self._parts)
 
-    def add(self, part: Part, *, layers: int = 1) -> int:
+    @property
+    def part_names(self) -> Mapping[int, str]:
+        """The names of the parts that have one, by their keys; as they are now."""
+        return MappingProxyType(dict(self._held.naming.parts))
+
+    def key_of(self, name: str) -> int:
+        """Return the key of the part with a name.
+
+        Parameters
+        ----------
+        name : str
+            As it was given to `Ground` or `add`.
+
+        Raises
+        ------
+        KeyError
+            If no part has it; the message lists the names.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=9)])
+        >>> ground.add(TriangleMesh.box((6, 2, 6)), name="crate")
+        1
+        >>> ground.key_of("crate"), ground.part_names[1]
+        (1, 'crate')
+        """
+        key = _owner_of(_checked_name("name", name), self._held.naming.parts)
+        if key is None:
+            known = ", ".join(map(repr, self._held.naming.parts.values())) or "no part has one"
+            raise KeyError(f"name must be that of a part, got {name!r}; names: {known}")
+        return key
+
+    def add(self, part: Part, *, layers: int = 1, name: str | None = None) -> int:
         """Add a part.
 
         Parameters
@@ -206,6 +260,9 @@ class Ground(Surface):
             If it shares border lines with maps on the same layers, they are united.
         layers : int, default 1
             Those that it is on, a bit for each, from 0 to 0xFFFF_FFFF. With 0, nothing meets it.
+        name : str, optional
+            Stands for its key, and is in answers as ``part_name``. No other part has it; that of a
+            part that was removed is free again.
 
         Returns
         -------
@@ -215,8 +272,9 @@ class Ground(Surface):
         Raises
         ------
         TypeError, ValueError
-            For anything else, for a part that is there already, for other layers, and for more
-            names of materials than `Ground` takes. Nothing has changed then.
+            For anything else, for a part that is there already, for other layers, for a name that
+            is empty or another part's, and for more names of materials than `Ground` takes. Nothing
+            has changed then.
 
         Examples
         --------
@@ -231,23 +289,28 @@ class Ground(Surface):
         """
         _refuse_others("part", part)
         on = _checked_layers("layers", layers)
+        called = None if name is None else _checked_name("name", name)
         queries = _queries_of(part)
         with self._held.change(queries):
             if id(part) in self._keys:
                 known = self._keys[id(part)]
                 raise ValueError(f"part must not be in the ground already, got that of key {known}")
+            owner = _owner_of(called, self._held.naming.parts)
+            if owner is not None:
+                raise ValueError(f"name must be that of no other part, got {name!r} of key {owner}")
             key = self._held.next_number
-            self._held.adopt({key: queries}, {key: on}, key + 1, 1)
+            names = {} if called is None else {key: called}
+            self._held.adopt({key: queries}, {key: on}, key + 1, 1, names)
             self._parts[key], self._keys[id(part)] = part, key
         return key
 
-    def remove(self, key: int) -> None:
+    def remove(self, key: int | str) -> None:
         """Take a part away; a character that stands on it falls.
 
         Parameters
         ----------
-        key : int
-            As `add` returned it.
+        key : int or str
+            As `add` returned it, or the name of the part.
 
         Raises
         ------
@@ -257,13 +320,13 @@ class Ground(Surface):
             For the last part: a ground has at least one.
         """
         with self._held.change():
-            self._refuse_unknown(key)
+            number = self._checked_key(key)
             if len(self._parts) == 1:
-                raise ValueError(f"key must leave at least one part, got {key} of the only one")
-            self._held.remove(int(key))
-            del self._keys[id(self._parts.pop(int(key)))]
+                raise ValueError(f"key must leave at least one part, got {key!r} of the only one")
+            self._held.remove(number)
+            del self._keys[id(self._parts.pop(number))]
 
-    def move(self, key: int, transform: Any, delta_time: float | None = None) -> None:
+    def move(self, key: int | str, transform: Any, delta_time: float | None = None) -> None:
         """Move a mesh: characters on this moving base go along, and it pushes those in its way.
 
         Call it before the update of the characters, once or several times: all moves since a
@@ -275,8 +338,8 @@ class Ground(Surface):
 
         Parameters
         ----------
-        key : int
-            Of a `TriangleMesh`.
+        key : int or str
+            Of a `TriangleMesh`, or its name.
         transform : 4 x 4 matrix, or (position, rotation)
             From the mesh's own coordinates to the world's: a ``glm.mat4``, an array that acts on
             columns, or a position in meters and a quaternion or 3 x 3 matrix. It may only rotate
@@ -324,16 +387,15 @@ class Ground(Surface):
         pose = Pose.of("transform", transform)
         seconds = None if delta_time is None else checked_seconds("delta_time", delta_time)
         with self._held.change():
-            self._refuse_no_mesh(key)
-            self._held.move(int(key), pose, seconds)
+            self._held.move(self._mesh_key(key), pose, seconds)
 
-    def set_surface_velocity(self, key: int, velocity: Any) -> None:
+    def set_surface_velocity(self, key: int | str, velocity: Any) -> None:
         """Make a mesh a conveyor: its surface moves, and the mesh does not.
 
         Parameters
         ----------
-        key : int
-            Of a `TriangleMesh`.
+        key : int or str
+            Of a `TriangleMesh`, or its name.
         velocity : three numbers
             In m/s, in the mesh's own coordinates: it turns with the mesh. Zeros: none.
 
@@ -363,10 +425,9 @@ class Ground(Surface):
         checked = checks.vector("velocity", velocity)
         refuse_far_row("velocity", checked)
         with self._held.change():
-            self._refuse_no_mesh(key)
-            self._held.set_surface_velocity(int(key), checked)
+            self._held.set_surface_velocity(self._mesh_key(key), checked)
 
-    def set_one_way(self, key: int, direction: Any) -> None:
+    def set_one_way(self, key: int | str, direction: Any) -> None:
         """Let characters pass a mesh from all sides but one, as a platform to jump up to.
 
         Only faces that look that way hold a body, and only if it was wholly in front of them when
@@ -376,8 +437,8 @@ class Ground(Surface):
 
         Parameters
         ----------
-        key : int
-            Of a `TriangleMesh`.
+        key : int or str
+            Of a `TriangleMesh`, or its name.
         direction : three numbers or None
             The direction in which it holds up, in the mesh's own coordinates, such as (0, 1, 0); of
             any length but 0. None: all directions.
@@ -416,55 +477,54 @@ class Ground(Surface):
                 )
             checked = (checked[0] / size, checked[1] / size, checked[2] / size)
         with self._held.change():
-            self._refuse_no_mesh(key)
-            self._held.set_one_way(int(key), checked)
+            self._held.set_one_way(self._mesh_key(key), checked)
 
-    def _refuse_no_mesh(self, key: Any) -> None:
-        self._refuse_unknown(key)
-        if not isinstance(self._parts[int(key)], TriangleMesh):
-            raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
+    def _mesh_key(self, key: Any) -> int:
+        number = self._checked_key(key)
+        if not isinstance(self._parts[number], TriangleMesh):
+            raise TypeError(f"key must be that of a TriangleMesh, got {key!r} of a HeightMap")
+        return number
 
-    def transform(self, key: int) -> NDArray[np.float64]:
+    def transform(self, key: int | str) -> NDArray[np.float64]:
         """Return the transform of a part: the matrix (4, 4) of the last `move`, or the identity.
 
         Parameters
         ----------
-        key : int
+        key : int or str
+            As `add` returned it, or the name of the part.
 
         Raises
         ------
         KeyError
             If there is no such part.
         """
-        self._refuse_unknown(key)
-        pose = self._held.poses.get(int(key))
+        pose = self._held.poses.get(self._checked_key(key))
         return np.eye(4) if pose is None else pose.matrix()
 
-    def layers_of(self, key: int) -> int:
+    def layers_of(self, key: int | str) -> int:
         """Return the layers that a part is on, a bit for each.
 
         Parameters
         ----------
-        key : int
-            As `add` returned it.
+        key : int or str
+            As `add` returned it, or the name of the part.
 
         Raises
         ------
         KeyError
             If there is none.
         """
-        self._refuse_unknown(key)
-        return self._held.layers[int(key)]
+        return self._held.layers[self._checked_key(key)]
 
-    def set_layers(self, key: int, layers: int) -> None:
+    def set_layers(self, key: int | str, layers: int) -> None:
         """Put a part on other layers; characters there wake up.
 
         Maps are then united anew by their layers.
 
         Parameters
         ----------
-        key : int
-            As `add` returned it.
+        key : int or str
+            As `add` returned it, or the name of the part.
         layers : int
             A bit for each, from 0 to 0xFFFF_FFFF. With 0, nothing meets the part.
 
@@ -486,19 +546,24 @@ class Ground(Surface):
         """
         on = _checked_layers("layers", layers)
         with self._held.change():
-            self._refuse_unknown(key)
-            self._held.set_layers(int(key), on)
+            self._held.set_layers(self._checked_key(key), on)
 
-    def _refuse_unknown(self, key: Any) -> None:
+    def _checked_key(self, key: Any) -> int:
+        """Return the key of a part, given by its key or by its name."""
+        if isinstance(key, str):
+            return self.key_of(key)
         if (
             isinstance(key, bool)
             or checks.whole("key", key, -(2**63), 2**63 - 1) not in self._parts
         ):
             raise KeyError(f"key must be that of a part, got {key}")
+        return int(key)
 
     @property
     def material_names(self) -> tuple[str, ...] | None:
         """The names of materials 0, 1, ... in answers; None if no part has names.
+
+        Answers have the names themselves too, as ``hit.material_name``.
 
         Equal names of several parts are one material. Where there are names, the numbers of parts
         without any come after them: their 0 is ``len(material_names)``, at most 255.
@@ -758,9 +823,9 @@ class Ground(Surface):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all parts to a file for `load`, with all that they hold.
 
-        That is heights, holes, diagonals, thickness, materials, names, vertices, faces, layers
-        and versions. The file is a zip archive of arrays and JSON, described in
-        ``surface/ground_files.py``.
+        That is heights, holes, diagonals, thickness, materials, vertices, faces, layers, versions,
+        and the names of materials and of parts. The file is a zip archive of arrays and JSON,
+        described in ``surface/ground_files.py``.
 
         Parameters
         ----------
@@ -801,6 +866,7 @@ class Ground(Surface):
                 "changes": self._held.own_changes,
                 "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
                 "movers": self._held.movers.saved(),
+                "names": dict(self._held.naming.parts),
             }
         return SavedGround(_KIND, saved, about)
 
@@ -813,7 +879,8 @@ class Ground(Surface):
         with held.followed:  # so that the copies share their borders too
             parts, layers = self._parts.copy(), list(held.layers.values())
             poses, movers = held.poses.copy(), held.movers.saved()
-            return parts, layers, held.next_number, held.own_changes, poses, movers
+            changes, names = held.own_changes, dict(held.naming.parts)
+            return parts, layers, held.next_number, changes, poses, movers, names
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._adopt(*state)
@@ -835,6 +902,50 @@ def _layers_per_part(layers: Any, count: int) -> list[int]:
     if len(layers) != count:
         raise ValueError(f"layers must be one number, or one for each part, got {len(layers)}")
     return [_checked_layers(f"layers[{index}]", own) for index, own in enumerate(layers)]
+
+
+def _checked_name(label: str, name: Any) -> str:
+    """Return the name of a part."""
+    if not isinstance(name, str):
+        raise TypeError(f"{label} must be a string, got {checks.shorten(name)}")
+    if not name:
+        raise ValueError(f"{label} must not be empty")
+    return str(name)  # no class that a file could not hold
+
+
+def _owner_of(name: str | None, names: Mapping[int, str]) -> int | None:
+    """Return the key of the part with a name; None if there is none."""
+    return next((key for key, own in names.items() if own == name), None)
+
+
+def _names_per_part(names: Any, count: int) -> dict[int, str]:
+    """Return the names of those of ``count`` parts that have one, by their keys."""
+    if names is None:
+        return {}
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise TypeError(f"names must be a sequence of strings, got {checks.shorten(names)}")
+    if len(names) != count:
+        raise ValueError(f"names must be one for each of {count} parts, got {len(names)}")
+    found: dict[int, str] = {}
+    for index, name in enumerate(names):
+        if name is not None:
+            own = _checked_name(f"names[{index}]", name)
+            first = _owner_of(own, found)
+            if first is not None:
+                raise ValueError(f"names[{index}] must be another name, got names[{first}] again")
+            found[index] = own
+    return found
+
+
+def _saved_names(about: Any, keys: Sequence[int]) -> dict[int, str]:
+    """Return the names of parts with these keys from their saved form."""
+    names = {int(key): name for key, name in about.items()}
+    places = [*map(keys.index, names)]
+    given = [names.get(key) for key in keys]
+    found = _names_per_part(given, len(keys))
+    if len(found) != len(places):
+        raise ValueError("names must be of parts")
+    return {keys[place]: name for place, name in found.items()}
 
 
 def _queries_of(part: Part) -> PartQueries:

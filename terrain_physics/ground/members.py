@@ -79,14 +79,20 @@ class MapMember(NamedTuple):
         return np.asarray((surface > y) & (surface - self.queries.storage.thickness < y))
 
     def put_triangles_at(
-        self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
+        self,
+        parts: Int64s,
+        triangles: Int64s,
+        points: Floats,
+        out: tuple[Int64s, Bytes, Bools],
     ) -> None:
-        """Write ids and materials (n,) of its own among triangles of kernels, see `Queries`."""
+        """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
+        ids, materials, known = out
         rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.triangle_count))
         own = triangles[rows]
-        _, made_of = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
+        _, made_of, _ = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
         owners = self.owners(own)
         ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)
+        known[rows] = (owners.ids >= 0) | (self.union is None)  # no tile may be where a union is
 
     def material(self, part: int, material: int) -> int:
         """Return the ground's number for a material of a map."""
@@ -138,12 +144,17 @@ class MeshMember(NamedTuple):
         return np.zeros(len(places), dtype=np.bool_)
 
     def put_triangles_at(
-        self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
+        self,
+        parts: Int64s,
+        triangles: Int64s,
+        points: Floats,
+        out: tuple[Int64s, Bytes, Bools],
     ) -> None:
-        """Write ids and materials (n,) of its own among triangles of kernels, see `Queries`."""
-        own, made_of = self.queries.triangles_at(parts, triangles, points)
-        rows = np.flatnonzero(own >= 0)
-        ids[rows], materials[rows] = own[rows], made_of[rows]
+        """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
+        ids, materials, known = out
+        own, made_of, own_known = self.queries.triangles_at(parts, triangles, points)
+        rows = np.flatnonzero(own_known)
+        ids[rows], materials[rows], known[rows] = own[rows], made_of[rows], True
 
     def material(self, part: int, material: int) -> int:  # noqa: ARG002
         """Return the material."""

@@ -1,7 +1,7 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, cast
 
@@ -33,6 +33,7 @@ from terrain_physics.surface.ground_arrays import (
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
+from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.watching import Watchers
 
 PartQueries = MapQueries | MeshQueries
@@ -48,6 +49,8 @@ class GroundParts:
         Of the parts, by their numbers, which ascend.
     layers : dict of int to int
         Those that the parts are on, a bit for each, by their numbers.
+    naming : Naming
+        The names of materials and parts; a new one whenever they change.
     next_number : int
         Of the next part: no number is used twice.
     changes : ChangeLog
@@ -80,6 +83,7 @@ class GroundParts:
         "layers",
         "map_queries",
         "members",
+        "naming",
         "next_number",
         "queries",
         "watchers",
@@ -93,6 +97,7 @@ class GroundParts:
         changes: int,
         poses: dict[int, Pose],
         movers: Any,
+        names: Mapping[int, str],
     ) -> None:
         """Take over parts, see `adopt`; ``movers`` as `GroundMovers.saved` gives them."""
         self.queries: dict[int, PartQueries] = {}
@@ -100,6 +105,7 @@ class GroundParts:
         self.next_number = 0
         self.watchers = Watchers()
         self.members: list[Member] = []
+        self.naming = NO_NAMES
         self._materials = GroundMaterials()
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
@@ -114,7 +120,7 @@ class GroundParts:
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
         with self.change(*parts.values()):
-            self.adopt(parts, layers, next_number, changes)
+            self.adopt(parts, layers, next_number, changes, names)
         for number, pose in poses.items():
             self._meshes.move(number, pose, None)
         self._meshes.load_movers(movers)
@@ -157,6 +163,7 @@ class GroundParts:
         layers: dict[int, int],
         next_number: int,
         changes: int,
+        names: Mapping[int, str],
     ) -> None:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
@@ -185,6 +192,7 @@ class GroundParts:
             self._gone += changes
             maps = [part for part in parts.values() if isinstance(part, MapQueries)]
             self._settle(renamed=renamed, maps=bool(maps))
+            self._name({**self.naming.parts, **names})
             self._logged_of |= {terrain: terrain.version for terrain in maps}
             self._note(maps, before)
             for number in parts:
@@ -205,6 +213,7 @@ class GroundParts:
             if not maps:
                 self._meshes.remove(number)
             self._settle(renamed=self._materials.remove(number), maps=bool(maps))
+            self._name({k: name for k, name in self.naming.parts.items() if k != number})
             self._note(maps, before)
             self.watchers.tell("removed", number)
 
@@ -280,6 +289,11 @@ class GroundParts:
             self._settle(renamed=False, maps=bool(maps))
             self._note(maps, before)
             self.watchers.tell("layers", number)
+
+    def _name(self, parts: dict[int, str]) -> None:
+        """Put the names of materials and of parts where answers find them."""
+        materials = self._materials.names
+        self.naming = Naming(materials, parts) if parts or materials is not None else NO_NAMES
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Update the members after materials were ``renamed``, or the ``maps`` changed."""
@@ -421,19 +435,23 @@ class GroundParts:
             self._shown = self._map_set.shown, self._maps, now, table
         return table
 
-    def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
-        """Return id and material of a triangle that a kernel gives by part and number."""
+    def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
+        """Return id and material of a triangle that a kernel gives by part and number.
+
+        And whether both are there.
+        """
         part = self.queries.get(number)
         if isinstance(part, MeshQueries):
             found = number << ID_BITS | triangle
             with self._meshes.asked as table:
                 if number not in self.queries or not 0 <= triangle < part.triangle_count:
-                    return -1, 0
-                return found, self._meshes.material_of(table, found)
+                    return -1, 0, False
+                return found, self._meshes.material_of(table, found), True
         with self.followed:
             for member in self._maps:
                 if member.first == number and triangle < member.queries.triangle_count:
                     found, owner = member.owner(triangle)
                     own = member.queries.triangle_at(0, triangle, point)[1]
-                    return found, member.material(owner, own)
-        return -1, 0
+                    is_known = found >= 0 or member.union is None
+                    return found, member.material(owner, own), is_known
+        return -1, 0, False

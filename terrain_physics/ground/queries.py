@@ -25,6 +25,7 @@ from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.naming import Naming
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -240,6 +241,10 @@ class GroundQueries(Queries):
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self._parts.queries.values())
 
+    @property
+    def naming(self) -> Naming:
+        return self._parts.naming
+
     # For characters
 
     @property
@@ -267,16 +272,17 @@ class GroundQueries(Queries):
         with self._parts.reading() as arrays:
             yield arrays
 
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         return self._parts.triangle_at(part, triangle, point)
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes]:
-        ids, materials = np.full(len(parts), -1), np.zeros(len(parts), np.uint8)
+    ) -> tuple[Int64s, Bytes, Bools]:
+        count = len(parts)
+        out = np.full(count, -1), np.zeros(count, np.uint8), np.zeros(count, np.bool_)
         for member in self._parts.members:
-            member.put_triangles_at(parts, triangles, points, ids, materials)
-        return ids, materials
+            member.put_triangles_at(parts, triangles, points, out)
+        return out
 
 
 def _highest(

@@ -16,7 +16,7 @@ from terrain_physics._support.threads import Workers
 from terrain_physics.character.rows import POSITION, Rows
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import RayHits
+from terrain_physics.surface.results import RayHits, named
 
 # Rough cost of placing one point, in nanoseconds.
 _COST = 1
@@ -75,6 +75,7 @@ class Sensors:
         points, normals = np.empty((2, *shape, 3))
         triangles, materials = np.empty(shape, np.int64), np.empty(shape, np.uint8)
         hits = RayHits(np.empty(shape), points, normals, triangles, materials)
+        naming = self._queries.naming
         for rows, queries in self._by_mask():
             origins = _one_by_one(self._points(rows, self._places[rows], arms))
             vectors = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
@@ -82,7 +83,7 @@ class Sensors:
             found = queries.rays(origins, vectors, longest, len(origins), self._threads)
             for values, new in zip(_columns(hits), _columns(found), strict=True):
                 values[rows] = new.reshape(len(rows), *values.shape[1:])
-        return hits
+        return named(hits, naming)
 
     def _by_mask(self) -> Iterator[tuple[Int64s, Queries]]:
         """Give the rows of characters with the same mask, and the queries that it filters."""

@@ -127,6 +127,27 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         return read_only(self._touched().named()[0] >> ID_BITS)
 
     @property
+    def material_names(self) -> NDArray[np.object_]:
+        """The name of the material that each one touches (n,), as `GroundReport.material_name`.
+
+        None where it has none, and in the air; read-only.
+        """
+        touched = self._touched()
+        naming = touched.queries.naming
+        _, materials, known = touched.named()
+        return read_only(naming.all_materials(materials, known))
+
+    @property
+    def part_names(self) -> NDArray[np.object_]:
+        """The name of the part of a `Ground` that each one touches (n,); None where it has none.
+
+        As `GroundReport.part_name`; read-only.
+        """
+        touched = self._touched()
+        naming = touched.queries.naming
+        return read_only(naming.all_parts(touched.named()[0]))
+
+    @property
     def air_time(self) -> Floats:
         """Seconds since each one was on the ground (n,), as `GroundReport.air_time`; read-only."""
         return read_only(self._states()[:, columns.AIR_TIME].copy())

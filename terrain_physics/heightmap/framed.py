@@ -13,6 +13,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.materials import Names
 
 
 class Materials(Protocol):
@@ -30,6 +31,8 @@ class FramedMap(ABC):
 
     Attributes
     ----------
+    material_names : tuple of str, or None
+        The names of materials 0, 1, ...; None of a union, whose maps have them.
     frame : ndarray of float64
         Origin, cell size, scale and kind of the map: see the kernels' `heightmap.grid`.
     views : tuple of ndarray
@@ -43,6 +46,8 @@ class FramedMap(ABC):
     """
 
     __slots__ = ("changes", "frame", "lock", "version", "views")
+
+    material_names: Names = None
 
     frame: Floats
     views: MapArrays

@@ -158,19 +158,18 @@ class HeightMap(Surface):
         names = None if material_names is None else checked_names(material_names)
         cells = (samples.shape[0] - 1, samples.shape[1] - 1)
         made_of = None if materials is None else material_rows(materials, cells, names=names)
-        self._adopt(
-            MapStorage(
-                samples,
-                (*place, cell_x, cell_z, scale, float(extend), float(kind), depth),
-                flipped,
-                marked,
-                follows_heights=isinstance(diagonal, str) and diagonal == "shortest",
-                thickens=thickness is None and depth == np.inf,
-                own=copy,
-                blocks=found.blocks,
-            )
+        storage = MapStorage(
+            samples,
+            (*place, cell_x, cell_z, scale, float(extend), float(kind), depth),
+            flipped,
+            marked,
+            follows_heights=isinstance(diagonal, str) and diagonal == "shortest",
+            thickens=thickness is None and depth == np.inf,
+            own=copy,
+            blocks=found.blocks,
         )
-        self._storage.materials, self._storage.material_names = made_of, names
+        storage.materials, storage.material_names = made_of, names
+        self._adopt(storage)
 
     def _adopt(self, storage: MapStorage) -> None:
         self._storage, self._queries = storage, MapQueries(storage)

@@ -34,6 +34,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.limits import refuse_far_row
+from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -62,10 +63,12 @@ _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_ro
 class MapQueries(Queries):
     """The answers of a height map."""
 
-    __slots__ = ("_cell_sizes", "storage")
+    __slots__ = ("_cell_sizes", "naming", "storage")
+
+    naming: Naming
 
     def __init__(self, storage: FramedMap) -> None:
-        self.storage = storage
+        self.storage, self.naming = storage, naming_of(storage.material_names)
         self._cell_sizes = (storage.cell_size,)
 
     def filtered(self, mask: int) -> "MapQueries":
@@ -133,7 +136,8 @@ class MapQueries(Queries):
                 return None
             materials = storage.materials
             material = 0 if materials is None else int(materials.item(cell))
-        return new_hit(RayHit, (distance, glm.vec3(point), glm.vec3(normal), triangle, material))
+        parts = distance, glm.vec3(point), glm.vec3(normal), triangle, material, None, None
+        return new_hit(RayHit, parts)
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
@@ -259,7 +263,8 @@ class MapQueries(Queries):
                 material = 0
             else:
                 material = int(materials.item(cell))
-        return new_hit(ClosestPoint, (glm.vec3(x, y, z), distance, triangle, material))
+        parts = glm.vec3(x, y, z), distance, triangle, material, None, None
+        return new_hit(ClosestPoint, parts)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         with self.storage.reading() as (views, materials):
@@ -323,23 +328,25 @@ class MapQueries(Queries):
                 arrays = self.storage.ground_arrays
             yield arrays
 
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return the id and the material; outside the map the material of the nearest cell."""
         storage, (_, columns) = self.storage, self.storage.cell_count
-        if storage.materials is None or part < 0 or triangle >= self.triangle_count:
-            return triangle, 0
+        is_known = part >= 0 and triangle < self.triangle_count
+        if storage.materials is None or not is_known:
+            return triangle, 0, is_known
         if triangle < 0:
             (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
-            return triangle, int(storage.materials.item(int(row * columns + column)))
-        return triangle, int(storage.materials.item(triangle // 2))
+            return triangle, int(storage.materials.item(int(row * columns + column))), True
+        return triangle, int(storage.materials.item(triangle // 2)), True
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes]:
+    ) -> tuple[Int64s, Bytes, Bools]:
         storage, (_, columns) = self.storage, self.storage.cell_count
         ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
+        known = (parts >= 0) & (ids < self.triangle_count)
         if materials is None:
-            return ids, np.zeros(len(parts), np.uint8)
+            return ids, np.zeros(len(parts), np.uint8), known
         inside = (ids >= 0) & (ids < self.triangle_count)
         found = materials.take((ids >> 1) * inside)
         found *= inside
@@ -347,7 +354,7 @@ class MapQueries(Queries):
         if len(outside):
             (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
             found[outside] = materials.take(rows * columns + across)
-        return ids, found
+        return ids, found, known
 
 
 @functools.cache

@@ -99,7 +99,7 @@ class TriangleMesh(Surface):
     >>> bridge = TriangleMesh(
     ...     mesh.vertices, mesh.faces, materials=["wood", "rail"], material_names=["wood", "rail"]
     ... )
-    >>> bridge.material_names[bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material]
+    >>> bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material_name
     'rail'
     >>> rock = TriangleMesh.box((2, 2, 2), solid=True)
     >>> rock.contains((0, 0.5, 0)), rock.signed_distance((0, 0.5, 0))
@@ -156,7 +156,15 @@ class TriangleMesh(Surface):
     # Constructors
 
     @classmethod
-    def box(cls, extents: Any, *, transform: Any = None, solid: bool = False) -> Self:
+    def box(
+        cls,
+        extents: Any,
+        *,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+        solid: bool = False,
+    ) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
         Parameters
@@ -165,6 +173,8 @@ class TriangleMesh(Surface):
             The whole edge lengths along x, y and z in meters, each > 0.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
             Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
@@ -183,8 +193,12 @@ class TriangleMesh(Surface):
         >>> crate = TriangleMesh.box((2, 1, 2), transform=glm.translate(glm.vec3(10, 0.5, 10)))
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
+        >>> plank = TriangleMesh.box((4, 0.1, 1), materials="wood", material_names=["wood"])
+        >>> from terrain_physics import Ray
+        >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
+        'wood'
         """
-        return cls._placed(solids.box(extents), transform, solid=solid)
+        return cls._placed(solids.box(extents), transform, materials, material_names, solid=solid)
 
     @classmethod
     def cylinder(
@@ -194,6 +208,8 @@ class TriangleMesh(Surface):
         *,
         sections: int = 32,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
         solid: bool = False,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
@@ -209,6 +225,8 @@ class TriangleMesh(Surface):
             How many sides it has, 3 to 100,000.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
             Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
@@ -227,7 +245,13 @@ class TriangleMesh(Surface):
         >>> pillar, pillar.height_at(0.5, 0)
         (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
         """
-        return cls._placed(solids.cylinder(radius, height, sections), transform, solid=solid)
+        return cls._placed(
+            solids.cylinder(radius, height, sections),
+            transform,
+            materials,
+            material_names,
+            solid=solid,
+        )
 
     @classmethod
     def stairs(
@@ -238,6 +262,8 @@ class TriangleMesh(Surface):
         steps: int,
         *,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
         solid: bool = False,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
@@ -258,6 +284,8 @@ class TriangleMesh(Surface):
             How many, 1 to 100,000.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
             Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
@@ -278,7 +306,13 @@ class TriangleMesh(Surface):
         >>> flight.height_at(0.25, 0.5), flight.height_at(1.75, 0.5)
         (0.25, 1.0)
         """
-        return cls._placed(solids.stairs(width, rise, tread, steps), transform, solid=solid)
+        return cls._placed(
+            solids.stairs(width, rise, tread, steps),
+            transform,
+            materials,
+            material_names,
+            solid=solid,
+        )
 
     @classmethod
     def ramp(
@@ -288,6 +322,8 @@ class TriangleMesh(Surface):
         length: float,
         *,
         transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
         solid: bool = False,
     ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
@@ -305,6 +341,8 @@ class TriangleMesh(Surface):
             Along x on the floor, in meters, > 0.
         transform : glm.mat4 or array_like, shape (4, 4), optional
             Where to put it, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
             Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
@@ -322,10 +360,20 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
         0.75
         """
-        return cls._placed(solids.ramp(width, height, length), transform, solid=solid)
+        return cls._placed(
+            solids.ramp(width, height, length), transform, materials, material_names, solid=solid
+        )
 
     @classmethod
-    def from_trimesh(cls, mesh: Any, *, solid: bool = False, axes: Axes = "y-up") -> Self:
+    def from_trimesh(
+        cls,
+        mesh: Any,
+        *,
+        axes: Axes = "y-up",
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+        solid: bool = False,
+    ) -> Self:
         """Return a mesh of another library's, such as trimesh.
 
         Units stay as they are.
@@ -334,10 +382,12 @@ class TriangleMesh(Surface):
         ----------
         mesh : trimesh.Trimesh, or any object with ``vertices`` and ``faces``
             Both as for `TriangleMesh`; copied.
-        solid : bool, default False
-            Whether the mesh is solid, and no skin; see `TriangleMesh`.
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
             Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model with +Z up.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -357,7 +407,15 @@ class TriangleMesh(Surface):
         >>> TriangleMesh.from_trimesh(loaded, axes="z-up").height_at(1, -1)
         2.0
         """
-        return cls(*vertices_and_faces(mesh), solid=solid, axes=axes)
+        vertices, faces = vertices_and_faces(mesh)
+        return cls(
+            vertices,
+            faces,
+            axes=axes,
+            materials=materials,
+            material_names=material_names,
+            solid=solid,
+        )
 
     def to_trimesh(self) -> Any:
         """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
@@ -432,9 +490,11 @@ class TriangleMesh(Surface):
         )
 
     @classmethod
-    def _placed(cls, shape: Solid, transform: Any, *, solid: bool) -> Self:
-        placed = shape if transform is None else moved("transform", transform, *shape)
-        return cls(*placed, solid=solid)
+    def _placed(
+        cls, shape: Solid, transform: Any, materials: Any, names: Any, *, solid: bool
+    ) -> Self:
+        vertices, faces = shape if transform is None else moved("transform", transform, *shape)
+        return cls(vertices, faces, materials=materials, material_names=names, solid=solid)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.

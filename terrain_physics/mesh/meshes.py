@@ -5,13 +5,22 @@ from contextlib import AbstractContextManager
 
 from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.materials import Names
 from terrain_physics.surface.results import Triangles
 
 
 class Meshes(ABC):
-    """Meshes in one table, see `terrain_physics.mesh.table`; ids and materials are the table's."""
+    """Meshes in one table, see `terrain_physics.mesh.table`; ids and materials are the table's.
+
+    Attributes
+    ----------
+    material_names : tuple of str, or None
+        The names of materials 0, 1, ...; None of the meshes of a ground, which has them.
+    """
 
     __slots__ = ()
+
+    material_names: Names = None
 
     @property
     @abstractmethod

@@ -39,6 +39,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
 from terrain_physics.surface.limits import refuse_far_row
+from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -79,10 +80,12 @@ _Found = tuple[int, int, Int64s, Floats]
 class MeshQueries(Queries):
     """The answers of the triangle meshes that a mask selects: one mesh, or those of a ground."""
 
-    __slots__ = ("_arrays", "_mask", "storage")
+    __slots__ = ("_arrays", "_mask", "naming", "storage")
+
+    naming: Naming
 
     def __init__(self, storage: Meshes, mask: int = ALL_LAYERS) -> None:
-        self.storage, self._mask = storage, mask
+        self.storage, self._mask, self.naming = storage, mask, naming_of(storage.material_names)
         self._arrays: GroundArrays | None = None
 
     def filtered(self, mask: int) -> "MeshQueries":
@@ -147,7 +150,7 @@ class MeshQueries(Queries):
             if triangle < 0:
                 return None
             material = self.storage.material_of(table, triangle)
-        parts = distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material
+        parts = distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material, None, None
         return new_hit(RayHit, parts)
 
     def rays(
@@ -242,7 +245,8 @@ class MeshQueries(Queries):
         with self.storage.asked as table:
             triangle, distance, x, y, z = _CLOSEST.call(table, self._mask, *point)
             material = self.storage.material_of(table, triangle)
-        return new_hit(ClosestPoint, (glm.vec3(x, y, z), distance, triangle, material))
+        parts = glm.vec3(x, y, z), distance, triangle, material, None, None
+        return new_hit(ClosestPoint, parts)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         # Each begins with the last one's triangle, which is nearly as near.
@@ -329,21 +333,21 @@ class MeshQueries(Queries):
             self._arrays = arrays = GroundArrays(NO_MAPS, table)
         return arrays
 
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:  # noqa: ARG002
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:  # noqa: ARG002
         if part != 0 or not 0 <= triangle < self.triangle_count:
-            return -1, 0
+            return -1, 0, False
         with self.storage.asked as table:
-            return triangle, self.storage.material_of(table, triangle)
+            return triangle, self.storage.material_of(table, triangle), True
 
     def triangles_at(
         self,
         parts: Int64s,
         triangles: Int64s,
         points: Floats,  # noqa: ARG002
-    ) -> tuple[Int64s, Bytes]:
+    ) -> tuple[Int64s, Bytes, Bools]:
         with self.storage.asked as table:
             ids = self.storage.ids_of(parts, triangles)
-            return ids, self.storage.materials_of(table, ids)
+            return ids, self.storage.materials_of(table, ids), ids >= 0
 
 
 def _list(

@@ -61,7 +61,7 @@ class Event:
     content : bytes
         The new values, of a type that follows from the kind.
     about : dict or None
-        Of a part that is added, what `SavedPart.packed` says besides its content.
+        Of a part that is added, what `SavedPart.packed` says besides its content, and its name.
     """
 
     kind: str
@@ -250,6 +250,7 @@ def contents_of(ground: Part | Ground) -> Contents:
             parts.layers[key],
             poses[key].saved() if key in poses else None,
             movers["parts"].get(str(key)),
+            parts.naming.parts.get(key),
         )
         for key, storage in storages.items()
     }
@@ -315,6 +316,7 @@ def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None
         event.numbers = parts.layers[key], 0, 0, 0
     if event.kind == "added":
         event.about, event.content = saved_part(parts.queries[key].storage).packed()
+        event.about["name"] = parts.naming.parts.get(key)
     elif event.kind == "moved":
         rows = parts.poses[key].matrix()[:3]
         event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
@@ -378,7 +380,8 @@ def _redo_vertices(part: Any, event: Event) -> None:
 
 def _redo_added(ground: Any, event: Event) -> None:
     part = loaded_part(SavedPart.unpacked(event.about, event.content))
-    if ground.add(part, layers=event.numbers[0]) != event.key:
+    key = ground.add(part, layers=event.numbers[0], name=event.about["name"])
+    if key != event.key:
         raise ValueError("another key comes next")
 
 

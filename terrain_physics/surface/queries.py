@@ -12,6 +12,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.naming import Naming
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -142,6 +143,11 @@ class Queries(ABC):
     def triangle_count(self) -> int:
         """Count of triangles that have ids."""
 
+    @property
+    @abstractmethod
+    def naming(self) -> Naming:
+        """The names of materials and parts; as they are now."""
+
     # Interface for characters
 
     @property
@@ -178,14 +184,17 @@ class Queries(ABC):
         """Give `ground_arrays` to a long query; they do not change until it ends."""
 
     @abstractmethod
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
-        """Return id and material of a triangle, given by part and number, touched at a point."""
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
+        """Return id and material of a triangle, given by part and number, touched at a point.
+
+        And whether the part and the triangle are there; else they are -1 and 0.
+        """
 
     @abstractmethod
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes]:
+    ) -> tuple[Int64s, Bytes, Bools]:
         """Return the ids and materials (n,) of many triangles, touched at points (n, 3).
 
-        For the part -1 they are -1 and 0. The points may be of any layout.
+        And whether they are there, as `triangle_at`. The points may be of any layout.
         """

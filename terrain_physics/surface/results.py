@@ -2,18 +2,25 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bytes, Floats, Int64s
+from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics.geometry.shapes import Triangle
+from terrain_physics.surface.naming import NO_NAMES, Naming, Objects
 
 _Hit = TypeVar("_Hit")
+_Rows = TypeVar("_Rows", bound="NamedRows")
+_Single = TypeVar("_Single", bound="RayHit | SweepHit | ClosestPoint | None")
 
+
+NAMES = ("material_name", "part_name")
+"""The last fields of each hit."""
 
 # Makes a named tuple of a kind from its parts, in two thirds of the time of calling the kind.
 new_hit = tuple.__new__
@@ -27,6 +34,18 @@ def plain(hit: Any) -> tuple[Any, ...]:
 def of_plain(kind: type[_Hit], parts: tuple[Any, ...]) -> _Hit:
     """Return the hit of a kind from plain numbers."""
     return kind(*(glm.vec3(*part) if isinstance(part, tuple) else part for part in parts))
+
+
+def shown_briefly(kind: type[_Hit]) -> type[_Hit]:
+    """Make named tuples leave names that are None out of their ``repr``."""
+
+    def brief(hit: Any) -> str:
+        fields = zip(hit._fields, hit, strict=True)
+        shown = [f"{name}={part!r}" for name, part in fields if part or name not in NAMES]
+        return f"{type(hit).__name__}({', '.join(shown)})"
+
+    kind.__repr__ = brief  # type: ignore[method-assign]
+    return kind
 
 
 def pickled_plain(kind: type[_Hit]) -> type[_Hit]:
@@ -46,6 +65,8 @@ def columns_of(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of a result as columns of a table: one number, text or bool in a row.
 
+    Names are objects: text, or None.
+
     Arrays named in ``vectors`` have one more axis, along x, y and z, and become three columns.
     """
     columns: dict[str, NDArray[Any]] = {}
@@ -55,6 +76,74 @@ def columns_of(
         else:
             columns[name] = values.ravel()
     return columns
+
+
+class NamedRows:
+    """Base of answers with triangles and materials in rows, whose names are found on demand."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _naming: Naming
+
+        @property
+        def triangle(self) -> NDArray[np.int64]:
+            """The triangles' ids."""
+
+        @property
+        def material(self) -> NDArray[np.uint8]:
+            """Their materials."""
+
+    @property
+    def part(self) -> NDArray[np.int64]:
+        """The keys of the parts of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
+
+    @property
+    def material_name(self) -> NDArray[np.object_]:
+        """The names of the materials; None where there is none."""
+        return _naming_of(self).all_materials(self.material, self._touched())
+
+    @property
+    def part_name(self) -> NDArray[np.object_]:
+        """The names of the parts of a `Ground`; None where there is none."""
+        return _naming_of(self).all_parts(self.triangle)
+
+    def __getstate__(self) -> tuple[Any, ...] | None:
+        naming = _naming_of(self)
+        return None if naming is NO_NAMES else (naming.materials, dict(naming.parts))
+
+    def __setstate__(self, names: tuple[Any, ...]) -> None:
+        named(self, Naming(*names))  # from plain values: a pickle names no private class
+
+    def _touched(self) -> Bools:
+        """Tell which rows are about a triangle; those of contacts all are."""
+        distances: Floats = cast("Any", self).distance
+        return np.isfinite(distances)
+
+
+def named(rows: _Rows, naming: Naming) -> _Rows:
+    """Return an answer after it was told the names of its ground."""
+    if naming is not NO_NAMES:
+        rows._naming = naming  # noqa: SLF001 of its own file
+    return rows
+
+
+def named_hit(hit: _Single, naming: Naming) -> _Single:
+    """Return one hit, or None, with the names of its ground; its last parts are the names."""
+    if naming is NO_NAMES or hit is None or hit.distance == math.inf:  # no ground is closest
+        return hit
+    names = naming.material(hit.material), naming.part(hit.triangle)
+    return cast("_Single", new_hit(type(hit), (*hit[:-2], *names)))
+
+
+def _naming_of(rows: NamedRows) -> Naming:
+    return getattr(rows, "_naming", NO_NAMES)
+
+
+def _name_columns(rows: NamedRows) -> dict[str, Objects]:
+    """Return names as columns of a table."""
+    return {name: getattr(rows, name) for name in NAMES}
 
 
 @public
@@ -112,6 +201,7 @@ class Triangles:
 
 
 @public
+@shown_briefly
 @pickled_plain
 class RayHit(NamedTuple):
     """First hit of a ray on the ground.
@@ -128,6 +218,10 @@ class RayHit(NamedTuple):
         The triangle's id; -1 outside the map.
     material : int
         Material of the cell or face, outside a map of the nearest cell.
+    material_name : str or None
+        The name of the material; None if it has none.
+    part_name : str or None
+        The name of the part of a `Ground`; None if it has none.
     """
 
     distance: float
@@ -135,10 +229,25 @@ class RayHit(NamedTuple):
     normal: glm.vec3
     triangle: int
     material: int = 0
+    material_name: str | None = None
+    part_name: str | None = None
+
+    @property
+    def part(self) -> int:
+        """The key of the part of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
+
+
+class _RayColumns(NamedTuple):
+    distance: NDArray[np.float64]
+    point: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    triangle: NDArray[np.int64]
+    material: NDArray[np.uint8]
 
 
 @public
-class RayHits(NamedTuple):
+class RayHits(_RayColumns, NamedRows):
     """First hits of rays on the ground; row i is of ray i.
 
     Attributes
@@ -153,13 +262,12 @@ class RayHits(NamedTuple):
         The triangle's id; -1 where missed, and outside a map.
     material : ndarray of uint8, shape (n,)
         Material of the cell or face, outside a map of the nearest cell; 0 where missed.
+    material_name, part_name : ndarray of object
+        The names of the materials and of the parts of a `Ground`, found when they are read; None
+        where there is none. They are no fields of the tuple, nor is ``part``.
+    part : ndarray of int64
+        The keys of the parts of a `Ground`, as `GroundReport.part`; -1 as ``triangle`` is.
     """
-
-    distance: NDArray[np.float64]
-    point: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    triangle: NDArray[np.int64]
-    material: NDArray[np.uint8]
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the hits as columns of a table; vectors as ``point_x``, ``point_y``, ``point_z``.
@@ -174,10 +282,11 @@ class RayHits(NamedTuple):
         >>> list(land.raycast_many([(0.5, 3, 0.5)], [(0, -1, 0)]).columns())[:4]
         ['distance', 'point_x', 'point_y', 'point_z']
         """
-        return columns_of(self._asdict(), ("point", "normal"))
+        return columns_of(self._asdict() | _name_columns(self), ("point", "normal"))
 
 
 @public
+@shown_briefly
 @pickled_plain
 class SweepHit(NamedTuple):
     """First touch of a moving shape with the ground.
@@ -196,6 +305,10 @@ class SweepHit(NamedTuple):
         The triangle's id; -1 outside the map.
     material : int
         Material of the cell or face, outside a map of the nearest cell.
+    material_name : str or None
+        The name of the material; None if it has none.
+    part_name : str or None
+        The name of the part of a `Ground`; None if it has none.
     """
 
     fraction: float
@@ -204,10 +317,26 @@ class SweepHit(NamedTuple):
     point: glm.vec3
     triangle: int
     material: int = 0
+    material_name: str | None = None
+    part_name: str | None = None
+
+    @property
+    def part(self) -> int:
+        """The key of the part of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
+
+
+class _SweepColumns(NamedTuple):
+    fraction: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    point: NDArray[np.float64]
+    triangle: NDArray[np.int64]
+    material: NDArray[np.uint8]
 
 
 @public
-class SweepHits(NamedTuple):
+class SweepHits(_SweepColumns, NamedRows):
     """First touches of moving shapes with the ground; row i is of shape i.
 
     Attributes
@@ -224,18 +353,16 @@ class SweepHits(NamedTuple):
         The triangle's id; -1 where free, and outside the map.
     material : ndarray of uint8, shape (n,)
         Material of the cell or face, outside a map of the nearest cell; 0 where free.
+    material_name, part_name : ndarray of object
+        The names of the materials and of the parts of a `Ground`, found when they are read; None
+        where there is none. They are no fields of the tuple, nor is ``part``.
+    part : ndarray of int64
+        The keys of the parts of a `Ground`, as `GroundReport.part`; -1 as ``triangle`` is.
     """
-
-    fraction: NDArray[np.float64]
-    distance: NDArray[np.float64]
-    normal: NDArray[np.float64]
-    point: NDArray[np.float64]
-    triangle: NDArray[np.int64]
-    material: NDArray[np.uint8]
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the hits as columns of a table, as `RayHits.columns` does."""
-        return columns_of(self._asdict(), ("point", "normal"))
+        return columns_of(self._asdict() | _name_columns(self), ("point", "normal"))
 
 
 def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
@@ -244,7 +371,8 @@ def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
     if math.isnan(distance):
         return None
     normal, point = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
-    return new_hit(SweepHit, (fraction, distance, normal, point, triangle, material))
+    parts = fraction, distance, normal, point, triangle, material, None, None
+    return new_hit(SweepHit, parts)
 
 
 def sweep_hits_of(numbers: Floats, triangles: Int64s, materials: Bytes) -> SweepHits:
@@ -260,6 +388,7 @@ def sweep_hits_of(numbers: Floats, triangles: Int64s, materials: Bytes) -> Sweep
 
 
 @public
+@shown_briefly
 @pickled_plain
 class ClosestPoint(NamedTuple):
     """The point of a ground closest to a point.
@@ -274,16 +403,34 @@ class ClosestPoint(NamedTuple):
         The triangle's id; -1 outside a map.
     material : int
         Material of the cell or face, outside a map of the nearest cell.
+    material_name : str or None
+        The name of the material; None if it has none.
+    part_name : str or None
+        The name of the part of a `Ground`; None if it has none.
     """
 
     point: glm.vec3
     distance: float
     triangle: int
     material: int = 0
+    material_name: str | None = None
+    part_name: str | None = None
+
+    @property
+    def part(self) -> int:
+        """The key of the part of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
+
+
+class _PointColumns(NamedTuple):
+    point: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    triangle: NDArray[np.int64]
+    material: NDArray[np.uint8]
 
 
 @public
-class ClosestPoints(NamedTuple):
+class ClosestPoints(_PointColumns, NamedRows):
     """The points of a ground closest to points; row i is of point i.
 
     Attributes
@@ -296,19 +443,20 @@ class ClosestPoints(NamedTuple):
         The triangles' ids; -1 outside a map.
     material : ndarray of uint8, shape (n,)
         Materials of the cells or faces, outside a map of the nearest cells.
+    material_name, part_name : ndarray of object
+        The names of the materials and of the parts of a `Ground`, found when they are read; None
+        where there is none. They are no fields of the tuple, nor is ``part``.
+    part : ndarray of int64
+        The keys of the parts of a `Ground`, as `GroundReport.part`; -1 as ``triangle`` is.
     """
-
-    point: NDArray[np.float64]
-    distance: NDArray[np.float64]
-    triangle: NDArray[np.int64]
-    material: NDArray[np.uint8]
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the points as columns of a table, as `RayHits.columns` does."""
-        return columns_of(self._asdict(), ("point",))
+        return columns_of(self._asdict() | _name_columns(self), ("point",))
 
 
 @public
+@shown_briefly
 @pickled_plain
 class Contact(NamedTuple):
     """One contact of a shape with a triangle of the ground.
@@ -327,6 +475,10 @@ class Contact(NamedTuple):
         The point of the triangle nearest to a sphere's or a box's center, or a capsule's axis.
     material : int
         The material of the triangle; 0 if the ground has no materials.
+    material_name : str or None
+        The name of the material; None if it has none.
+    part_name : str or None
+        The name of the part of a `Ground`; None if it has none.
     """
 
     query: int
@@ -335,6 +487,13 @@ class Contact(NamedTuple):
     normal: glm.vec3
     point: glm.vec3
     material: int
+    material_name: str | None = None
+    part_name: str | None = None
+
+    @property
+    def part(self) -> int:
+        """The key of the part of a `Ground`, as `GroundReport.part`."""
+        return self.triangle >> ID_BITS
 
     @property
     def depth(self) -> float:
@@ -343,7 +502,7 @@ class Contact(NamedTuple):
 
 
 @public
-class Contacts:
+class Contacts(NamedRows):
     """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
 
     They are ordered by query, and for each query by row, column and half of a map's triangles, by a
@@ -359,7 +518,7 @@ class Contacts:
         Materials of the triangles; by default all 0.
     """
 
-    __slots__ = ("_floats", "_ints", "_material")
+    __slots__ = ("_floats", "_ints", "_material", "_naming")
 
     _floats: NDArray[np.float64]
     _ints: NDArray[np.int64]
@@ -380,7 +539,8 @@ class Contacts:
         self._ints, self._floats, self._material = ints, floats, material
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Contacts, (self._ints.copy(), self._floats.copy(), self._material)
+        content = self._ints.copy(), self._floats.copy(), self._material
+        return Contacts, content, self.__getstate__()
 
     def with_triangles(
         self, ids: NDArray[np.int64], material: NDArray[np.uint8] | None = None
@@ -447,7 +607,12 @@ class Contacts:
         """Return the contacts as columns of a table, as `RayHits.columns` does."""
         vectors = ("penetration", "normal", "point")
         names = ("query", "triangle", *vectors, "depth", "material")
-        return columns_of({name: getattr(self, name) for name in names}, vectors)
+        return columns_of(
+            {name: getattr(self, name) for name in names} | _name_columns(self), vectors
+        )
+
+    def _touched(self) -> Bools:
+        return np.ones(len(self), np.bool_)
 
     def __len__(self) -> int:
         return int(self._ints.shape[1])
@@ -456,10 +621,11 @@ class Contacts:
         rows = zip(
             *self._ints.tolist(), *self._floats.tolist(), self.material.tolist(), strict=True
         )
+        naming = _naming_of(self)
         for query, triangle, move, normal, point, material in rows:
-            yield Contact(
-                query, triangle, glm.vec3(move), glm.vec3(normal), glm.vec3(point), material
-            )
+            names = naming.material(material), naming.part(triangle)
+            vectors = glm.vec3(move), glm.vec3(normal), glm.vec3(point)
+            yield Contact(query, triangle, *vectors, material, *names)
 
     def __repr__(self) -> str:
         return f"<Contacts: {len(self)}>"

@@ -24,6 +24,7 @@ from terrain_physics.surface.limits import (
     refuse_far_number,
     refuse_far_row,
 )
+from terrain_physics.surface.naming import NO_NAMES
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -34,6 +35,8 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
     Triangles,
+    named,
+    named_hit,
 )
 from terrain_physics.surface.shapes import (
     SHAPES,
@@ -353,7 +356,9 @@ class Surface:
         if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
             refuse_far_row("ray", origin)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.ray(origin, ray.direction64, max_distance)
+        naming = queries.naming
+        hit = queries.ray(origin, ray.direction64, max_distance)
+        return hit if naming is NO_NAMES else named_hit(hit, naming)
 
     def raycast_many(
         self,
@@ -405,7 +410,9 @@ class Surface:
         longest = checks.ray_limits("max_distance", max_distance)
         count = checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
-        return self._filtered(mask).rays(starts, units, longest, count, threads)
+        queries = self._filtered(mask)
+        naming = queries.naming
+        return named(queries.rays(starts, units, longest, count, threads), naming)
 
     # Contacts
 
@@ -484,10 +491,14 @@ class Surface:
             if out is not None:
                 checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-            return queries.contacts_of_one(shapes, keep, max_results)
+            naming = queries.naming
+            found = queries.contacts_of_one(shapes, keep, max_results)
+            return found if naming is NO_NAMES else named(found, naming)
         kind, rows = rows_of("shapes", shapes)
+        queries = self._filtered(mask)
+        naming = queries.naming
         with room_in(out) as room:
-            return self._filtered(mask).contacts(kind, rows, keep, threads, max_results, room)
+            return named(queries.contacts(kind, rows, keep, threads, max_results, room), naming)
 
     def contact_counts(
         self,
@@ -579,7 +590,8 @@ class Surface:
         row, displacement = np.array(numbers), np.array([along])
         row.flags.writeable = displacement.flags.writeable = False
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.sweep(kind, row, displacement)
+        naming = queries.naming
+        return named_hit(queries.sweep(kind, row, displacement), naming)
 
     def sweep_many(
         self,
@@ -620,7 +632,9 @@ class Surface:
         displacements = checks.points("motions", motions)
         count = checks.common_length(shapes=rows, motions=displacements)
         refuse_far("motions", displacements)
-        return self._filtered(mask).sweeps(kind, rows, displacements, count, threads)
+        queries = self._filtered(mask)
+        naming = queries.naming
+        return named(queries.sweeps(kind, rows, displacements, count, threads), naming)
 
     # Closest points
 
@@ -656,7 +670,8 @@ class Surface:
         place = checks.vector("point", point)
         refuse_far_row("point", place)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.closest_point(place)
+        naming = queries.naming
+        return named_hit(queries.closest_point(place), naming)
 
     def closest_points(
         self, points: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
@@ -684,7 +699,9 @@ class Surface:
         """
         places = checks.points("points", points)
         refuse_far("points", places)
-        return self._filtered(mask).closest_points(places, threads)
+        queries = self._filtered(mask)
+        naming = queries.naming
+        return named(queries.closest_points(places, threads), naming)
 
     # Inside
 

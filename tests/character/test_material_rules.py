@@ -368,15 +368,15 @@ class TestMaterials:
             parts = rng.integers(-1, 7, 400)
             triangles = rng.integers(-1, 20, 400)
             points = rng.uniform(-5, 45, (400, 3))
-            ids, materials = queries.triangles_at(parts, triangles, points)
+            found_of_each = queries.triangles_at(parts, triangles, points)
             for part, triangle, point, *found in zip(
-                parts.tolist(), triangles.tolist(), points.tolist(), ids.tolist(),
-                materials.tolist(), strict=True,
+                parts.tolist(), triangles.tolist(), points.tolist(),
+                *(values.tolist() for values in found_of_each), strict=True,
             ):  # fmt: skip
                 alone = queries.triangle_at(part, triangle, tuple(point))
-                assert tuple(found) == (alone if part >= 0 else (-1, 0))
+                assert tuple(found) == (alone if part >= 0 else (-1, 0, False))
             none = queries.triangles_at(parts[:0], triangles[:0], points[:0])
-            assert [len(values) for values in none] == [0, 0]
+            assert [len(values) for values in none] == [0, 0, 0]
 
     def test_a_part_that_comes_changes_numbers_but_no_names(self):
         ground = Ground([plain("mud")])

@@ -63,7 +63,7 @@ def make_ground():
     holes[5, 2] = True
     ground = Ground([HeightMap(np.arange(81.0).reshape(9, 9) % 7, holes=holes, border="open")])
     roof = TriangleMesh([(1, 9, 1), (1, 9, 5), (5, 9, 1)], [(0, 1, 2)])
-    ground.add(roof, layers=2)
+    ground.add(roof, layers=2, name="roof")
     ground.move(1, ((1, 0, 0), glm.quat()))
     ground.carve((4, 4), radius=2, depth=0.5)
     return ground
@@ -110,6 +110,7 @@ def test_a_ground_loads_with_all_it_holds():
     expected, loaded = make_ground(), Ground.load(GROUND)
     assert loaded.parts.keys() == expected.parts.keys()
     assert (loaded.version, loaded.layers_of(1)) == (expected.version, expected.layers_of(1))
+    assert loaded.part_names == {1: "roof"}
     x, z = np.mgrid[-1:9:0.5, -1:9:0.5]
     np.testing.assert_array_equal(loaded.height_at(x, z), expected.height_at(x, z))
 

@@ -176,6 +176,7 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "material_rules": lambda s: s.one_of(({}, {"ice": {"friction": 0.5}}, {0: {"speed": 2.0}})),
     "threads": lambda s: s.one_of((None, 1, 2, 5)),
     "layers": lambda s: s.one_of((1, 2, 0)),
+    "names": lambda s: s.one_of((None, ["lift"], ["lift", None])),
     "mask": lambda s: s.one_of((0xFFFF_FFFF, 1, 6, 0)),
     "two_sided": lambda s: s.one_of((True, False)),
     "copy": lambda s: s.one_of((True, False)),

@@ -199,7 +199,7 @@ def test_a_part_is_there_once():
         (2, KeyError, "key must be that of a part, got 2"),
         (-1, KeyError, "key must be that of a part, got -1"),
         (True, KeyError, "key must be that of a part, got True"),
-        ("0", TypeError, "key must be a whole number"),
+        ("0", KeyError, "name must be that of a part, got '0'"),
         (0.0, TypeError, "key must be a whole number"),
     ],
 )

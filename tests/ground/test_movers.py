@@ -95,7 +95,7 @@ def test_bad_times_of_a_move_change_nothing(seconds, error, tmp_path):
         (0, (1, 0, 0), TypeError, "key must be that of a TriangleMesh, got 0 of a HeightMap"),
         (7, (1, 0, 0), KeyError, "key must be that of a part, got 7"),
         (-1, (1, 0, 0), KeyError, "key must be that of a part, got -1"),
-        ("1", (1, 0, 0), TypeError, "key"),
+        ("1", (1, 0, 0), KeyError, "name must be that of a part, got '1'"),
         (True, (1, 0, 0), KeyError, "key must be that of a part, got True"),
     ],
 )

@@ -164,8 +164,8 @@ def test_a_report_of_a_part_that_has_gone_names_none():
     report = mover.ground_report()
     assert (report.triangle, report.part, report.material) == (-1, -1, 0)
     gone = np.zeros(1, np.int64), np.array([2 * 9 * 16 * 16 - 1]), np.zeros((1, 3))
-    ids, materials = queries_of(ground).triangles_at(*gone)
-    assert (ids.item(), materials.item()) == (-1, 0)
+    ids, materials, known = queries_of(ground).triangles_at(*gone)
+    assert (ids.item(), materials.item(), known.item()) == (-1, 0, False)
 
 
 def test_no_material_where_no_tile_is():
@@ -180,9 +180,10 @@ def test_no_material_where_no_tile_is():
     assert (report.triangle, report.part, report.material) == (-1, -1, 0)
     queries = queries_of(ground)
     points = np.array([(41.0, 0.0, 41.0), (31.0, 0.0, 31.0), (1.0, 0.0, 1.0)])
-    ids, materials = queries.triangles_at(np.zeros(3, np.int64), np.full(3, -1), points)
+    ids, materials, known = queries.triangles_at(np.zeros(3, np.int64), np.full(3, -1), points)
     assert ids.tolist() == [-1, -1, -1]
     assert materials.tolist() == [0, 2, 1]
+    assert known.tolist() == [False] * 3  # it would be told by id which tile each is of
 
 
 # Locks

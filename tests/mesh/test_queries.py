@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import HeightMap, Ray, RayHit, TriangleMesh
+from terrain_physics import ClosestPoint, HeightMap, Ray, RayHit, TriangleMesh
 from tests.helpers import meshes as mesh_cases
 from tests.helpers.meshes import MESHES
 from tests.oracles import mesh as oracle_mesh
@@ -158,7 +158,7 @@ def test_from_far_away(far):
 def test_one_point():
     mesh = TriangleMesh(*MESHES["one"])
     found = mesh.closest_point(glm.vec3(1, -2, 1))
-    assert found == (glm.vec3(1, 0, 1), 2.0, 0, 0)
+    assert found == ClosestPoint(glm.vec3(1, 0, 1), 2.0, 0)
     assert mesh.closest_point((4, 0, 0)).distance == 0.0
 
 

@@ -116,6 +116,7 @@ def things_to_keep() -> dict[str, object]:
     """Return what a game may pickle, by a name; PyGLM's vectors in single hits cannot be."""
     land = terrain_physics.HeightMap([[0, 1, 0], [1, 0, 1]])
     mesh = terrain_physics.TriangleMesh([(0, 0, 0), (0, 0, 4), (4, 0, 0)], [(0, 1, 2)])
+    named = terrain_physics.Ground([land], names=["land"])
     sphere, body = terrain_physics.Sphere((1, 1, 0.5), 1), terrain_physics.SphereCollider(0.5)
     mover = terrain_physics.CharacterMovement(land, body, position=(1, 2, 0.5))
     group = terrain_physics.CharacterGroup(land, body)
@@ -129,6 +130,8 @@ def things_to_keep() -> dict[str, object]:
         "triangles": land.triangles_in(terrain_physics.AABB((0, 0, 0), (1, 1, 1))),
         "hits": land.raycast_many([(0.5, 5, 0.5)], [(0, -1, 0)]),
         "contacts": land.contacts(sphere),
+        "named hits": named.raycast_many([(0.5, 5, 0.5)], [(0, -1, 0)]),
+        "named contacts": named.contacts(sphere),
         "blocks": land.blocks(),
         "arrays": land.to_mesh(),
         "result": mover.update(1 / 60),

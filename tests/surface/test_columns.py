@@ -14,6 +14,7 @@ from terrain_physics import (
 HEIGHTS = np.random.default_rng(2).uniform(0, 2, (7, 8))
 POINT = ("point_x", "point_y", "point_z")
 NORMAL = ("normal_x", "normal_y", "normal_z")
+NAMES = ("material_name", "part_name")
 
 
 def land():
@@ -34,27 +35,27 @@ def group():
 
 
 RESULTS = {
-    "RayHits": (rays, ("distance", *POINT, *NORMAL, "triangle", "material")),
+    "RayHits": (rays, ("distance", *POINT, *NORMAL, "triangle", "material", *NAMES)),
     "SweepHits": (
         lambda: land().sweep_many([(1, 9, 1, 1), (2, 9, 2, 0.5)], [(0, -9, 0)]),
-        ("fraction", "distance", *NORMAL, *POINT, "triangle", "material"),
+        ("fraction", "distance", *NORMAL, *POINT, "triangle", "material", *NAMES),
     ),
     "ClosestPoints": (
         lambda: land().closest_points([(1, 9, 1), (2, 2, 2)]),
-        (*POINT, "distance", "triangle", "material"),
+        (*POINT, "distance", "triangle", "material", *NAMES),
     ),
     "Contacts": (
         lambda: land().contacts([(2, 1, 2, 1), (4, 1, 4, 1)]),
         (
             "query", "triangle", "penetration_x", "penetration_y", "penetration_z", *NORMAL,
-            *POINT, "depth", "material",
+            *POINT, "depth", "material", *NAMES,
         ),
     ),
     "Contacts without materials": (
         lambda: TriangleMesh.box((1, 1, 1)).contacts([(0, 0, 0, 1)]),
         (
             "query", "triangle", "penetration_x", "penetration_y", "penetration_z", *NORMAL,
-            *POINT, "depth", "material",
+            *POINT, "depth", "material", *NAMES,
         ),
     ),
     "Triangles": (
@@ -66,7 +67,7 @@ RESULTS = {
     ),
     "MoveHits": (
         lambda: group()[1].blocked_by,
-        ("character", "triangle", *POINT, *NORMAL, "speed", "other", "material", "reason"),
+        ("character", "triangle", *POINT, *NORMAL, "speed", "other", "material", "reason", *NAMES),
     ),
     "GroupResult": (
         lambda: group()[1],

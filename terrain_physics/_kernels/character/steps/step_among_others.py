@@ -115,7 +115,9 @@ def step_among_others(
         )
     scene, ahead, rest = take_step(rules, start, pace, scene, ground, log)
     initial_velocity, is_on_character = encounter.initial_velocity, False
-    if is_among_others(crowd) and _must_repeat(others, start, ahead, pace.seconds > 0.0):
+    # A landing at the very end of an update leaves a step without time, which leads nowhere.
+    has_time = pace.seconds > 0.0
+    if has_time and is_among_others(crowd) and _must_repeat(others, start, ahead):
         scene, ahead, rest, initial_velocity = _repeat_step(
             others, initial_velocity, _Step(rules, start, pace), scene, ground, log, ahead, rest
         )
@@ -194,15 +196,12 @@ def _leads_off_ledge(others: Others, before: Motion, ahead: Motion) -> bool:
 
 
 @kernel(inline=True, no_refcount=True)
-def _must_repeat(others: Others, before: Motion, ahead: Motion, timed: bool) -> bool:
-    """Tell whether a step has led off a ledge by a push, or out of the half-planes.
-
-    A step after a landing at the very end of the update has no time: it leads nowhere.
-    """
-    if timed and _leads_off_ledge(others, before, ahead):
+def _must_repeat(others: Others, before: Motion, ahead: Motion) -> bool:
+    """Tell whether a step has led off a ledge by a push, or out of the half-planes."""
+    if _leads_off_ledge(others, before, ahead):
         return True
     x, z = _displacement_from(others.spot, ahead)
-    return timed and is_outside_half_planes(others.crowd, x, z)
+    return is_outside_half_planes(others.crowd, x, z)
 
 
 @kernel(noinline=True)
