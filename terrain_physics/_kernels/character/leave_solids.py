@@ -74,7 +74,7 @@ class _Around(NamedTuple):
     """The solid meshes around a center, and memory for their trees."""
 
     rows: Int64s  # (_MOST_SOLIDS,)
-    count: int
+    size: int
     found: Int64s  # (_MOST_SOLIDS,)
     stack: Int32s  # (STACK,)
     entries: Float32s  # (STACK,)
@@ -127,7 +127,7 @@ def _length_of_way(
             slant = dot(direction, normal)
             return along + extent_along(body, normal) / slant if slant > _LEAST_SLANT else np.inf
         row = int(around.found[0])
-        if not _is_among(around.rows, around.count, row):
+        if not _is_among(around.rows, around.size, row):
             return np.inf
         distance, normal = _face_ahead(ground, around, row, place, direction)
         along += distance + CONTACT_MARGIN
@@ -163,7 +163,7 @@ def _nearest_face(ground: GroundTable, around: _Around, k: int, center: Vec3) ->
 def _list_ways(ground: GroundTable, body: Body, around: _Around, center: Vec3, ways: Floats) -> int:
     """Write the ways out (_MOST_WAYS, 4), direction and length of each; return how many."""
     count = 0
-    for k in range(around.count):
+    for k in range(around.size):
         nearest = _nearest_face(ground, around, k, center)
         size = length(nearest)
         if size > 0.0:
@@ -209,7 +209,7 @@ def _is_barred(scene: Scene, ground: GroundTable, around: _Around, center: Vec3,
         if not is_front or not crosses((0.0, 0.0, 0.0), way, corners, normal):
             continue
         is_around = False
-        for i in range(around.count):
+        for i in range(around.size):
             is_around = is_around or rows[around.rows[i], NUMBER] == candidates[k, PART]
         if not is_around:
             return True
