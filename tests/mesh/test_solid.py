@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from terrain_physics import Boxes, Capsules, Ground, HeightMap, Ray, Sphere, TriangleMesh
+from terrain_physics._kernels.mesh.parts import FACED
+from terrain_physics.surface.surface import queries_of
 from tests.helpers.meshes import bumpy_sphere, torus
 from tests.helpers.threads import cut_finely
 from tests.oracles.winding import winding_numbers
@@ -382,3 +384,17 @@ def test_rays_sweeps_and_closest_points_are_those_of_a_skin():
     one, other = solid.sweep_many(balls, ways), skin.sweep_many(balls, ways)
     assert np.array_equal(one.fraction, other.fraction, equal_nan=True)
     assert np.array_equal(one.normal, other.normal, equal_nan=True)
+
+
+def test_tables_count_what_is_no_skin():
+    """Characters look for solid meshes only where there is one; rows come, go and are closed up."""
+    land, rng, keys = Ground([HeightMap(np.zeros((5, 5)))]), np.random.default_rng(0), []
+    for step in range(120):
+        if keys and rng.random() < (0.3 if step < 60 else 0.7):
+            land.remove(keys.pop(int(rng.integers(len(keys)))))
+        else:
+            keys.append(land.add(TriangleMesh.box((1, 1, 1), solid=bool(step % 3 == 0))))
+            land.move(keys[-1], shift(rng.uniform(0, 9, 3)))
+        solid = sum(land.parts[key].solid for key in keys)
+        with queries_of(land).reading() as arrays:
+            assert arrays.meshes[0, FACED] == solid

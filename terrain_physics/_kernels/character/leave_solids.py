@@ -221,9 +221,9 @@ def _fitted(scene: Scene, ground: GroundTable, end: Vec3) -> tuple[bool, Vec3]:
     """Return (whether a body fits where a way ends, or close to that; where)."""
     half_extents = scene.body.half_extents
     most = 2.0 * max(half_extents[0], half_extents[1], half_extents[2])
-    wide = add(half_extents, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
-    upper = add(end, add(wide, (0.0, most, 0.0)))
-    scene = gathered(scene, ground, end, subtract(end, wide), upper)
+    far = most + CONTACT_MARGIN
+    wide = add(half_extents, (far, far, far))
+    scene = gathered(scene, ground, end, subtract(end, wide), add(end, wide))
     touching, offset = list_contacts(scene, (0.0, 0.0, 0.0)), (0.0, 0.0, 0.0)
     if max(touching.depth, touching.overlap) > SLOP or is_buried(scene, offset):
         out = resolve(scene, offset, touching, _MOST_ROUNDS, SLOP, True)

@@ -143,7 +143,8 @@ def put_part(
     """
     if not is_new:
         take_leaf(boxes, links, table[row, LEAF])
-    table[0, FACED] += int(content[FACING] != SKIN) - int(table[row, FACING] != SKIN)
+        table[0, FACED] -= int(table[row, FACING] != SKIN)
+    table[0, FACED] += int(content[FACING] != SKIN)
     for k in range(MESH_ROW_SIZE):
         table[row, k] = content[k]
     frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
