@@ -29,6 +29,9 @@ from terrain_physics.geometry.enclosing_sphere import (
 )
 from terrain_physics.geometry.intersect_box import intersect_aabb_aabb as intersect_aabb_aabb
 from terrain_physics.geometry.intersect_box import intersect_aabb_sphere as intersect_aabb_sphere
+from terrain_physics.geometry.intersect_box import intersect_capsule_aabb as intersect_capsule_aabb
+from terrain_physics.geometry.intersect_box import intersect_capsule_obb as intersect_capsule_obb
+from terrain_physics.geometry.intersect_box import intersect_obb_aabb as intersect_obb_aabb
 from terrain_physics.geometry.intersect_box import intersect_obb_obb as intersect_obb_obb
 from terrain_physics.geometry.intersect_box import intersect_obb_sphere as intersect_obb_sphere
 from terrain_physics.geometry.intersect_round import (
@@ -39,6 +42,9 @@ from terrain_physics.geometry.intersect_round import (
 )
 from terrain_physics.geometry.intersect_round import (
     intersect_sphere_sphere as intersect_sphere_sphere,
+)
+from terrain_physics.geometry.intersect_triangle import (
+    intersect_aabb_triangle as intersect_aabb_triangle,
 )
 from terrain_physics.geometry.intersect_triangle import (
     intersect_capsule_triangle as intersect_capsule_triangle,
@@ -161,9 +167,13 @@ __all__ = [
     "intersect",
     "intersect_aabb_aabb",
     "intersect_aabb_sphere",
+    "intersect_aabb_triangle",
+    "intersect_capsule_aabb",
     "intersect_capsule_capsule",
+    "intersect_capsule_obb",
     "intersect_capsule_sphere",
     "intersect_capsule_triangle",
+    "intersect_obb_aabb",
     "intersect_obb_obb",
     "intersect_obb_sphere",
     "intersect_obb_triangle",

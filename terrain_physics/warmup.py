@@ -138,6 +138,7 @@ def _pairs() -> None:
         (box, sphere),
         (box, box),
         (capsule, sphere),
+        (capsule, box),
         (capsule, capsule),
     ):
         intersect(first, second)

@@ -5,12 +5,16 @@ gigabytes. A bad archive raises `zipfile.BadZipFile`, or an error of NumPy or zi
 """
 
 import io
+import struct
 import zipfile
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+_END = struct.Struct("<4s4xHHIIH")  # of an archive, without a comment
+_LOCAL = struct.Struct("<26xHH")  # of a member: the lengths of its name and of what follows that
+_END = struct.Struct("<4s16xH")  # of an archive: its mark, and the length of a comment
 _PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # those that unpack piece by piece
 
 
@@ -24,6 +28,21 @@ def members_of(file: BinaryIO, archive: zipfile.ZipFile) -> dict[str, zipfile.Zi
     if packed > file.seek(0, io.SEEK_END):
         raise zipfile.BadZipFile("more than the file")
     return members
+
+
+def refuse_other_bytes(file: BinaryIO, archive: zipfile.ZipFile) -> None:
+    """Refuse bytes before, between and after the members, which zipfile passes over."""
+    file.seek(-_END.size, io.SEEK_END)
+    if _END.unpack(file.read(_END.size)) != (b"PK\5\6", 0):
+        raise zipfile.BadZipFile("more after its end")
+    end = 0
+    for member in sorted(archive.infolist(), key=lambda each: each.header_offset):
+        if member.header_offset != end:
+            raise zipfile.BadZipFile("more than its members")
+        file.seek(end)
+        end += _LOCAL.size + sum(_LOCAL.unpack(file.read(_LOCAL.size))) + member.compress_size
+    if end != archive.start_dir:
+        raise zipfile.BadZipFile("more than its members")
 
 
 def content_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -49,6 +68,8 @@ def array_of(
         raise zipfile.BadZipFile("another array")
     # A product that would overflow is more than there is.
     count = int(np.prod(np.array(shape, dtype=object)))
+    if stream.tell() + count * found.itemsize != len(content):
+        raise zipfile.BadZipFile("more or less than the array")
     return np.frombuffer(content, found, count, stream.tell()).reshape(shape)
 
 

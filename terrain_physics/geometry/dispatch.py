@@ -8,6 +8,9 @@ from terrain_physics._support.checks import shorten
 from terrain_physics.geometry.intersect_box import (
     intersect_aabb_aabb,
     intersect_aabb_sphere,
+    intersect_capsule_aabb,
+    intersect_capsule_obb,
+    intersect_obb_aabb,
     intersect_obb_obb,
     intersect_obb_sphere,
 )
@@ -17,6 +20,7 @@ from terrain_physics.geometry.intersect_round import (
     intersect_sphere_sphere,
 )
 from terrain_physics.geometry.intersect_triangle import (
+    intersect_aabb_triangle,
     intersect_capsule_triangle,
     intersect_obb_triangle,
     intersect_sphere_triangle,
@@ -26,37 +30,19 @@ from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere, Triangle
 Shape = Sphere | AABB | OBB | Capsule | Triangle
 
 
-def _as_obb(aabb: AABB) -> OBB:
-    sides = [
-        (low, 0.5 * low + 0.5 * high, high)
-        for low, high in zip(aabb.lower64, aabb.upper64, strict=True)
-    ]
-    # Half extents reach from the rounded middle to the farther side, so that no touch is missed.
-    return OBB(
-        [middle for _, middle, _ in sides],
-        [max(middle - low, high - middle) for low, middle, high in sides],
-    )
-
-
-def _obb_aabb(first: OBB, second: AABB) -> glm.vec3 | None:
-    return intersect_obb_obb(first, _as_obb(second))
-
-
-def _aabb_triangle(first: AABB, second: Triangle, *, two_sided: bool) -> glm.vec3 | None:
-    return intersect_obb_triangle(_as_obb(first), second, two_sided=two_sided)
-
-
 _PAIRS: dict[tuple[type, type], Callable[..., glm.vec3 | None]] = {
     (Sphere, Sphere): intersect_sphere_sphere,
     (AABB, AABB): intersect_aabb_aabb,
     (AABB, Sphere): intersect_aabb_sphere,
     (OBB, Sphere): intersect_obb_sphere,
-    (OBB, AABB): _obb_aabb,
+    (OBB, AABB): intersect_obb_aabb,
     (OBB, OBB): intersect_obb_obb,
     (Capsule, Sphere): intersect_capsule_sphere,
+    (Capsule, AABB): intersect_capsule_aabb,
+    (Capsule, OBB): intersect_capsule_obb,
     (Capsule, Capsule): intersect_capsule_capsule,
     (Sphere, Triangle): intersect_sphere_triangle,
-    (AABB, Triangle): _aabb_triangle,
+    (AABB, Triangle): intersect_aabb_triangle,
     (OBB, Triangle): intersect_obb_triangle,
     (Capsule, Triangle): intersect_capsule_triangle,
 }
@@ -75,14 +61,14 @@ def _kind(name: str, shape: object) -> type:
 def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.vec3 | None:
     """Return the move that takes the first shape out of the second, by the function of their pair.
 
-    The pairs are Sphere-Sphere, AABB-AABB, AABB-Sphere, OBB-Sphere, OBB-AABB, OBB-OBB,
-    Capsule-Sphere and Capsule-Capsule, and Sphere, AABB, OBB and Capsule against a Triangle.
+    Every pair of Sphere, AABB, OBB and Capsule has one, and so has each of these with a Triangle.
     Two triangles have no penetration: `intersect_triangle_triangle` says whether they touch.
 
     Parameters
     ----------
     first, second : Sphere, AABB, OBB, Capsule or Triangle
-        In any order: if a pair is known only in reverse, its move is reversed.
+        In any order: `intersect_capsule_obb` is also the function of a box and a capsule, and its
+        move is reversed then.
     two_sided : bool, default False
         Against a triangle: take the shortest move, to either side. Otherwise the front of the
         triangle is solid. Other pairs ignore it.
@@ -92,12 +78,12 @@ def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.ve
     glm.vec3 or None
         Penetration of ``first`` in meters: add it and the shapes just touch. Zero when they
         already just touch, ``None`` when they are apart. For degenerate shapes see the function of
-        the pair. An AABB against an OBB or a triangle is treated as an OBB without rotation.
+        the pair.
 
     Raises
     ------
     TypeError
-        For anything but these shapes, and for pairs that are not listed.
+        For anything but these shapes, and for two triangles.
 
     Examples
     --------
@@ -112,11 +98,9 @@ def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.ve
     if turned:
         kinds = kinds[1], kinds[0]
         if kinds not in _PAIRS:
-            known = ", ".join(f"{one.__name__}-{other.__name__}" for one, other in _PAIRS)
-            instead = "; see intersect_triangle_triangle" if set(kinds) == {Triangle} else ""
             raise TypeError(
-                f"first and second must be one of the pairs {known}, either way round, "
-                f"got {kinds[1].__name__} and {kinds[0].__name__}{instead}"
+                "first and second must not both be a Triangle, as there is no penetration of two; "
+                "intersect_triangle_triangle says whether they touch"
             )
         first, second = second, first
     if kinds[1] is Triangle:

@@ -7,16 +7,8 @@ The first shape moves, and no shorter move separates them. Sizes and distances m
 from pyglm import glm
 
 from terrain_physics._kernels.geometry import solid_pairs
-from terrain_physics._support import checks
-from terrain_physics._support.checks import Floats3
-from terrain_physics.geometry.operands import as_move, sphere_floats
+from terrain_physics.geometry.operands import as_move, capsule_floats, sphere_floats
 from terrain_physics.geometry.shapes import Capsule, Sphere
-
-
-def _floats(name: str, shape: Capsule) -> tuple[Floats3, Floats3, float]:
-    """Return both ends of the axis, and the radius."""
-    checks.instance(name, shape, Capsule)
-    return shape.a64, shape.b64, shape.radius
 
 
 def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
@@ -76,7 +68,9 @@ def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | Non
     vec3( 0, 0.25, 0 )
     """
     return as_move(
-        *solid_pairs.capsule_sphere(*_floats("capsule", capsule), *sphere_floats("sphere", sphere))
+        *solid_pairs.capsule_sphere(
+            *capsule_floats("capsule", capsule), *sphere_floats("sphere", sphere)
+        )
     )
 
 
@@ -107,5 +101,7 @@ def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | Non
     vec3( 0, 0.25, 0 )
     """
     return as_move(
-        *solid_pairs.capsule_capsule(*_floats("first", first), *_floats("second", second))
+        *solid_pairs.capsule_capsule(
+            *capsule_floats("first", first), *capsule_floats("second", second)
+        )
     )

@@ -12,8 +12,8 @@ from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
 from terrain_physics._support import checks
-from terrain_physics.geometry.operands import as_move
-from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
+from terrain_physics.geometry.operands import as_move, as_obb
+from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere, Triangle
 
 _SPHERE, _OBB = CachedDispatch(sphere_triangle), CachedDispatch(obb_triangle)
 _CAPSULE = CachedDispatch(capsule_triangle)
@@ -133,6 +133,45 @@ def intersect_obb_triangle(
         np.empty((FACE_COUNT, 4)),
     )
     return as_move(touching, move)
+
+
+def intersect_aabb_triangle(
+    aabb: AABB, triangle: Triangle, *, two_sided: bool = False
+) -> glm.vec3 | None:
+    """Return the move that takes an axis-aligned box out of a triangle.
+
+    It is treated as an oriented box without rotation, by the rules of `intersect_obb_triangle`.
+
+    Parameters
+    ----------
+    aabb : AABB
+        In meters; may be a plate, a rod or a point.
+    triangle : Triangle
+        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point.
+    two_sided : bool, default False
+        Take the shortest move, to either side.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the box in meters, zero when they just touch; ``None`` when apart.
+
+    Raises
+    ------
+    TypeError
+        For anything other than these shapes.
+
+    See Also
+    --------
+    terrain_physics.rows.intersect_aabb_triangle : the same for arrays, in float64.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect_aabb_triangle(AABB((0, -0.25, 0), (2, 1.75, 2)), floor)
+    vec3( 0, 0.25, 0 )
+    """
+    return intersect_obb_triangle(as_obb("aabb", aabb), triangle, two_sided=two_sided)
 
 
 def intersect_capsule_triangle(

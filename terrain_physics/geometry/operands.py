@@ -1,10 +1,10 @@
-"""Helpers of the functions of pairs: a sphere as floats, and moves as vectors."""
+"""Helpers of the functions of pairs: shapes as floats, an AABB as an OBB, moves as vectors."""
 
 from pyglm import glm
 
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
-from terrain_physics.geometry.shapes import Sphere
+from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 
 _LARGEST = 3.4e38  # that float32 holds
 
@@ -26,3 +26,23 @@ def sphere_floats(name: str, shape: Sphere) -> tuple[Floats3, float]:
     """Return center and radius."""
     checks.instance(name, shape, Sphere)
     return shape.center64, shape.radius
+
+
+def capsule_floats(name: str, shape: Capsule) -> tuple[Floats3, Floats3, float]:
+    """Return both ends of the axis, and the radius."""
+    checks.instance(name, shape, Capsule)
+    return shape.a64, shape.b64, shape.radius
+
+
+def as_obb(name: str, shape: AABB) -> OBB:
+    """Return an axis-aligned box as an oriented one, which has all of its points."""
+    checks.instance(name, shape, AABB)
+    sides = [
+        (low, 0.5 * low + 0.5 * high, high)
+        for low, high in zip(shape.lower64, shape.upper64, strict=True)
+    ]
+    # Half extents reach from the rounded middle to the farther side, so that no touch is missed.
+    return OBB(
+        [middle for _, middle, _ in sides],
+        [max(middle - low, high - middle) for low, middle, high in sides],
+    )

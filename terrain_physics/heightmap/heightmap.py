@@ -190,6 +190,10 @@ class HeightMap(Surface):
         material_names: Sequence[str] | None = None,
         height_range: Sequence[float] | None = None,
         flip: Literal["rows", "columns", "both"] | None = None,
+        channel: str | None = None,
+        encoding: Literal["terrarium", "mapbox"] | None = None,
+        no_data: float | None = None,
+        key: str | None = None,
         shape: Sequence[int] | None = None,
         byte_order: Literal["little", "big"] = "little",
         mmap: bool = False,
@@ -199,10 +203,11 @@ class HeightMap(Surface):
         Parameters
         ----------
         path : path
-            ``.npy``, ``.r16`` or ``.raw`` (16 bit), ``.hgt`` or ``.hgt.gz``, ``.asc``, ``.dds``
-            (one channel, not compressed), ``.png`` (8 or 16 bit gray) or ``.tif``/``.tiff`` (one
-            channel). The last two need the extra ``images``. ``.ground`` holds all of a map:
-            options must be the defaults.
+            ``.npy`` or ``.npz``, ``.r16`` or ``.raw`` (16 bit), ``.r32`` (floats), ``.hgt`` or
+            ``.hgt.gz``, ``.asc``, ``.txt`` or ``.csv`` (a row of numbers in each line), ``.dds``
+            (one channel, not compressed), ``.png`` or ``.bmp`` (gray, or see ``channel``), ``.exr``
+            (the same, with the extra ``exr``), ``.tif`` or ``.tiff`` (one channel, with the extra
+            ``images``). ``.ground`` holds all of a map: options must be the defaults.
         cell_size : float or (float, float), optional
             As for `HeightMap`. Default: that of a GeoTIFF or an ``.asc`` file in meters; else 1.
         origin : three numbers, optional
@@ -220,11 +225,21 @@ class HeightMap(Surface):
         flip : {"rows", "columns", "both"}, optional
             Reverse the order of the rows, the columns or both. Row 0, the top of a picture, has the
             least z: its north is -Z unless the rows are reversed.
+        channel : {"red", "green", "blue", "alpha", "gray"} or str, optional
+            The channel that holds the heights of a ``.png``, ``.bmp`` or ``.exr`` (of which others
+            have their own names), whatever the others and alpha are. Default: red, green and blue
+            must be equal, and alpha is either opaque or 0, which is a hole.
+        encoding : {"terrarium", "mapbox"}, optional
+            How the red, green and blue of an elevation tile, a ``.png``, are meters.
+        no_data : float, optional
+            The number that means "no data", besides what the file says itself: holes.
+        key : str, optional
+            Which array of an ``.npz`` file that holds several.
         shape : (int, int), optional
-            Rows and columns of an ``.r16``, ``.raw``, ``.hgt`` or ``.hgt.gz`` file that is not
-            square.
+            Rows and columns of an ``.r16``, ``.raw``, ``.r32``, ``.hgt`` or ``.hgt.gz`` file that
+            is not square.
         byte_order : {"little", "big"}
-            The byte order of an ``.r16`` or ``.raw`` file.
+            The byte order of an ``.r16``, ``.raw`` or ``.r32`` file.
         mmap : bool, default False
             Map a ``.npy`` file of float32 into memory instead of reading it. Edits copy the pages
             that they change, and the file stays as it is. The file must not change meanwhile: if
@@ -237,17 +252,19 @@ class HeightMap(Surface):
         Raises
         ------
         FileNotFoundError, ValueError
-            The message names the file and what is wrong with it. A ``.ground`` file unpacks to at
-            most 2 GiB.
+            The message names the file and what is wrong with it. Heights of 1e38 m and more, and
+            -32768 in 16 bits, are no heights: ``no_data`` makes holes of them. A ``.ground`` file
+            unpacks to at most 2 GiB.
         ImportError
-            If the file is a picture and Pillow is missing; the message names the extra to install.
+            If the library that reads the file is missing; the message names the extra to install.
 
         Warns
         -----
         UserWarning
             If the cell size of a file is not in meters, and so not used; if its own origin is so
-            far off that float32 vectors are coarse there; and if the numbers of a 16-bit ``.png``
-            are taken as meters, because neither ``height_range`` nor ``height_scale`` is given.
+            far off that float32 vectors are coarse there; and if the numbers of a ``.png`` or
+            ``.bmp`` are taken as meters, because neither ``height_range`` nor ``height_scale`` is
+            given.
         """
         options: dict[str, Any] = {
             "cell_size": cell_size,
@@ -263,6 +280,10 @@ class HeightMap(Surface):
         file_options: dict[str, Any] = {
             "height_range": height_range,
             "flip": flip,
+            "channel": channel,
+            "encoding": encoding,
+            "no_data": no_data,
+            "key": key,
             "shape": shape,
             "byte_order": byte_order,
             "mmap": mmap,
@@ -276,17 +297,18 @@ class HeightMap(Surface):
             terrain = cls.__new__(cls)
             terrain._adopt(storage)  # noqa: SLF001
             return terrain
-        heights, placement = load_placed(path, **file_options)
+        found = load_placed(path, **file_options)
+        heights = found.heights
         options["cell_size"], options["origin"] = placed(
-            file_name(path), placement, cell_size, origin
+            file_name(path), found.placement, cell_size, origin
         )
         if heights.dtype == np.float32 and cls.__init__ is HeightMap.__init__:
             terrain = cls(heights, **options, copy=False)
             terrain._storage.own_heights()
         else:
             terrain = cls(heights, **options)
-        if terrain.height_scale == 1.0 and height_range is None:
-            warn_of_numbers(path, heights)
+        if terrain.height_scale == 1.0:
+            warn_of_numbers(path, found)
         return terrain
 
     @classmethod

@@ -19,6 +19,17 @@ def moved(
     refuse_far_row(name, [*linear.ravel().tolist(), *translation])
     if np.linalg.matrix_rank(linear) < 3:
         raise ValueError(f"{name} must be invertible, got {checks.shorten(linear.tolist())}")
+    return _mapped(linear, np.array(translation), vertices, faces)
+
+
+def displaced(matrix: Floats, vertices: Floats, faces: Int64s) -> tuple[Floats, Int32s | Int64s]:
+    """Return the same for a matrix (4, 4) of another program, which may flatten."""
+    return _mapped(matrix[:3, :3], matrix[:3, 3], vertices, faces)
+
+
+def _mapped(
+    linear: Floats, translation: Floats, vertices: Floats, faces: Int32s | Int64s
+) -> tuple[Floats, Int32s | Int64s]:
     x, y, z = (vertices[:, [axis]] for axis in range(3))
     # No product of matrices: it may fuse additions, which gives other bits on other processors.
     places = x * linear[:, 0] + y * linear[:, 1] + z * linear[:, 2] + translation
@@ -26,7 +37,9 @@ def moved(
     return places, faces[:, [0, 2, 1]] if mirrors else faces
 
 
-def joined(meshes: Sequence[tuple[Floats, Int32s]]) -> tuple[Floats, Int32s]:
+def joined(
+    meshes: Sequence[tuple[Floats, Int32s | Int64s]],
+) -> tuple[Floats, Int32s | Int64s]:
     """Return the vertices and the faces of all, in order."""
     firsts = np.cumsum([0] + [len(vertices) for vertices, _ in meshes[:-1]], dtype=np.int32)
     faces = [rows + first for (_, rows), first in zip(meshes, firsts, strict=True)]

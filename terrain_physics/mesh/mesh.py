@@ -13,6 +13,7 @@ from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
+from terrain_physics._support.files import file_name
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh import solids
@@ -25,11 +26,12 @@ from terrain_physics.mesh.checks import (
     vertices_and_faces,
 )
 from terrain_physics.mesh.closed import refuse_open
+from terrain_physics.mesh.models import is_model, model_triangles
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
-from terrain_physics.surface.axes import Axes
+from terrain_physics.surface.axes import Axes, frame_of
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -132,26 +134,61 @@ class TriangleMesh(Surface):
         self._storage, self._queries = storage, MeshQueries(storage)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return a mesh that `save` wrote: equal answers, to the last bit.
+    def load(
+        cls, path: str | os.PathLike[str], *, axes: Axes = "y-up", solid: bool = False
+    ) -> Self:
+        """Return a mesh that `save` wrote, to the last bit, or the triangles of a model.
 
         Parameters
         ----------
         path : path
-            The file.
+            A ``.ground`` file; or a model that trimesh reads: ``.glb``, ``.gltf``, ``.obj``,
+            ``.ply``, ``.stl`` or ``.off``. All meshes of a model are taken, each where its scene
+            has it, and no textures, colors, lines, points, skins and animations. Units stay as they
+            are: glTF has meters, others do not say. `transformed` scales.
+        axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+            Those of a model, as for `TriangleMesh`: glTF has +Y up, and many ``.stl`` and ``.ply``
+            files +Z.
+        solid : bool, default False
+            Whether a model is solid, as for `TriangleMesh`; a saved mesh is if it was.
+
+        Returns
+        -------
+        TriangleMesh
 
         Raises
         ------
         FileNotFoundError, ValueError
-            If there is none, if it is damaged or holds something else, and for more than 2 GiB
-            unpacked, before that is read; the message names the file.
+            If there is none, if it is damaged or holds something else, a model without triangles
+            for example, and for more than 2 GiB unpacked, before that is read; the message names
+            the file.
+        ImportError
+            For a model, if trimesh is missing.
         """
+        if is_model(path):
+            return cls._of_model(path, axes, solid=solid)
+        for rule, given, default in (
+            ("axes are those of models", axes, "y-up"),
+            ("solid is for models", solid, False),
+        ):
+            if given != default:
+                told = f"{rule}, and must be left out for a saved mesh"
+                raise ValueError(f"{file_name(path)}: {told}, got {checks.shorten(given)}")
         (part,), _ = load_parts(path, KIND)
         with damaged_otherwise(path):
             storage = loaded_mesh(part)._storage  # noqa: SLF001 of its own kind
         mesh = cls.__new__(cls)
         mesh._adopt(storage)  # noqa: SLF001
         return mesh
+
+    @classmethod
+    def _of_model(cls, path: str | os.PathLike[str], axes: Axes, *, solid: bool) -> Self:
+        frame_of(axes)
+        vertices, faces = model_triangles(path)
+        try:
+            return cls(vertices, faces, axes=axes, solid=solid)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{file_name(path)}: {error}") from error
 
     # Constructors
 

@@ -20,7 +20,7 @@ from terrain_physics._kernels.character.state.layout import FORMAT as STATE_FORM
 from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
-from terrain_physics._support.archives import array_of, members_of
+from terrain_physics._support.archives import array_of, members_of, refuse_other_bytes
 from terrain_physics._support.files import checked_size, file_name, written_whole
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
@@ -290,6 +290,7 @@ _VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 def _members_of(name: str, file: BinaryIO, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Return the members of a file; raise any error if there are others than it must have."""
     found = members_of(file, archive)
+    refuse_other_bytes(file, archive)
     members = {name.removesuffix(".npy"): member for name, member in found.items()}
     if members.keys() != _NUMBER_TYPES.keys() or len(found) != len(members):
         raise zipfile.BadZipFile

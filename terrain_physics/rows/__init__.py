@@ -12,6 +12,9 @@ from terrain_physics.rows.enclosing_sphere import smallest_enclosing_sphere
 from terrain_physics.rows.intersect_box import (
     intersect_aabb_aabb,
     intersect_aabb_sphere,
+    intersect_capsule_aabb,
+    intersect_capsule_obb,
+    intersect_obb_aabb,
     intersect_obb_obb,
     intersect_obb_sphere,
 )
@@ -21,6 +24,7 @@ from terrain_physics.rows.intersect_round import (
     intersect_sphere_sphere,
 )
 from terrain_physics.rows.intersect_triangle import (
+    intersect_aabb_triangle,
     intersect_capsule_triangle,
     intersect_obb_triangle,
     intersect_sphere_triangle,
@@ -49,9 +53,13 @@ __all__ = [
     "crossing_segment",
     "intersect_aabb_aabb",
     "intersect_aabb_sphere",
+    "intersect_aabb_triangle",
+    "intersect_capsule_aabb",
     "intersect_capsule_capsule",
+    "intersect_capsule_obb",
     "intersect_capsule_sphere",
     "intersect_capsule_triangle",
+    "intersect_obb_aabb",
     "intersect_obb_obb",
     "intersect_obb_sphere",
     "intersect_obb_triangle",

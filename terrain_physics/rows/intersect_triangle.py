@@ -11,6 +11,8 @@ from terrain_physics._kernels.geometry.triangle_rows import (
 )
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
+from terrain_physics._support.checks import Rows
+from terrain_physics.rows.boxes import as_obbs
 
 
 def intersect_sphere_triangle(spheres: Any, triangles: Any, *, two_sided: bool = False) -> Floats:
@@ -87,12 +89,50 @@ def intersect_obb_triangle(
     >>> intersect_obb_triangle([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    boxes = checks.obbs("", centers, half_extents, rotations)
+    return _of_boxes(checks.obbs("", centers, half_extents, rotations), triangles, two_sided)
+
+
+def _of_boxes(boxes: Rows, triangles: Any, two_sided: Any) -> Floats:
+    """Return the penetrations of oriented boxes, given by center, half extents and rotation."""
     triangle_rows = checks.triangles("triangles", triangles)
     out = np.empty((checks.common_length(**boxes, triangles=triangle_rows), 3))
     middles, half, turns = boxes.values()
     obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
+
+
+def intersect_aabb_triangle(
+    lowers: Any, uppers: Any, triangles: Any, *, two_sided: bool = False
+) -> Floats:
+    """Return the penetrations of n axis-aligned boxes, each against the triangle in the same row.
+
+    Parameters
+    ----------
+    lowers, uppers : array_like, shape (n, 3) or (1, 3)
+        Corners in meters, lower <= upper.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters, counter-clockwise seen from the front.
+    two_sided : bool, default False
+        As in `terrain_physics.intersect_aabb_triangle`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Penetrations in meters, by the rules of `terrain_physics.intersect_aabb_triangle`; NaN
+        where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, inverted boxes and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_aabb_triangle([(0, -0.25, 0)], [(2, 1.75, 2)], floor)
+    array([[0.  , 0.25, 0.  ]])
+    """
+    return _of_boxes(as_obbs(lowers, uppers), triangles, two_sided)
 
 
 def intersect_capsule_triangle(capsules: Any, triangles: Any, *, two_sided: bool = False) -> Floats:

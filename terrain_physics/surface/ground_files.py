@@ -11,8 +11,8 @@ A file is a zip archive. ``ground.json``, which is stored uncompressed, describe
   and the data of each of the ``parts`` that move, carry or let through (see ``ground/movers.py``);
   and the ``names`` of the parts that have one, by their keys.
 
-The arrays of part k are members named ``k.NAME.npy``. A file is checked against limits before
-memory is reserved for it, and a ground beyond the limits is not saved.
+The arrays of part k are members named ``k.NAME.npy``; a file holds nothing else. It is checked
+against limits before memory is reserved for it, and a ground beyond the limits is not saved.
 """
 
 import json
@@ -32,6 +32,7 @@ from terrain_physics._support.archives import (
     array_of,
     content_of,
     members_of,
+    refuse_other_bytes,
     write_array,
     write_member,
 )
@@ -176,6 +177,7 @@ class _RefusedError(ValueError):
 def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]:
     with damaged_otherwise(name), zipfile.ZipFile(file) as archive:
         members = members_of(file, archive)
+        refuse_other_bytes(file, archive)
         about = members.pop(_HEADER)
         sizes = [max(member.file_size - _MOST_ABOUT_ARRAY, 0) for member in members.values()]
         _refuse_more(name, _ABOUT, about.file_size, MOST_HEADER_BYTES)

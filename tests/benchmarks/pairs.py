@@ -46,7 +46,8 @@ def _random(rng: np.random.Generator, count: int) -> dict[str, Callable[[], Rows
 
 PAIRS = (
     "sphere_sphere", "aabb_aabb", "aabb_sphere", "obb_sphere", "obb_obb", "capsule_sphere",
-    "capsule_capsule", "sphere_triangle", "obb_triangle", "capsule_triangle",
+    "capsule_capsule", "capsule_aabb", "capsule_obb", "sphere_triangle", "obb_triangle",
+    "capsule_triangle",
 )  # fmt: skip
 
 

@@ -1,12 +1,11 @@
 """Pages are what people copy: their code runs, and prints what stands below it."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.pages import DOCS, PAGES, ROOT, blocks, run
+from tests.helpers.pages import DOCS, PAGES, blocks, run
 
 PAGES_WITH_CODE = [
     page
@@ -18,15 +17,6 @@ RECIPES = [page for page in sorted((DOCS / "cookbook").glob("*.md")) if page.ste
 
 def name_of(page: Path) -> str:
     return page.relative_to(DOCS).with_suffix("").as_posix()
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder to work in, with the land that pages read."""
-    (tmp_path / "assets").mkdir()
-    shutil.copy(ROOT / "assets" / "land.png", tmp_path / "assets")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=name_of)

@@ -42,8 +42,11 @@ CASES = {
     "aabb_sphere": {**corners(), **balls()},
     "obb_sphere": {**boxes(), **balls()},
     "obb_obb": {**boxes(), **others(boxes())},
+    "obb_aabb": {**boxes(), **corners()},
     "capsule_sphere": {**capsules(), **balls()},
     "capsule_capsule": {**capsules(), **others(capsules())},
+    "capsule_aabb": {**capsules(), **corners()},
+    "capsule_obb": {**capsules(), **boxes()},
 }
 each_pair = pytest.mark.parametrize("pair", CASES)
 each_array = pytest.mark.parametrize(

@@ -16,8 +16,11 @@ from terrain_physics import (
     Sphere,
     intersect_aabb_aabb,
     intersect_aabb_sphere,
+    intersect_capsule_aabb,
     intersect_capsule_capsule,
+    intersect_capsule_obb,
     intersect_capsule_sphere,
+    intersect_obb_aabb,
     intersect_obb_sphere,
     intersect_sphere_sphere,
 )
@@ -261,6 +264,7 @@ def test_capsules_by_hand(first, second, push):
 BALL, ROUND = Sphere((0.25, 0.5, 0), 1), Capsule((0, 0.25, 0), (1, 2, 3), 0.5)
 CUBE = AABB((-1, -1, -1), (1, 1, 1))
 TURNED = OBB((0, 1, 0), (1, 1, 1), glm.quat(glm.vec3(0.3, 0.4, 0)))
+LEVEL = OBB((0.25, 1.5, 0), (1, 2, 1))
 FAR = Sphere((9, 9, 9), 1)
 
 
@@ -290,6 +294,9 @@ def rows_of(shape: object) -> list[object]:
         (intersect_obb_sphere, tp.rows.intersect_obb_sphere, TURNED, BALL),
         (intersect_capsule_sphere, tp.rows.intersect_capsule_sphere, ROUND, BALL),
         (intersect_capsule_capsule, tp.rows.intersect_capsule_capsule, ROUND, ROUND),
+        (intersect_capsule_aabb, tp.rows.intersect_capsule_aabb, ROUND, CUBE),
+        (intersect_capsule_obb, tp.rows.intersect_capsule_obb, ROUND, TURNED),
+        (intersect_obb_aabb, tp.rows.intersect_obb_aabb, LEVEL, CUBE),
     ],
 )
 def test_one_pair_is_a_row_rounded(one, many, first, second):
@@ -312,5 +319,6 @@ def test_never_minus_zero():
         rows,
         box_rows,
         tp.rows.intersect_capsule_sphere(np.zeros((1, 7)), np.zeros((1, 4))),
+        tp.rows.intersect_capsule_aabb(np.zeros((1, 7)), np.zeros((1, 3)), np.ones((1, 3))),
     ):
         assert not np.signbit(values[values == 0.0]).any()

@@ -41,6 +41,12 @@ PENETRATIONS: list[Callable[[float], Array]] = [
     lambda s: rows.intersect_obb_obb(
         s * POINTS, s * HALF, TURN, s * OTHERS, s * MORE_HALF, np.eye(3)[np.newaxis]
     ),
+    lambda s: rows.intersect_obb_aabb(
+        s * POINTS, s * HALF, TURN, s * (OTHERS - MORE_HALF), s * (OTHERS + MORE_HALF)
+    ),
+    lambda s: rows.intersect_capsule_aabb(s * CAPSULES, s * LOWERS, s * UPPERS),
+    lambda s: rows.intersect_capsule_obb(s * CAPSULES, s * OTHERS, s * MORE_HALF, TURN),
+    lambda s: rows.intersect_aabb_triangle(s * LOWERS, s * UPPERS, s * TRIANGLES),
     lambda s: rows.intersect_sphere_triangle(s * BALLS, s * TRIANGLES),
     lambda s: rows.intersect_obb_triangle(s * POINTS, s * HALF, TURN, s * TRIANGLES),
     lambda s: rows.intersect_capsule_triangle(s * CAPSULES, s * TRIANGLES),

@@ -241,6 +241,52 @@ def test_damaged_files_are_refused_by_name(name, tmp_path):
     assert refusal(content, tmp_path) == "file must be a saved ground, undamaged"
 
 
+def with_bytes_between(content):
+    """Return the archive with bytes between two members, and a directory that knows of them."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        second = archive.infolist()[1].header_offset
+        start = archive.start_dir
+    data = bytearray(content[:second] + b"more" + content[second:])
+    place = start + 4
+    while data[place : place + 4] == b"PK\1\2":
+        (offset,) = struct.unpack_from("<I", data, place + 42)
+        struct.pack_into("<I", data, place + 42, offset + 4 * (offset >= second))
+        place += 46 + sum(struct.unpack_from("<HHH", data, place + 28))
+    struct.pack_into("<I", data, place + 16, start + 4)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", [Ground, HeightMap, TriangleMesh])
+def test_bytes_beside_the_archive_are_refused(tmp_path, kind):
+    ground = GROUND if kind is Ground else GROUND.parts[0 if kind is HeightMap else 1]
+    content = content_of(ground, tmp_path)
+    commented = io.BytesIO(content)
+    with zipfile.ZipFile(commented, "a") as archive:
+        archive.comment = b"more"
+    beside = {
+        "after": content + b"\0",
+        "a comment": commented.getvalue(),
+        "before": b"\0" + content,
+        "between": with_bytes_between(content),
+        "twice": content + content,
+    }
+    for name, changed in beside.items():
+        with zipfile.ZipFile(io.BytesIO(changed)) as archive:
+            assert archive.testzip() is None, name  # Python takes it
+        assert refusal(changed, tmp_path, kind) == "file must be a saved ground, undamaged", name
+    path = tmp_path / "again.ground"
+    path.write_bytes(with_members(content, len))
+    assert type(kind.load(path)) is kind
+
+
+def test_an_array_has_no_bytes_after_its_end(tmp_path):
+    content = with_members(
+        content_of(GROUND, tmp_path),
+        lambda members: members.update({"1.order.npy": members["1.order.npy"] + b"\0"}),
+    )
+    assert refusal(content, tmp_path) == "file must be a saved ground, undamaged"
+
+
 def test_files_cut_and_flipped_are_loaded_or_refused(tmp_path):
     content, path = content_of(GROUND, tmp_path), tmp_path / "damaged.ground"
     for seed in range(300):

@@ -73,6 +73,8 @@ def test_npy_is_mapped(tmp_path):
     assert path.read_bytes() == before
     with pytest.raises(ValueError, match=r"flip needs a copy, use mmap=False, got flip='rows'"):
         HeightMap.load(path, mmap=True, flip="rows")
+    with pytest.raises(ValueError, match=r"no_data needs a copy, use mmap=False, got no_data=2"):
+        HeightMap.load(path, mmap=True, no_data=2)
     with pytest.raises(TypeError, match="mmap must be a bool, got 'no'"):
         HeightMap.load(path, mmap="no")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"HeightMap\.load\(\) got an unexpected .* 'max_height'"):
@@ -139,6 +141,34 @@ def test_npy_of_every_format_version(put, version):
     same(load_heights(put("a.npy", buffer.getvalue())), RAMP, np.uint16)
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_npz_of_one_array_and_of_several(tmp_path, save):
+    path = tmp_path / "a.npz"
+    save(path, heights=RAMP)
+    same(load_heights(path), RAMP, np.uint16)
+    same(load_heights(path, key="heights"), RAMP, np.uint16)
+    floats = np.asfortranarray(RAMP * 0.1)
+    save(path, RAMP, floats=floats, line=np.arange(9), pickled=np.array({}, object))
+    same(load_heights(path, key="floats", flip="both"), floats[::-1, ::-1], np.float64)
+    same(load_heights(path, key="arr_0"), RAMP, np.uint16)
+    with pytest.raises(
+        ValueError,
+        match=r"a.npz: must hold one array, or be given its key, got 'floats', 'line', 'pickled'",
+    ):
+        load_heights(path)
+    with pytest.raises(ValueError, match=r"key must be that of an array in it, .* got 'height'"):
+        load_heights(path, key="height")
+    with pytest.raises(ValueError, match=r"a.npz: must be two-dimensional"):
+        load_heights(path, key="line")
+    with pytest.raises(ValueError, match=r"a.npz: must hold integers or floats"):
+        load_heights(path, key="pickled")
+    save(path)
+    with pytest.raises(ValueError, match="must hold one array, or be given its key, got none"):
+        load_heights(path)
+    with pytest.raises(ValueError, match=r"mmap is for \.npy files, got \.npz"):
+        load_heights(path, mmap=True)
+
+
 def test_npy_header_as_other_programs_write_it(put):
     text = '{"shape":(2,3),"descr":"<f4","fortran_order":False}'
     content = npy_header(text) + struct.pack("<6f", *range(6))
@@ -146,7 +176,7 @@ def test_npy_header_as_other_programs_write_it(put):
 
 
 def test_npy_extremes_survive(put):
-    heights = np.array([[np.finfo(float).max, 5e-324], [-0.0, np.nan]])
+    heights = np.array([[np.nextafter(1e38, 0), 5e-324], [-0.0, np.nan]])
     same(load_heights(put("a.npy", npy_bytes(heights))), heights, np.float64)
 
 
@@ -162,6 +192,19 @@ def test_raw_oblong_big_endian(put):
     loaded = load_heights(path, shape=(2, 3), byte_order="big")
     same(loaded, [[0, 1, 2], [256, 65534, 65535]], np.uint16)
     same(load_heights(path, shape=[3, 2], byte_order="big"), loaded.reshape(3, 2), "u2")
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_raw_floats(put, order):
+    heights = np.array([[1.1, np.nan, -3e37], [5e-324, 1e-45, 0.0]], np.float32)
+    path = put("a.r32", heights.astype("<f4" if order == "little" else ">f4").tobytes())
+    same(load_heights(path, shape=(2, 3), byte_order=order), heights, np.float32)
+    square = put("b.R32", heights[:, :2].tobytes())
+    same(load_heights(square, flip="rows"), heights[::-1, :2], np.float32)
+    with pytest.raises(ValueError, match=r"a.r32: must be a square of 32-bit heights, .* got 24 b"):
+        load_heights(path)
+    with pytest.raises(ValueError, match=r"a.r32: shape \(2, 2\) must have 16 bytes, got 24"):
+        load_heights(path, shape=(2, 2))
 
 
 def test_hgt_voids_are_holes(put):
@@ -212,14 +255,16 @@ def test_png_written_by_pillow_keeps_all_65536_values(put, tmp_path):
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("deflate", [False, True])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16, np.float32])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int16, np.int32, np.float32])
 def test_tiff_written_by_hand(put, order, big, deflate, dtype):
     heights = (RAMP * (0.37 if dtype == np.float32 else 1)).astype(dtype)
+    if heights.dtype.str[1:] in {"u4", "i4"}:
+        heights = (heights.astype(np.int64) * 67_511 - 1).astype(dtype)  # all 32 bits
     path = put("a.tiff", tiff_bytes(heights, order=order, big=big, deflate=deflate))
     if order == ">" and big:
         with pytest.raises(ValueError, match="must start as a TIFF file, got b'MM"):
             load_heights(path)
-    elif order == ">" and deflate and heights.dtype.kind != "u":
+    elif order == ">" and (dtype == np.uint32 or (deflate and heights.dtype.kind != "u")):
         with pytest.raises(ValueError, match="must be little-endian, got big"):
             load_heights(path)
     else:
@@ -236,15 +281,22 @@ def test_tiff_written_by_pillow(tmp_path, compression, dtype):
 
 @pytest.mark.parametrize(
     ("dtype", "text"),
-    [(np.float32, b"-3.4028234663852886e+38"), (np.int16, b"-32768"), (np.uint16, b" 3 ")],
+    [
+        (np.float32, b"-3.4028234663852886e+38"),
+        (np.int16, b"-32768"),
+        (np.uint16, b" 3 "),
+        (np.int32, b"-2147483647"),
+        (np.uint32, b"4294967295"),
+    ],
 )
 def test_tiff_no_data_is_a_hole(put, dtype, text):
     heights = RAMP.astype(dtype)
     heights[1, 2] = dtype(float(text))
-    expected = heights.astype(np.float32)
+    kind = np.float32 if dtype in {np.float32, np.int16, np.uint16} else np.float64
+    expected = heights.astype(kind)
     expected[heights == heights[1, 2]] = np.nan
     content = tiff_bytes(heights, changes=[(42113, 2, len(text) + 1, text + b"\0")])
-    same(load_heights(put("a.tif", content)), expected, np.float32)
+    same(load_heights(put("a.tif", content)), expected, kind)
 
 
 def test_nan_is_a_hole_and_infinity_is_refused(put):
@@ -255,6 +307,75 @@ def test_nan_is_a_hole_and_infinity_is_refused(put):
     for name, content in (("a.npy", npy_bytes(heights)), ("a.tif", tiff_bytes(heights))):
         with pytest.raises(ValueError, match=rf"{name}: heights must be finite.* at \[1, 0\]"):
             load_heights(put(name, content))
+
+
+@pytest.mark.parametrize("dtype", [">i2", "<i2", "<f2", "<f4", ">f4", "f8", "u1", "i8"])
+def test_no_data_is_a_hole(put, dtype):
+    heights = np.array([[1, 7, 3], [7, 5, 6]], dtype)
+    expected = np.where(heights == 7, np.nan, heights.astype(np.float64))
+    loaded = load_heights(put("a.npy", npy_bytes(heights)), no_data=7)
+    kind = np.dtype(dtype) if heights.dtype.kind == "f" else np.dtype("f4")
+    kind = np.dtype("f8") if dtype == "i8" else kind.newbyteorder("=")
+    same(loaded, expected, kind)
+    same(load_heights(put("a.npy", npy_bytes(heights)), no_data=7.5), heights.astype(kind), kind)
+
+
+def test_no_data_is_compared_before_the_range_and_beside_the_tag(put):
+    heights = np.array([[0, 9], [9, 65535]], np.uint16)
+    path = put("a.tif", tiff_bytes(heights, changes=[(42113, 2, 2, b"9\0")]))
+    expected = [[np.nan, np.nan], [np.nan, 2]]
+    same(load_heights(path, height_range=(1, 2), no_data=0), expected, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "names"),
+    [
+        (-3.4028234663852886e38, np.float32, ("a.npy", "a.tif", "a.r32", "a.npz")),
+        (1.7014118346046923e38, np.float32, ("a.tif",)),
+        (1e38, np.float64, ("a.npy",)),
+        (-1e300, np.float64, ("a.npz",)),
+    ],
+)
+def test_numbers_beyond_all_heights_are_no_ground(put, tmp_path, value, dtype, names):
+    for name in names:
+        refused_and_holes_by_option(put, tmp_path, name, value, dtype)
+
+
+def refused_and_holes_by_option(put, tmp_path, name, value, dtype):
+    heights = np.array([[1, 2], [value, 4]], dtype)
+    contents = {"a.npy": npy_bytes(heights), "a.r32": heights.tobytes()}
+    if name == "a.npz":
+        np.savez(tmp_path / name, heights)
+    else:
+        put(name, contents[name] if name in contents else tiff_bytes(heights))
+    with pytest.raises(
+        ValueError, match=rf"{name}: heights must be below 1e\+38 m .* at \[1, 0\]\. Pass no_data="
+    ) as caught:
+        load_heights(tmp_path / name)
+    named = float(str(caught.value).partition("Pass no_data=")[2].split()[0])
+    for option in {value, named}:
+        same(load_heights(tmp_path / name, no_data=option), [[1, 2], [np.nan, 4]], dtype)
+    assert np.isnan(HeightMap.load(tmp_path / name, no_data=named)[1, 0])
+
+
+def test_infinity_may_be_no_data(put):
+    heights = np.array([[1, 2], [np.inf, 4]], np.float32)
+    path = put("a.npy", npy_bytes(heights))
+    same(load_heights(path, no_data=np.inf), [[1, 2], [np.nan, 4]], np.float32)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.tif"])
+def test_the_void_of_16_bits_is_no_ground(put, name):
+    heights = np.array([[1, -32767], [3, -32768]], np.int16)
+    path = put(name, npy_bytes(heights) if name == "a.npy" else tiff_bytes(heights))
+    with pytest.raises(
+        ValueError, match=rf"{name}: heights of 16 bits must be above -32768, .* got it at \[1, 1\]"
+    ):
+        load_heights(path)
+    same(load_heights(path, no_data=-32768), [[1, -32767], [3, np.nan]], np.float32)
+    tagged = tiff_bytes(heights, changes=[(42113, 2, 7, b"-32768\0")])
+    same(load_heights(put("b.tif", tagged)), [[1, -32767], [3, np.nan]], np.float32)
+    same(load_heights(put("c.npy", npy_bytes(heights.astype("i4")))), heights, np.int32)
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(np.uint8, 255), (np.uint16, 65535)])
@@ -286,10 +407,20 @@ def test_flip(put):
             "a.png",
             {"shape": (5, 7)},
             ValueError,
-            "a.png: shape is for .r16, .raw, .hgt and .hgt.gz",
+            "a.png: shape is for .r16, .raw, .r32, .hgt and .hgt.gz",
         ),
-        ("a.png", {"byte_order": "big"}, ValueError, "a.png: byte_order is for .r16 and .raw"),
-        ("a.hgt", {"byte_order": "big"}, ValueError, "a.hgt: byte_order is for .r16 and .raw"),
+        (
+            "a.png",
+            {"byte_order": "big"},
+            ValueError,
+            "a.png: byte_order is for .r16, .raw and .r32",
+        ),
+        (
+            "a.hgt",
+            {"byte_order": "big"},
+            ValueError,
+            "a.hgt: byte_order is for .r16, .raw and .r32",
+        ),
         (
             "a.raw",
             {"byte_order": "middle"},
@@ -335,13 +466,15 @@ def test_paths_of_every_kind(put, tmp_path, monkeypatch):
         load_heights("a\0b.npy")
 
 
-def test_without_pillow_only_images_fail_and_the_extra_is_named(put, monkeypatch):
+def test_without_pillow_only_tiff_fails_and_the_extra_is_named(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    for name, content in (("a.png", gray_png(RAMP)), ("a.tif", tiff_bytes(RAMP))):
-        with pytest.raises(ImportError, match=r'pip install "terrain-physics\[images\]"') as caught:
-            load_heights(put(name, content))
-        assert name in str(caught.value)
-    same(load_heights(put("a.npy", npy_bytes(RAMP))), RAMP, np.uint16)
+    with pytest.raises(
+        ImportError, match=r'a.tif: .* pip install "terrain-physics\[images\]"'
+    ) as caught:
+        load_heights(put("a.tif", tiff_bytes(RAMP)))
+    assert caught.value.name == "PIL"
+    for name, content in (("a.npy", npy_bytes(RAMP)), ("a.png", gray_png(RAMP))):
+        same(load_heights(put(name, content)), RAMP, np.uint16)
 
 
 def test_our_land_leaves_room_for_the_reference_scene():

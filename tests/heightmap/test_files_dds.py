@@ -66,9 +66,11 @@ def test_options(put):
     path = put(dds_bytes(RAMP))
     loaded = load_heights(path, height_range=(-20, 300.5), flip="rows")
     np.testing.assert_allclose(loaded, -20 + RAMP[::-1] * (320.5 / 65535), rtol=0, atol=1e-12)
-    with pytest.raises(ValueError, match=r"shape is for \.r16, \.raw, \.hgt and \.hgt\.gz files"):
+    with pytest.raises(
+        ValueError, match=r"shape is for \.r16, \.raw, \.r32, \.hgt and \.hgt\.gz files"
+    ):
         load_heights(path, shape=(5, 7))
-    with pytest.raises(ValueError, match=r"byte_order is for \.r16 and \.raw files"):
+    with pytest.raises(ValueError, match=r"byte_order is for \.r16, \.raw and \.r32 files"):
         load_heights(path, byte_order="big")
     with pytest.raises(ValueError, match=r"height_range is for .*, got float32"):
         load_heights(put(dds_bytes(FLOATS, dx10=41)), height_range=(0, 1))

@@ -198,7 +198,7 @@ def test_grid_in_degrees(load):
 
 
 def test_grid_in_many_pieces(load, monkeypatch):
-    from terrain_physics.heightmap import formats
+    from terrain_physics.heightmap.formats import text_grids as formats
 
     monkeypatch.setattr(formats, "_TEXT_AT_ONCE", 7)
     values = np.random.default_rng(1).normal(size=(20, 30))
@@ -217,7 +217,11 @@ def test_numbers_of_a_picture_are_meters_after_a_warning(load):
     assert len(caught) == 1
     load(gray_png(RAMP), "a.png", height_range=(0, 65535))
     load(gray_png(RAMP), "a.png", height_scale=0.01)
-    load(gray_png(RAMP.astype(np.uint8)), "a.png")
+    with pytest.warns(UserWarning, match=r"8-bit numbers .* 0 to 255 m, here 3 to 246 m\. Pass"):
+        load(gray_png(RAMP.astype(np.uint8)), "a.png")
+    with pytest.warns(UserWarning, match=r"8-bit numbers .* here 6 to 240 m\. Pass"):
+        load(gray_png(RAMP[:2].astype(np.uint8)), "a.png", no_data=3)
+    load(gray_png(RAMP.astype(np.uint8)), "a.png", height_range=(0, 255))
     load(tiff_bytes(RAMP), "a.tif")
 
 

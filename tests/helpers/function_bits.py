@@ -166,6 +166,7 @@ def _octree_changes() -> Iterator[Any]:
 _PENETRATIONS = (
     "sphere_sphere", "aabb_aabb", "aabb_sphere", "obb_sphere", "obb_obb", "capsule_sphere",
     "capsule_capsule", "sphere_triangle", "obb_triangle", "capsule_triangle", "triangle_triangle",
+    "capsule_aabb", "capsule_obb", "obb_aabb", "aabb_triangle",
 )  # fmt: skip
 _SOLIDS = ("sphere", "aabb", "obb", "capsule")
 

@@ -1,6 +1,7 @@
 """Height-map files written by hand (struct, zlib) and by NumPy, without the code under test."""
 
 import io
+import itertools
 import struct
 import zlib
 from collections.abc import Iterable
@@ -14,6 +15,103 @@ RAMP = np.arange(5 * 7, dtype=np.uint16).reshape(5, 7) * 1871 + 3  # up to 63617
 def png_chunk(kind: bytes, content: bytes) -> bytes:
     checksum = zlib.crc32(kind + content)
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)
+
+
+def filtered(lines: list[bytes], step: int, kinds: Iterable[int]) -> list[bytes]:
+    """Return lines with the filters of PNG, each with its number, as the standard words them."""
+    above = bytes(len(lines[0]) if lines else 0)
+    result = []
+    for line, kind in zip(lines, kinds, strict=False):
+        out = bytearray([kind])
+        for place, value in enumerate(line):
+            left = line[place - step] if place >= step else 0
+            corner = above[place - step] if place >= step else 0
+            up = above[place]
+            guess = left + up - corner
+            nearest = min(
+                (abs(guess - near), order, near) for order, near in enumerate((left, up, corner))
+            )[2]
+            out.append((value - (0, left, up, (left + up) // 2, nearest)[kind]) % 256)
+        result.append(bytes(out))
+        above = line
+    return result
+
+
+def packed_pixels(numbers: Any, bits: int) -> list[bytes]:
+    """Return lines of numbers (rows, columns, channels) of 1 to 16 bits."""
+    if bits == 16:
+        return [row.astype(">u2").tobytes() for row in numbers]
+    text = ("".join(f"{number:0{bits}b}" for number in row.ravel().tolist()) for row in numbers)
+    return [
+        int(line.ljust(-(-len(line) // 8) * 8, "0"), 2).to_bytes(-(-len(line) // 8))
+        for line in text
+    ]
+
+
+ADAM7 = (
+    (0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2),
+    (1, 0, 2, 1),
+)  # fmt: skip
+
+
+def picture_png(
+    numbers: Any,
+    color: int,
+    *,
+    bits: int | None = None,
+    interlaced: bool = False,
+    kinds: Iterable[int] = (0,),
+    extra: bytes = b"",
+) -> bytes:
+    """A PNG of numbers (rows, columns, channels), with filters in turn, in one or seven passes."""
+    bits = bits or 8 * numbers.itemsize
+    rows, columns, channels = numbers.shape
+    content = b""
+    filters = itertools.cycle(kinds)
+    for row, column, row_step, column_step in ADAM7 if interlaced else ((0, 0, 1, 1),):
+        part = numbers[row::row_step, column::column_step]
+        if part.size:
+            lines = packed_pixels(part, bits)
+            content += b"".join(filtered(lines, max(1, bits * channels // 8), filters))
+    header = struct.pack(">IIBBBBB", columns, rows, bits, color, 0, 0, interlaced)
+    chunks = png_chunk(b"IHDR", header) + extra + png_chunk(b"IDAT", zlib.compress(content))
+    return b"\x89PNG\r\n\x1a\n" + chunks + png_chunk(b"IEND", b"")
+
+
+def bmp_bytes(
+    numbers: Any,
+    bits: int,
+    *,
+    palette: Any = None,
+    upright: bool = True,
+    masks: tuple[int, ...] = (),
+    changes: Iterable[tuple[int, str, int]] = (),
+) -> bytes:
+    """A BMP: indices (rows, columns) with a palette (n, 3), or colors (rows, columns, 3 or 4).
+
+    ``changes`` are (place, format, number) on top.
+    """
+    rows, columns = numbers.shape[:2]
+    size = 56 if masks else 40
+    table = b"" if palette is None else b"".join(bytes(color[::-1]) + b"\0" for color in palette)
+    if numbers.ndim == 3:
+        turned = np.concatenate([numbers[:, :, 2::-1], numbers[:, :, 3:]], axis=2)
+        lines = [row.tobytes() for row in turned]
+    else:
+        lines = packed_pixels(numbers[:, :, None], bits)
+    lines = [line.ljust(-(-len(line) // 4) * 4, b"\xee") for line in lines]
+    offset = 14 + size + len(table)
+    head = b"BM" + struct.pack("<IHHI", offset + sum(map(len, lines)), 0, 0, offset)
+    height = rows if upright else -rows
+    colors = len(table) // 4
+    head += struct.pack(
+        "<IiiHHIIiiII", size, columns, height, 1, bits, 3 if masks else 0, 0, 0, 0, colors, 0
+    )
+    head += struct.pack("<4I", *masks) if masks else b""
+    content = bytearray(head + table + b"".join(lines[::-1] if upright else lines))
+    for place, form, number in changes:
+        struct.pack_into(form, content, place, number)
+    return bytes(content)
 
 
 def png_bytes(

@@ -1,5 +1,6 @@
 """The blocks of code in a page of Markdown, and how they are run."""
 
+import ast
 import contextlib
 import io
 import re
@@ -61,6 +62,37 @@ def run(page: Path, folder: Path) -> Iterator[Printed]:
         else:
             text = _printed_by_program(folder / block.caption, block.code)
         yield Printed(block.line, text, shown)
+
+
+def definitions(page: Path) -> dict[str, Any]:
+    """Return the functions of a page, with what they import and the constants that they begin with.
+
+    Nothing else of the page has run: a test says what `hero` and `ground` are.
+    """
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "python":
+            tree = ast.parse("\n" * (block.line - 1) + block.code)
+            tree.body = [statement for statement in tree.body if _defines(statement)]
+            exec(compile(tree, str(page), "exec"), names)  # noqa: S102
+    return names
+
+
+def _defines(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assign):
+        return _is_constant(statement)
+    return isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef))
+
+
+def _is_constant(assignment: ast.Assign) -> bool:
+    """Return whether a name is in capitals, or given numbers and words only."""
+    if all(isinstance(name, ast.Name) and name.id.isupper() for name in assignment.targets):
+        return True
+    try:
+        ast.literal_eval(assignment.value)
+    except ValueError:
+        return False
+    return True
 
 
 def _printed(page: Path, block: Block, names: dict[str, Any]) -> str:

@@ -99,6 +99,41 @@ def axis_pairs(draw: st.DrawFn, *, ball: bool = False) -> tuple[Array, Array]:
     return as_array([*a, *b, radii[0] * size]), as_array([*c, *d, radii[1] * size])
 
 
+class CapsuleBoxPair(NamedTuple):
+    """A capsule (7,) ax ay az bx by bz r and a box; the columns of the rotation are its axes."""
+
+    capsule: Array
+    center: Array
+    half: Array
+    rotation: Array
+
+
+@st.composite
+def capsule_box_pairs(draw: st.DrawFn) -> CapsuleBoxPair:
+    """Return a capsule in, through, at or beside a box, often along an axis of it or a diagonal."""
+    rotation, half, radius = draw(rotations()), draw(halves()), draw(RADII)
+    largest = float(half.max())
+    axis = draw(vectors()) * largest * draw(st.sampled_from([1.0, 0.1, 5.0]))
+    if draw(st.booleans()):
+        axis = axis + largest * 10.0 ** draw(st.floats(-17.0, -3.0)) * draw(vectors())
+    place = half * np.array([draw(SIDES) for _ in range(3)])
+    gap = draw(st.sampled_from(["none", "any", "radius", "hair"]))
+    if gap == "any":
+        place = place + (largest + radius * largest) * draw(vectors())
+    elif gap == "radius":
+        away = draw(vectors())
+        place = place + away * radius * largest / max(float(np.linalg.norm(away)), 1e-300)
+    elif gap == "hair":
+        place = place + largest * 10.0 ** draw(st.floats(-16.0, -8.0)) * draw(vectors())
+    start = place - draw(shares()) * axis
+    size = draw(SIZES)
+    offset = draw(offsets(size))
+    center = size * largest * draw(vectors()) + offset
+    ends = [size * rotation @ end + center for end in (start, start + axis)]
+    capsule = as_array([*ends[0], *ends[1], radius * largest * size])
+    return CapsuleBoxPair(capsule, center, half * size, rotation)
+
+
 @st.composite
 def capsule_cases(draw: st.DrawFn, shapes: st.SearchStrategy[Array] | None = None) -> CapsuleCase:
     """Return a capsule over, under, through, beside or along a triangle."""

@@ -85,6 +85,16 @@ def box_to_point(box: Box, point: Vector) -> Fraction:
     return root(square)
 
 
+def box_to_segment(box: Box, segment: Segment) -> Fraction:
+    """Return the distance of a box and a segment: the ends to the box, the segment to each edge."""
+    if boxes.touches(box, (segment[0], segment[1], segment[1])):
+        return Fraction(0)
+    distances = [box_to_point(box, end) for end in segment]
+    corners = boxes.box_corners(box)
+    edges = [(corners[i], corners[i | bit]) for i in range(8) for bit in (1, 2, 4) if not i & bit]
+    return min(*distances, root(min(between_segments(segment, edge) for edge in edges)))
+
+
 _FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
 
 

@@ -1,6 +1,7 @@
 """Rows of pairs of spheres, boxes and capsules: every input has n rows, or one row for all."""
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.capsule_box import capsule_aabb, capsule_obb
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_obb import obb_obb
 from terrain_physics._kernels.geometry.solid_pairs import (
@@ -128,6 +129,39 @@ def capsule_capsule_rows(capsules: Floats, others: Floats, out: Floats) -> None:
             row3(others, d),
             _second_end(others, d),
             float(others[d, 6]),
+        )
+        put_move(out, i, touching, move)
+
+
+@kernel
+def capsule_aabb_rows(capsules: Floats, lowers: Floats, uppers: Floats, out: Floats) -> None:
+    """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of axis-aligned boxes."""
+    for i in range(out.shape[0]):
+        c = row_of(capsules, i)
+        touching, move = capsule_aabb(
+            row3(capsules, c),
+            _second_end(capsules, c),
+            float(capsules[c, 6]),
+            row3(lowers, row_of(lowers, i)),
+            row3(uppers, row_of(uppers, i)),
+        )
+        put_move(out, i, touching, move)
+
+
+@kernel
+def capsule_obb_rows(
+    capsules: Floats, centers: Floats, half_extents: Floats, rotations: Floats, out: Floats
+) -> None:
+    """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of oriented boxes."""
+    for i in range(out.shape[0]):
+        c = row_of(capsules, i)
+        touching, move = capsule_obb(
+            row3(capsules, c),
+            _second_end(capsules, c),
+            float(capsules[c, 6]),
+            row3(centers, row_of(centers, i)),
+            row3(half_extents, row_of(half_extents, i)),
+            matrix(rotations, row_of(rotations, i)),
         )
         put_move(out, i, touching, move)
 

@@ -87,7 +87,7 @@ def capsule_capsule(
 
 
 @kernel
-def _nearest_face(lower: Vec3, upper: Vec3, slack: float) -> Vec3:
+def move_through_nearest_face(lower: Vec3, upper: Vec3, slack: float) -> Vec3:
     """Return the shortest move that takes a box off the origin, which it contains.
 
     Ties are decided in the order x, y, z, each first forward and then backward.
@@ -118,7 +118,7 @@ def aabb_aabb(lower: Vec3, upper: Vec3, other_lower: Vec3, other_upper: Vec3) ->
     low, high = subtract(lower, other_upper), subtract(upper, other_lower)
     if max(low[0], low[1], low[2]) > 0.0 or min(high[0], high[1], high[2]) < 0.0:
         return False, (0.0, 0.0, 0.0)
-    return True, _nearest_face(low, high, 0.0)
+    return True, move_through_nearest_face(low, high, 0.0)
 
 
 @kernel
@@ -134,7 +134,7 @@ def _box_sphere(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
     if where == ON:
         grown_lower = (lower[0] - radius, lower[1] - radius, lower[2] - radius)
         grown_upper = (upper[0] + radius, upper[1] + radius, upper[2] + radius)
-        move = _nearest_face(grown_lower, grown_upper, TIE_SHARE * size)
+        move = move_through_nearest_face(grown_lower, grown_upper, TIE_SHARE * size)
     return where != APART, move
 
 

@@ -1,0 +1,110 @@
+"""Recipes are pasted into one game: each pair of them goes together, in either order.
+
+Together they have one ground, and all their characters on it or one hero, and their loops run side
+by side. What they print then is nobody's promise, but none of them raises.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_pages import RECIPES
+from tests.helpers.one_world import has_a_world, troubles
+
+TOGETHER = [page for page in RECIPES if has_a_world(page)]
+# Beside the hills of that land, the others would all stand on these.
+ON_FLAT_LAND = [page for page in TOGETHER if "land.png" not in page.read_text(encoding="utf-8")]
+
+# Recipes that cannot go with others as they stand, and what they say then.
+ALONE = {
+    # It makes its level twice, to compare: in a game that is the whole level.
+    "replay": "ValueError: make_scene must give the ground as it was when the recording began",
+}
+
+FRAMES, ALL_FRAMES = 75, 300
+
+
+def wrong(found: list[str]) -> list[str]:
+    """Return what recipes must not raise."""
+    expected = tuple(f"{name}.md" for name in ALONE)
+    return [
+        text
+        for text in found
+        if not text.startswith(expected) or ALONE[text.partition(".")[0]] not in text
+    ]
+
+
+def test_most_recipes_have_a_world() -> None:
+    names = {page.stem for page in TOGETHER}
+    assert len(names) > 30
+    assert {"footsteps", "lift", "crowd", "tiles", *ALONE} <= names
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("pages", "has_one_hero"),
+    [(TOGETHER, False), (ON_FLAT_LAND, False), (ON_FLAT_LAND[::-1], True)],
+    ids=["all", "flat", "one_hero"],
+)
+def test_all_together(pages: list[Path], *, has_one_hero: bool) -> None:
+    assert wrong(troubles(pages, FRAMES, has_one_hero=has_one_hero)) == []
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("has_one_hero", [False, True], ids=["heroes", "one_hero"])
+@pytest.mark.parametrize("first", TOGETHER, ids=lambda page: page.stem)
+def test_each_pair(first: Path, *, has_one_hero: bool) -> None:
+    found = [
+        f"{first.stem} and {second.stem}: {text}"
+        for second in TOGETHER
+        if second != first
+        for text in wrong(troubles([first, second], ALL_FRAMES, has_one_hero=has_one_hero))
+    ]
+    assert found == []
+
+
+MACHINE = """
+from terrain_physics import Ground, HeightMap, TriangleMesh
+ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=9), TriangleMesh.box((1, 1, 1))])
+"""
+STEPS = """
+from terrain_physics import CharacterMovement, Ground, HeightMap, SphereCollider, TriangleMesh
+names = ["grass"]
+land = HeightMap([[0, 0], [0, 0]], cell_size=9, material_names=names)
+hero = CharacterMovement(land, SphereCollider(0.5), position=(5, 0.5, 5))
+hero.update(1 / 60)
+print(names[hero.ground_report().material])
+"""
+DOOR = """
+from pyglm import glm
+from terrain_physics import Ground, HeightMap, TriangleMesh
+ground = Ground([HeightMap([[0, 0], [0, 0]]), TriangleMesh.box((1, 2, 1))], names=["land", "door"])
+for key in (1, "door"):
+    ground.move(key, ((3, 0, 3), glm.quat()))
+    print(1 / (ground.height_at(3, 3) == 1.0))
+"""
+
+
+def page(folder: Path, name: str, code: str) -> Path:
+    file = folder / f"{name}.md"
+    file.write_text(f"```python{code}```\n", encoding="utf-8")
+    return file
+
+
+def test_what_goes_wrong_is_found(tmp_path: Path) -> None:
+    machine, steps = page(tmp_path, "machine", MACHINE), page(tmp_path, "steps", STEPS)
+    named = STEPS.replace("names[hero.ground_report().material]", "hero.ground_report().part")
+    assert troubles([steps], 9) == []
+    assert troubles([machine, steps], 9) == ["steps.md:7: IndexError: list index out of range"]
+    assert troubles([machine, page(tmp_path, "named", named)], 9) == []
+
+
+def test_each_has_keys_and_names_of_its_own(tmp_path: Path) -> None:
+    doors = [page(tmp_path, name, DOOR) for name in ("one", "other")]
+    assert troubles([page(tmp_path, "machine", MACHINE), *doors], 9) == []
+
+
+def test_a_program_that_goes_on_is_ended(tmp_path: Path) -> None:
+    endless = STEPS.replace("hero.update", "while True: hero.update")
+    assert troubles([page(tmp_path, "endless", endless)] * 2, 9) == []
