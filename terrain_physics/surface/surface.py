@@ -781,7 +781,7 @@ class Surface:
         Returns
         -------
         float or ndarray of float64, shape (n,)
-            In a map, the distance to its surface, or to its underside if that is nearer. In
+            In a map, the distance to its surface, its underside or a side, whichever is nearest. In
             several solid parts of a ground, or solid meshes, that in the one which the point is
             deepest in. Infinite where there are no triangles.
 

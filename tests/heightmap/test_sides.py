@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, Ray, Sphere
-from tests.oracles.map_solids import closest, faces_of, is_inside, ray_hits, travel
+from tests.oracles.map_solids import closest, faces_of, is_inside, outer_faces, ray_hits, travel
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
@@ -30,7 +30,7 @@ class Case:
         origin = np.round(draw.choice([0.0, 1.0, 1e4]) * draw.uniform(-1.0, 1.0, 3))
         thickness = (None, 0.3, 2.0, 5.0)[draw.integers(4)]
         count = int(draw.integers(1, 4))
-        self.lands, faces = [], []
+        self.lands, self.diagonals, faces = [], [], []
         for k in range(count):
             samples = draw.uniform(-0.3, 0.3, (5, 5)) + (draw.uniform(-5.0, 5.0) if k else 0.0)
             holes = draw.random((4, 4)) < draw.choice([0.0, 0.3])
@@ -41,6 +41,7 @@ class Case:
                 thickness=thickness, diagonal=diagonal,
             )  # fmt: skip
             self.lands.append(land)
+            self.diagonals.append(diagonal)
             faces.append(faces_of(land, diagonal))
         self.ground: Any = Ground(self.lands) if count > 1 else self.lands[0]
         self.faces = np.concatenate(faces)
@@ -124,6 +125,21 @@ def test_sweeps_from_outside_stop_where_they_touch_the_solid(seed: int) -> None:
         many = case.ground.sweep_many([Sphere(start, radius)] * 2, [motion] * 2)
         if hit is not None:
             assert many.triangle.tolist() == [hit.triangle] * 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_signed_distances_are_those_to_the_border_of_the_solid(seed: int) -> None:
+    case = Case(seed)
+    land = case.lands[0]
+    faces = outer_faces(faces_of(land, case.diagonals[0]))
+    low, high = faces.min(axis=(0, 1)), faces.max(axis=(0, 1))
+    low[1] = max(low[1], high[1] - 8.0)
+    places = case.draw.uniform(low - 1.0, high + 1.0, (60, 3))
+    inside, found = land.contains(places), land.signed_distance(places)
+    for k, place in enumerate(places):
+        assert inside[k] == is_inside([land], place)
+        wanted = closest(faces, place)[0]
+        assert found[k] == pytest.approx(-wanted if inside[k] else wanted, rel=1e-9, abs=1e-7)
 
 
 def test_the_order_of_tiles_decides_nothing_but_keys() -> None:

@@ -61,8 +61,8 @@ from terrain_physics._kernels.types import Floats, Int64s
 
 # Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The thickness is
 # that of the solid below a surface of a map, 0 of a skin, and below 0 of what has solid behind it,
-# but is no surface of a map: SOLID_MESH of a solid mesh, BESIDE of a side or the underside of a map.
-# The last column tells whether its part moves, is a conveyor or is one-way.
+# but is no surface of a map: SOLID_MESH of a solid mesh, BESIDE of the sides and the underside of a
+# map. The last column tells whether its part moves, is a conveyor or is one-way.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
 
