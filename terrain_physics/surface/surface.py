@@ -430,7 +430,8 @@ class Surface:
 
         Each triangle is tested by itself, by the rules of `intersect_sphere_triangle` and its
         counterparts. The triangles of a height map are solid from above only; those of a mesh have
-        two sides. Touching is contact.
+        two sides, but lead the shapes out whose middle is inside of a solid mesh: a push that would
+        lead further in goes through the face. Touching is contact.
 
         Parameters
         ----------
