@@ -52,8 +52,9 @@ class TriangleMesh(Surface):
     stopped, on the side it is on, and may leave on that side.
 
     A closed mesh may be *solid*: then it has an inside, where its winding number is not 0,
-    whichever way its faces are wound. Contacts of a shape whose middle is inside lead outwards, and
-    a character inside is taken out. Rays, sweeps and closest points are those of a skin.
+    whichever way its faces are wound; several bodies of one mesh are wound alike, but for hollows.
+    Contacts of a shape whose middle is inside lead outwards, and a character inside is taken out.
+    Rays, sweeps and closest points are those of a skin.
 
     Parameters
     ----------
@@ -477,7 +478,8 @@ class TriangleMesh(Surface):
 
         Faces and vertices are those of the first mesh, then those of the second, and so on: face i
         of a mesh has the id i plus the number of faces before it. Nothing is cut where they cross.
-        Equal names of materials become one. It is solid if all of them are.
+        Equal names of materials become one. It is solid if all of them are; those that are inside
+        out are turned then, by swapping the last two corners of each face.
 
         Parameters
         ----------
@@ -518,13 +520,17 @@ class TriangleMesh(Surface):
                 "meshes must all have material_names, or none of them, got none of "
                 f"meshes[{names.index(None)}]"
             )
+        solid = all(mesh.solid for mesh in given)
         materials = [(mesh._storage.materials, len(mesh)) for mesh in given]  # noqa: SLF001 its own
         return cls(
-            *joined([(mesh.vertices, mesh.faces) for mesh in given]),
+            *joined([(mesh.vertices, mesh._faces_to_join(solid=solid)) for mesh in given]),  # noqa: SLF001
             materials=joined_materials(materials, names),
             material_names=joined_names(names),
-            solid=all(mesh.solid for mesh in given),
+            solid=solid,
         )
+
+    def _faces_to_join(self, *, solid: bool) -> NDArray[np.int32]:
+        return self._storage.outward_faces if solid else self.faces
 
     @classmethod
     def _placed(

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
-from terrain_physics._kernels.mesh.parts import SIDE, SKIN
+from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
@@ -118,6 +118,12 @@ class MeshStorage(Meshes):
             self._normals = face_normals(self.arrays.corners, self.arrays.order)
             self._normals.setflags(write=False)
         return self._normals
+
+    @property
+    def outward_faces(self) -> Int32s:
+        """The faces (n, 3), turned if the mesh is solid and was given inside out."""
+        faces = self.arrays.faces
+        return faces[:, [0, 2, 1]] if self.facing == INSIDE_OUT else faces
 
     @property
     def neighbors(self) -> Neighbors:

@@ -270,3 +270,102 @@ def test_houses_on_many_crowds():
         shut_in += more
         assert left == 0, seed
     assert shut_in > 2000
+
+
+# Solid meshes as what is walked on, run into, and moved
+
+
+def around(solid, seed):
+    """Return a ground with blocks, stairs and thin plates, solid or skins."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        box(*rng.uniform((1, 0.3, 1), (4, 2, 4)), (*rng.uniform(3, 29, 1), 0.2, z), solid=solid)
+        for z in rng.uniform(3, 29, 8)
+    ]
+    plate = box(5, 0.05, 5, (16, 1.3, 16), solid=solid, turn=0.3)
+    fence = box(6, 2, 0.06, (16, 0.9, 22), solid=solid, turn=0.5)
+    stairs = TriangleMesh.stairs(3, 0.25, 0.4, 7, transform=shift(8, 0, 8), solid=solid)
+    return plain(*parts, plate, fence, stairs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_is_outside_walks_as_on_skins(seed):
+    """On and beside solid meshes, also thin ones, and never into them."""
+    heroes = []
+    for solid in (True, False):
+        land, rng = around(solid, seed), np.random.default_rng(seed)
+        group = CharacterGroup(land, BODIES[seed % 3])
+        group.add_many(range(12), rng.uniform((2, 3, 2), (30, 6, 30), (12, 3)))
+        for frame in range(120):
+            if frame % 40 == 20:
+                directions = rng.uniform(0, 2 * np.pi, 12)
+            if frame >= 20:
+                velocity = np.column_stack([np.cos(directions), 0 * directions, np.sin(directions)])
+                group.velocities = group.velocities * (0, 1, 0) + 4 * velocity
+            assert group.update(1 / 60).converged.all()
+            if solid:
+                assert not land.contains(group.positions).any()
+        heroes.append(group.positions)
+    assert np.allclose(heroes[0], heroes[1], atol=1e-6)
+
+
+def squeeze(seed, rate, solid):
+    """Let a block sweep over a crowd to a wall and back, and one come down; return what is left."""
+    rng = np.random.default_rng(seed)
+    heights = np.zeros((41, 41)) if seed % 2 else rng.normal(size=(41, 41)) * 0.15
+    wall = box(1, 4, 12, (30, 2, 20), solid=bool(seed % 3))
+    land = Ground([HeightMap(heights), wall])
+    places = rng.uniform(16, 26, (12, 2))
+    group = CharacterGroup(land, BODIES[seed % 3], collide=seed % 4 == 0)
+    tall = land.parts[0].height_at(*places.T) + 1
+    group.add_many(range(12), np.column_stack([places[:, 0], tall, places[:, 1]]))
+    for _ in range(rate // 4):
+        group.update(1 / rate)
+    block = TriangleMesh.box((4, 4, 4), solid=solid)
+    sweeper, press = land.add(block), land.add(block.transformed(np.eye(4)))
+    for frame in range(4 * rate):
+        t = frame / rate
+        x = 10 + 9 * t if t < 1.9 else 27.1 - 4 * (t - 1.9)
+        land.move(sweeper, shift(x, 2, 20, 0.1 * seed), 1 / rate)
+        y = 9 - 4 * t if t < 1.9 else 1.4 + 3 * (t - 1.9)
+        land.move(press, shift(18, y, 27, t), 1 / rate)
+        result = group.update(1 / rate)
+        x, y, z = group.positions.T
+        assert (y > land.parts[0].height_at(np.clip(x, 0, 40), np.clip(z, 0, 40))).all()
+        assert not ((x > 29.9) & (np.abs(z - 20) < 5) & (y < 3)).any()
+    inside = land.contains(group.positions)
+    return inside, result.squeezed > 0
+
+
+@pytest.mark.parametrize("rate", [20, 60])
+def test_moving_solids_push_and_squeeze(rate):
+    inside, squeezed = squeeze(3, rate, solid=True)
+    assert not (inside & ~squeezed).any()
+
+
+@pytest.mark.long
+def test_many_moving_solids():
+    for seed in range(40):
+        inside, squeezed = squeeze(seed, (20, 30, 60, 144, 360)[seed % 5], solid=True)
+        assert not (inside & ~squeezed).any(), seed
+
+
+def test_who_is_squeezed_is_not_taken_out():
+    """It stays where it is until the block yields, on the side that the block came from."""
+    land = plain(box(1, 4, 12, (20, 2, 16)))
+    hero = standing(land, (19.1, 1, 16))
+    block = land.add(box(4, 4, 4, (0, 0, 0)))
+    land.move(block, shift(15, 2, 16))
+    hero.update(FRAME)
+    for frame in range(60):
+        land.move(block, shift(15 + frame * 0.05, 2, 16), FRAME)
+        result = hero.update(FRAME)
+        assert hero.position64[0] < 19.3
+        assert abs(hero.position64[2] - 16) < 0.1
+    assert result.squeezed
+    assert land.contains(hero.position64)
+    for frame in range(60):
+        land.move(block, shift(18 - frame * 0.1, 2, 16), FRAME)
+        hero.update(FRAME)
+    assert not hero.update(FRAME).squeezed
+    assert not land.contains(hero.position64)

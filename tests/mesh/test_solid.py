@@ -398,3 +398,15 @@ def test_tables_count_what_is_no_skin():
         solid = sum(land.parts[key].solid for key in keys)
         with queries_of(land).reading() as arrays:
             assert arrays.meshes[0, FACED] == solid
+
+
+def test_merged_solids_are_inside_where_one_of_them_is():
+    turned_over = TriangleMesh(BOX.vertices, BOX.faces[:, ::-1], solid=True)
+    parts = [turned_over.transformed(shift((k, 0.1 * k, 0))) for k in (0, 1, 5)]
+    parts.append(TriangleMesh.box((2, 2, 2), transform=shift((1.5, 0.2, 0.3)), solid=True))
+    merged = TriangleMesh.merged(parts)
+    points = np.random.default_rng(5).uniform((-2, -2, -2), (7, 3, 2), (500, 3))
+    inside = merged.contains(points)
+    assert 50 < inside.sum() < 450
+    assert np.array_equal(inside, np.any([part.contains(points) for part in parts], axis=0))
+    assert np.array_equal(merged.vertices[:8], parts[0].vertices)
