@@ -41,9 +41,12 @@ def _height_map() -> None:
 
 
 def _rays_and_sweeps() -> None:
-    land = HeightMap([[0, 0], [0, 0]])
+    land = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0)
     land.raycast(Ray((0.2, 1, 0.2), (0.1, -1, 0)))
     land.raycast_many([(0.2, 1, 0.2)], [(0.1, -1, 0)])
+    Ground([land, HeightMap([[1, 1], [1, 1]], origin=(1, 0, 0))]).raycast(
+        Ray((0, 1, 0), (0, -1, 0))
+    )
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),

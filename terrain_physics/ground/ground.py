@@ -24,7 +24,7 @@ from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
-from terrain_physics.heightmap.solid_queries import SolidMapQueries
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
 from terrain_physics.mesh.saved import KIND as MESH

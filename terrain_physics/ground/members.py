@@ -7,7 +7,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics.ground.answers import Owners
-from terrain_physics.heightmap.solid_queries import SolidMapQueries
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 

@@ -19,7 +19,7 @@ from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.framed import LiveMap
-from terrain_physics.heightmap.solid_queries import SolidMapQueries
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries

@@ -46,7 +46,7 @@ from terrain_physics.heightmap.saved import (
     refuse_options,
     saved_map,
 )
-from terrain_physics.heightmap.solid_queries import SolidMapQueries
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.ground_files import (

@@ -19,7 +19,7 @@ from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_sphere,
 )
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
-from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER

@@ -550,12 +550,6 @@ class Contacts(NamedRows):
         ints[1] = ids
         return Contacts(ints, self._floats, self._material if material is None else material)
 
-    def with_queries(self, queries: NDArray[np.int64]) -> "Contacts":
-        """Return these contacts with other queries (n,)."""
-        ints = self._ints.copy()
-        ints[0] = queries
-        return Contacts(ints, self._floats, self._material)
-
     @property
     def query(self) -> NDArray[np.int64]:
         """The indices of the shapes asked about, shape (n,)."""
@@ -635,3 +629,9 @@ class Contacts(NamedRows):
 
     def __repr__(self) -> str:
         return f"<Contacts: {len(self)}>"
+
+
+def with_queries(contacts: Contacts, queries: NDArray[np.int64]) -> Contacts:
+    """Return contacts with other queries (n,)."""
+    vectors = contacts.penetration, contacts.normal, contacts.point
+    return Contacts(np.stack([queries, contacts.triangle]), np.stack(vectors), contacts.material)

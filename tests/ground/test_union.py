@@ -22,8 +22,8 @@ from terrain_physics._kernels.types import read_only
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.edits import set_heights
 from terrain_physics.heightmap.queries import MapQueries, _surface_at
-from terrain_physics.heightmap.sides import Sides
-from terrain_physics.heightmap.solid_queries import SolidMapQueries
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.sides import Sides
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     Cut,

@@ -40,7 +40,7 @@ from terrain_physics._kernels.heightmap.grid import (
     sample_places,
     slope_normal,
 )
-from terrain_physics._kernels.heightmap.sides import lowered, underside_id
+from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, add, choose, scale, subtract
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near

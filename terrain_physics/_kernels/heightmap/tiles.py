@@ -10,7 +10,7 @@ from terrain_physics._kernels.heightmap.grid import (
     TILE_ROWS,
     tile_in,
 )
-from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.types import Int64s
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.side_edges import EDGE_SIZE, LINE_SIZE, list_edges
-from terrain_physics._kernels.heightmap.sides import EAST, NORTH, SIDES_OF_CELL
+from terrain_physics._kernels.heightmap.solid.edges import EDGE_SIZE, LINE_SIZE, list_edges
+from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, SIDES_OF_CELL
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics.heightmap.cells import Region, common, grown
 from terrain_physics.heightmap.framed import LiveMap
-from terrain_physics.heightmap.side_pieces import (
+from terrain_physics.heightmap.solid.pieces import (
     DEEPEST_SIDE,
     EDGE,
     HIGH,

@@ -4,10 +4,10 @@ import numpy as np
 
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
-from terrain_physics.heightmap.beside import Beside, from_behind, taken
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid.beside import Beside, from_behind, taken
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.results import Contacts
+from terrain_physics.surface.results import Contacts, with_queries
 from terrain_physics.surface.shapes import centers_of
 
 # More contacts than there is memory for.
@@ -56,7 +56,7 @@ class SolidContacts:
         found = self._surface.contacts(
             self._kind, some, keep, self._threads, _NO_LIMIT, ContactRoom()
         )
-        return found.with_queries(rows[found.query])
+        return with_queries(found, rows[found.query])
 
     def _seen(self, contacts: Contacts) -> Bools:
         """Tell which contacts with the surface are not from behind."""
@@ -71,11 +71,14 @@ class SolidContacts:
                 (some,) = read_only(self._rows[near])
                 contacts = own.contacts(self._kind, some, self._threads, most)
                 if len(contacts):
-                    found.append(contacts.with_queries(near[contacts.query]))
+                    found.append(with_queries(contacts, near[contacts.query]))
         return found
 
-    def joined(self, found: Contacts, keep: str, most: int) -> Contacts:
-        """Return the contacts with all of the ground; ``found`` are those with the surface."""
+    def joined(self, found: Contacts, keep: str, most: int, room: ContactRoom) -> Contacts:
+        """Return the contacts with all of the ground; ``found`` are those with the surface.
+
+        They are written to ``room``, where ``found`` may be.
+        """
         outside = np.flatnonzero(self._is_outside)
         if len(outside):
             if keep == "deepest":
@@ -89,10 +92,10 @@ class SolidContacts:
         more = self._with_beside(most)
         if answers == [found] and not more:
             return found
-        return self._in_order([*answers, *more], sum(map(len, answers)), keep, most)
+        return self._in_order([*answers, *more], sum(map(len, answers)), keep, most, room)
 
     def _in_order(
-        self, answers: list[Contacts], surface_count: int, keep: str, most: int
+        self, answers: list[Contacts], surface_count: int, keep: str, most: int, room: ContactRoom
     ) -> Contacts:
         """Return several answers as one, by query; or only the deepest of each query.
 
@@ -114,8 +117,10 @@ class SolidContacts:
             is_first = np.ones(len(order), dtype=np.bool_)
             is_first[1:] = query[order][1:] != query[order][:-1]
             order = order[is_first]
-        ints = np.stack([query[order], triangle[order]])
-        floats = np.stack([penetration[order], normal[order], point[order]])
+        room.reserve(len(order))
+        ints, floats = room.first(len(order))
+        ints[0], ints[1] = query[order], triangle[order]
+        floats[0], floats[1], floats[2] = penetration[order], normal[order], point[order]
         return Contacts(ints, floats, material[order])
 
     def _leads_out(self, found: Contacts) -> Bools:

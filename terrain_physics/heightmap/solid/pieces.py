@@ -10,8 +10,8 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.side_edges import EDGE_SIZE, LINE_SIZE, put_lines
-from terrain_physics._kernels.heightmap.sides import EAST, NORTH, SOUTH, WEST
+from terrain_physics._kernels.heightmap.solid.edges import EDGE_SIZE, LINE_SIZE, put_lines
+from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, SOUTH, WEST
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics.surface.ground_arrays import MapArrays
 

@@ -9,13 +9,13 @@ import numpy as np
 from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE
 from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.beside import Beside, Underside, Walls, put_hits
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
-from terrain_physics.heightmap.reach import Reach
-from terrain_physics.heightmap.sides import Sides
-from terrain_physics.heightmap.solid_contacts import SolidContacts
-from terrain_physics.heightmap.still import StillMap
+from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls, put_hits
+from terrain_physics.heightmap.solid.contacts import SolidContacts
+from terrain_physics.heightmap.solid.reach import Reach
+from terrain_physics.heightmap.solid.sides import Sides
+from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
 from terrain_physics.surface.results import (
@@ -139,7 +139,7 @@ class SolidMapQueries(MapQueries):
                 return found
             near = reach.of_shapes(kind, rows)
             shapes = SolidContacts(surface, beside, kind, rows, near, None)
-            return shapes.joined(found, keep, most)
+            return shapes.joined(found, keep, most, ContactRoom())
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -152,7 +152,7 @@ class SolidMapQueries(MapQueries):
             if not near.any():
                 return found
             shapes = SolidContacts(surface, beside, kind, rows, near, threads)
-            return shapes.joined(found, keep, most)
+            return shapes.joined(found, keep, most, room)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         with self._asked() as (surface, beside, reach):

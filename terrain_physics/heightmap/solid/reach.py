@@ -5,10 +5,10 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.blocks import BLOCK, blocks_across
-from terrain_physics._kernels.heightmap.reach import box_near, put_boxes_near, put_shapes_near
+from terrain_physics._kernels.heightmap.solid.reach import box_near, put_boxes_near, put_shapes_near
 from terrain_physics._kernels.types import Bytes, Floats, read_only
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.sides import SideMesh
+from terrain_physics.heightmap.solid.sides import SideMesh
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
 
@@ -22,8 +22,8 @@ _NOWHERE.setflags(write=False)
 class Reach:
     """Tells what comes near the sides or the underside of a map, as it is at one moment.
 
-    Answers are bits: see the kernels' `heightmap.reach`. What has none comes near nothing; what has
-    some may come near nothing yet.
+    Answers are bits: see the kernels' `heightmap.solid.reach`. What has none comes near nothing;
+    what has some may come near nothing yet.
     """
 
     __slots__ = ("_arrays",)

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.heightmap.reach import NEAR_SIDES, NEAR_UNDERSIDE
-from terrain_physics._kernels.heightmap.sides import SIDES_OF_CELL, UNDERSIDE
+from terrain_physics._kernels.heightmap.solid.reach import NEAR_SIDES, NEAR_UNDERSIDE
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL, UNDERSIDE
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.framed import Materials
 from terrain_physics.heightmap.queries import MapQueries
-from terrain_physics.heightmap.sides import SideMesh
-from terrain_physics.heightmap.still import StillMap
+from terrain_physics.heightmap.solid.sides import SideMesh
+from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.contact_room import ContactRoom
