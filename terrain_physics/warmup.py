@@ -52,6 +52,7 @@ def _rays_and_sweeps() -> None:
         land.sweep(shape, (0, -1, 0))
     land.closest_point((0, 1, 0))
     land.closest_points([(0, 1, 0)])
+    land.contains((0, 1, 0)), land.signed_distance((0, 1, 0))
 
 
 def _contacts() -> None:
@@ -99,6 +100,7 @@ def _mesh() -> None:
     mesh.raycast_many([(0.2, 1, 0.2)], [(0, -1, 0)])
     mesh.closest_point((0, 1, 0))
     mesh.closest_points([(0, 1, 0)])
+    mesh.contains((0, 1, 0)), mesh.signed_distance((0, 1, 0))
     mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel serves all shapes
     for shape in (
         Sphere((0, 1, 0), 0.5),

@@ -211,7 +211,7 @@ TIE_SHARE = 1e-12
 
 # A unit direction leads against the front if its component along the normal is below minus this; a
 # face is upright if its normal's y is no more. Unit: cosine. Read by: character.contacts, geometry,
-# heightmap.batch_contacts.
+# heightmap.batch_contacts, mesh.
 FRONT_COSINE = 1e-12
 
 # Motion that leads into a touched surface by less slides along it. Motions and normals rounded to

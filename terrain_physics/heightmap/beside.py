@@ -16,6 +16,8 @@ from terrain_physics.heightmap.framed import Materials
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.sides import SideMesh
 from terrain_physics.heightmap.still import StillMap
+from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -87,12 +89,13 @@ class Beside(ABC):
 class Walls(Beside):
     """The sides of a map."""
 
-    __slots__ = ("_materials", "_mesh")
+    __slots__ = ("_materials", "_mesh", "_skin")
 
     bit = NEAR_SIDES
 
     def __init__(self, mesh: SideMesh, materials: Materials | None) -> None:
         self._mesh, self._materials = mesh, materials
+        self._skin: MeshQueries | None = None  # made when it is first needed
 
     def _ids(self, faces: Int64s) -> Int64s:
         return np.where(faces >= 0, self._mesh.ids[faces], -1)
@@ -149,6 +152,14 @@ class Walls(Beside):
         hits = self._mesh.queries.sweeps(kind, rows, motions, count, threads)
         faces = hits.triangle
         return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
+
+    def distances(self, points: Floats, threads: int | None) -> Floats:
+        """Return the distances of points (n, 3), from inside of the ground as from outside."""
+        if self._skin is None:
+            arrays = self._mesh.storage.arrays
+            self._skin = MeshQueries(MeshStorage(arrays.vertices, arrays.faces))
+        found: Floats = self._skin.closest_points(points, threads).distance
+        return found
 
     def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
         found = self._mesh.queries.closest_within(point, within)

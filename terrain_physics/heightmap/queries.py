@@ -24,7 +24,7 @@ from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -268,19 +268,31 @@ class MapQueries(Queries):
         return new_hit(ClosestPoint, parts)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        count = len(points)
-        places, distances = np.empty((count, 3)), np.empty(count)
-        triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
         with self.storage.reading() as (views, materials):
-
-            def work(first: int, last: int) -> None:
-                _CLOSEST_ROWS.call(
-                    *views, points, first, last, places, distances, triangles, nearest
-                )
-
-            Workers(threads).run(work, count, _SHAPE_COST)
+            places, distances, triangles, nearest = _closest_in(views, points, threads)
             made_of = _materials_at(materials, distances, nearest)
         return ClosestPoints(places, distances, triangles, made_of)
+
+    # Inside
+
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        with self.storage.reading() as (views, _):
+            surface, thickness = _surface_over(views, points, threads)
+        y = points[:, 1]
+        return np.asarray((y <= surface) & (y >= surface - thickness))
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        y = points[:, 1]
+        with self.storage.reading() as (views, _):
+            surface, thickness = _surface_over(views, points, threads)
+            distances = _closest_in(views, points, threads)[1]
+            if thickness < inf:  # the underside is the surface, that much farther down
+                raised = points + np.array([0.0, thickness, 0.0])
+                raised.setflags(write=False)
+                distances = np.minimum(distances, _closest_in(views, raised, threads)[1])
+        underside = surface - thickness
+        distances[(y == surface) | (y == underside)] = 0.0
+        return np.where((y < surface) & (y > underside), 0.0 - distances, distances)
 
     @property
     def triangle_count(self) -> int:
@@ -375,6 +387,28 @@ def _surface_at(
 
     Workers(threads).run(work, xs.size, _POINT_COST)
     return out
+
+
+def _surface_over(views: MapArrays, points: Floats, threads: int | None) -> tuple[Floats, float]:
+    """Return the heights (n,) of the surface over or below points, and the thickness."""
+    xs, zs = read_only(*np.ascontiguousarray(points[:, ::2].T))
+    surface = _surface_at(views, xs, zs, threads, normals=False).reshape(-1)
+    return surface, float(views[3][kernels.THICKNESS])
+
+
+def _closest_in(
+    views: MapArrays, points: Floats, threads: int | None
+) -> tuple[Floats, Floats, Int64s, Int64s]:
+    """Return the closest points (n, 3) to points, their distances, triangles and cells."""
+    count = len(points)
+    places, distances = np.empty((count, 3)), np.empty(count)
+    triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
+
+    def work(first: int, last: int) -> None:
+        _CLOSEST_ROWS.call(*views, points, first, last, places, distances, triangles, nearest)
+
+    Workers(threads).run(work, count, _SHAPE_COST)
+    return places, distances, triangles, nearest
 
 
 def _materials_at(materials: Materials | None, distances: Floats, cells: Int64s) -> Bytes:

@@ -15,7 +15,6 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.side_edges import EDGE_SIZE, LINE_SIZE, list_edges
 from terrain_physics._kernels.heightmap.sides import EAST, NORTH, SIDES_OF_CELL
-from terrain_physics._kernels.mesh.facing import SIDE
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics.heightmap.cells import Region, common, grown
 from terrain_physics.heightmap.framed import LiveMap
@@ -148,7 +147,7 @@ def _mesh_of(
     faces = np.arange(len(vertices), dtype=np.int32).reshape(-1, 3)
     vertices, ids, cells = read_only(vertices, ids, cells)
     faces.setflags(write=False)
-    storage = MeshStorage(vertices, faces, facing=SIDE, ids=ids)
+    storage = MeshStorage(vertices, faces, side_ids=ids)
     return SideMesh(storage, MeshQueries(storage), ids, cells, _clear_of(frame, edges))
 
 

@@ -218,6 +218,16 @@ class SolidMapQueries(MapQueries):
                 _put_nearer(best, own.closest_points(some[0], some[1], threads), near)
         return best
 
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        with self._asked() as (surface, beside, _):
+            distances = surface.signed_distances(points, threads)
+            for own in beside:
+                if isinstance(own, Walls):
+                    is_inside, aside = distances < 0.0, own.distances(points, threads)
+                    distances = np.minimum(abs(distances), aside)
+                    distances[is_inside] *= -1.0
+        return distances
+
     # For characters
 
     @property

@@ -19,6 +19,7 @@ from terrain_physics._kernels.mesh.contacts import (
     put_contacts,
     triangles_near,
 )
+from terrain_physics._kernels.mesh.inside import contains_rows, signed_distance_rows
 from terrain_physics._kernels.mesh.queries import (
     along_a_curve,
     closest_one,
@@ -71,6 +72,8 @@ _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(raycast_rows)
 _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
+_CONTAINS = CachedDispatch(contains_rows)
+_SIGNED_DISTANCES = CachedDispatch(signed_distance_rows)
 _SWEEP, _CONTACTS = CachedDispatch(sweep_rows), CachedDispatch(contacts_of_one)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 
@@ -279,6 +282,32 @@ class MeshQueries(Queries):
             found = triangles[rows]
             made_of = self.storage.materials_of(table, found)
         return ClosestPoints(places[rows], distances[rows], found, made_of)
+
+    # Inside
+
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        inside = np.empty(len(points), np.uint8)
+        with self.storage.reading as table:
+
+            def ask(first: int, last: int) -> None:
+                _CONTAINS.call(table, self._mask, points, first, last, inside)
+
+            Workers(threads).run(ask, len(points), _RAY_COST)
+        return inside.view(np.bool_)
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        order = along_a_curve(points)  # see `closest_points`
+        along = points[order]
+        along.setflags(write=False)
+        found, distances = np.empty(len(points)), np.empty(len(points))
+        with self.storage.reading as table:
+
+            def ask(first: int, last: int) -> None:
+                _SIGNED_DISTANCES.call(table, self._mask, along, first, last, found)
+
+            Workers(threads).run(ask, len(points), _SHAPE_COST)
+        distances[order] = found
+        return distances
 
     @property
     def triangle_count(self) -> int:

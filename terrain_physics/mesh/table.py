@@ -7,7 +7,6 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.mesh.facing import SKIN
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
 from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
@@ -74,7 +73,7 @@ class MeshTable:
         number: int,
         arrays: Mesh,
         materials: Bytes | None,
-        facing: int = SKIN,
+        facing: int,
         ids: Int64s | None = None,
     ) -> None:
         """Add a mesh to the first layer; its number is higher than any before.

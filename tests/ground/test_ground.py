@@ -69,8 +69,8 @@ def count_of(part: HeightMap | TriangleMesh) -> int:
 
 def id_count(part: HeightMap | TriangleMesh) -> int:
     """Return how many ids there are: of triangles, and of the sides of cells behind them."""
-    is_mesh = isinstance(part, TriangleMesh)
-    return count_of(part) if is_mesh else count_of(part) + 6 * math.prod(part.cell_count)
+    sides = 0 if isinstance(part, TriangleMesh) else 6 * math.prod(part.cell_count)
+    return count_of(part) + sides
 
 
 def first_ids(parts: list[Any]) -> list[int]:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -135,7 +136,7 @@ def test_one_map_and_one_mesh_have_names_of_materials():
     slab = TriangleMesh.box((2, 1, 2), materials="ice", material_names=["grass", "ice"])
     down = Ray((0.3, 5, 0.2), (0, -1, 0))
     for ground in (land, slab):
-        hit = ground.raycast(down)
+        hit: Any = ground.raycast(down)
         assert (hit.material_name, hit.part_name, hit.part) == ("ice", None, 0)
         assert "material_name='ice')" in repr(hit)
         rows = ground.raycast_many([down.origin64, (50, 5, 50)], [(0, -1, 0)])
@@ -150,7 +151,7 @@ def test_one_map_and_one_mesh_have_names_of_materials():
 
 def test_without_names_there_are_none():
     land = HeightMap([[0, 0], [0, 0]], materials=3)
-    hit = land.raycast(Ray((0.3, 5, 0.2), (0, -1, 0)))
+    hit: Any = land.raycast(Ray((0.3, 5, 0.2), (0, -1, 0)))
     assert (hit.material, hit.material_name, hit.part_name) == (3, None, None)
     assert repr(hit).endswith("material=3)")
     assert land.closest_points([(0, 1, 0)]).material_name.tolist() == [None]
@@ -250,7 +251,11 @@ def test_a_name_stands_for_a_key():
         (lambda g: g.add(new(), name=7), TypeError, "name must be a string, got 7"),
         (lambda _: Ground([new()], names="a"), TypeError, "names must be a sequence of strings"),
         (lambda _: Ground([new()], names=[]), ValueError, "one for each of 1 parts, got 0"),
-        (lambda _: Ground([new()], names=[1]), TypeError, "names.0. must be a string, got 1"),
+        (
+            lambda _: Ground([new()], names=cast("Any", [1])),
+            TypeError,
+            "names.0. must be a string, got 1",
+        ),
         (
             lambda _: Ground([new(), new()], names=["a", "a"]),
             ValueError,
@@ -323,4 +328,5 @@ def test_a_recording_keeps_names(tmp_path):
     other = scene()
     assert replay(again, lambda: other) is None
     assert other.ground.part_names == mover.ground.part_names == {0: "land", 2: "barrel"}
-    assert again.make_scene().ground.part_names == {0: "land"}
+    made: Any = again.make_scene()
+    assert made.ground.part_names == {0: "land"}

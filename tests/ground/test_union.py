@@ -23,6 +23,7 @@ from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.edits import set_heights
 from terrain_physics.heightmap.queries import MapQueries, _surface_at
 from terrain_physics.heightmap.sides import Sides
+from terrain_physics.heightmap.solid_queries import SolidMapQueries
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     Cut,
@@ -299,6 +300,7 @@ def followed(ground: Ground) -> list[Any]:
 
 
 def samples_of(queries: MapQueries) -> Any:
+    assert isinstance(queries, SolidMapQueries)
     rows, columns = queries.storage.sample_count
     return queries.storage.samples(np.s_[0:rows, 0:columns])
 

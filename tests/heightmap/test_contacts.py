@@ -238,7 +238,9 @@ def test_results_are_values():
     first = next(iter(found))
     assert isinstance(first, Contact)
     place = glm.vec3(0.25, 0, 0.25)
-    assert first == (0, 1, glm.vec3(0, 0.6 - 0.5, 0), glm.vec3(0, 1, 0), place, 0, None, None)
+    assert tuple(first) == (
+        0, 1, glm.vec3(0, 0.6 - 0.5, 0), glm.vec3(0, 1, 0), place, 0, None, None,
+    )  # fmt: skip
     assert first.depth == pytest.approx(0.1)
     assert [one.triangle for one in found] == found.triangle.tolist()
     for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):

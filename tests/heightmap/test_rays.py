@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from terrain_physics import AABB, HeightMap, Ray, RayHit
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps, places
-from tests.helpers.surfaces import surface_hit, surface_of
+from tests.helpers.surfaces import surface_hit
 from tests.oracles.heightmap import Map
 from tests.oracles.sweeps import ray_triangles
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, Ray, Sphere
-from tests.oracles.map_solids import closest, faces_of, is_inside, ray_hits, travel
+from tests.oracles.map_solids import closest, faces_of, is_inside, outer_faces, ray_hits, travel
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
@@ -30,7 +30,7 @@ class Case:
         origin = np.round(draw.choice([0.0, 1.0, 1e4]) * draw.uniform(-1.0, 1.0, 3))
         thickness = (None, 0.3, 2.0, 5.0)[draw.integers(4)]
         count = int(draw.integers(1, 4))
-        self.lands, faces = [], []
+        self.lands, self.diagonals, faces = [], [], []
         for k in range(count):
             samples = draw.uniform(-0.3, 0.3, (5, 5)) + (draw.uniform(-5.0, 5.0) if k else 0.0)
             holes = draw.random((4, 4)) < draw.choice([0.0, 0.3])
@@ -41,6 +41,7 @@ class Case:
                 thickness=thickness, diagonal=diagonal,
             )  # fmt: skip
             self.lands.append(land)
+            self.diagonals.append(diagonal)
             faces.append(faces_of(land, diagonal))
         self.ground: Any = Ground(self.lands) if count > 1 else self.lands[0]
         self.faces = np.concatenate(faces)
@@ -126,26 +127,48 @@ def test_sweeps_from_outside_stop_where_they_touch_the_solid(seed: int) -> None:
             assert many.triangle.tolist() == [hit.triangle] * 2
 
 
-def test_the_order_of_tiles_decides_nothing_but_keys() -> None:
-    draw = np.random.default_rng(5)
-    levels = [0.0, 2.0, 0.0, -1.0]
+@pytest.mark.parametrize("seed", SEEDS)
+def test_signed_distances_are_those_to_the_border_of_the_solid(seed: int) -> None:
+    case = Case(seed)
+    land = case.lands[0]
+    faces = outer_faces(faces_of(land, case.diagonals[0]))
+    low, high = faces.min(axis=(0, 1)), faces.max(axis=(0, 1))
+    low[1] = max(low[1], high[1] - 8.0)
+    places = case.draw.uniform(low - 1.0, high + 1.0, (60, 3))
+    inside, found = land.contains(places), land.signed_distance(places)
+    for k, place in enumerate(places):
+        assert inside[k] == is_inside([land], place)
+        wanted = closest(faces, place)[0]
+        assert found[k] == pytest.approx(-wanted if inside[k] else wanted, rel=1e-9, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_tiles_decides_nothing_but_keys(seed: int) -> None:
+    draw = np.random.default_rng(seed)
     tiles = [
-        HeightMap(draw.uniform(-0.2, 0.2, (4, 4)) + level, origin=(3 * (k % 2), 0, 3 * (k // 2)))
-        for k, level in enumerate(levels)
-    ]
-    rays = draw.uniform(-1.0, 7.0, (200, 3)) * (1.0, 0.5, 1.0)
-    ways = draw.normal(size=(200, 3))
+        HeightMap(
+            draw.uniform(-0.2, 0.2, (4, 4)) + level, origin=(3 * (k % 2), 0, 3 * (k // 2)),
+            holes=draw.random((3, 3)) < 0.1 * seed, thickness=(None, 1.0, 3.0)[seed],
+        )
+        for k, level in enumerate([0.0, 2.0, 0.0, -1.0])
+    ]  # fmt: skip
+    places = draw.uniform(-1.0, 7.0, (120, 3)) * (1.0, 0.5, 1.0)
+    ways, balls = draw.normal(size=(120, 3)), np.column_stack([places, np.full(120, 0.6)])
     answers = []
     for order in itertools.permutations(range(4)):
         ground = Ground([tiles[k] for k in order])
-        hits = ground.raycast_many(rays, ways)
-        part, own = ground.part_of(hits.triangle)
-        tile = np.where(part >= 0, np.array(order)[part], -1)
-        answers.append((hits.distance, hits.normal, own, tile))
+        hits, contacts = ground.raycast_many(places, ways), ground.contacts(balls)
+        found = [hits.distance, hits.normal]
+        for asked, ids in ((np.arange(120), hits.triangle), (contacts.query, contacts.triangle)):
+            part, own = ground.part_of(ids)
+            tile = np.where(part >= 0, np.array(order)[part], -1)
+            rank = np.lexsort((own, tile, asked))
+            found += [tile[rank], own[rank]]
+        answers.append([*found, contacts.penetration[rank]])
     for answer in answers[1:]:
         for one, other in zip(answers[0], answer, strict=True):
             np.testing.assert_array_equal(one, other)
-    assert (answers[0][2] >= 18).any()  # some hit sides
+    assert (answers[0][3] >= 18).any()  # some hit sides
 
 
 def test_ground_that_goes_on_around_a_hole_at_the_border_has_sides_there() -> None:

@@ -68,7 +68,7 @@ def cut(
         for owners, ids in zip(owner, own, strict=True):
             owners[part], shape = k, owners[part].shape
             ids[part] = first + np.arange(np.prod(shape)).reshape(shape)
-            first += np.prod(shape)
+            first += int(np.prod(shape))
         origin = (x + column_0 * cell_x, y, z + row_0 * cell_z)
         tiles.append(
             HeightMap(

@@ -51,8 +51,19 @@ def _cell(top: Floats, depth: float, flipped: bool) -> list[list[Floats]]:
     found = [[p, q, r] for p, q, r in halves]
     found += [[p - down, r - down, q - down] for p, q, r in halves]
     for p, q in ((a, b), (b, c), (c, d), (d, a)):
-        found += [[p, p - down, q - down], [p, q - down, q]]
+        if tuple(p) < tuple(q):  # split alike from both sides
+            found += [[p, p - down, q - down], [p, q - down, q]]
+        else:
+            found += [[q, p - down, q - down], [q, p, p - down]]
     return found
+
+
+def outer_faces(triangles: Floats) -> Floats:
+    """Return the triangles of cells of one map without the walls between two cells."""
+    keys = np.sort(np.round(triangles, 9).view("f8,f8,f8").reshape(-1, 3), axis=1)
+    _, index, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    outer: Floats = triangles[counts[index.reshape(-1)] == 1]
+    return outer
 
 
 def ray_hits(triangles: Floats, origin: Floats, direction: Floats) -> float:

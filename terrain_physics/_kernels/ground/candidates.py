@@ -43,21 +43,31 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.heightmap.sides import lowered, underside_id
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, add, choose, scale, subtract
-from terrain_physics._kernels.mesh.facing import SIDE
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
-from terrain_physics._kernels.mesh.parts import ID_BITS, MeshPart, ids_at, part_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    ID_BITS,
+    INSIDE_OUT,
+    SIDE,
+    SKIN,
+    MeshPart,
+    ids_at,
+    part_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Int64s
 
 # Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The thickness is
-# that of the solid below a surface of a map, 0 of the skin of a mesh, and BEHIND of a face that has
-# solid behind it, but is no surface of a map: a map's side or underside. The last column tells
-# whether its part moves, is a conveyor or is one-way.
+# that of the solid below a surface of a map, 0 of a skin, and below 0 of what has solid behind it,
+# but is no surface of a map: SOLID_MESH of a solid mesh, BESIDE of the sides and the underside of a
+# map. The last column tells whether its part moves, is a conveyor or is one-way.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
-BEHIND = -1.0
+
+# The thickness of a skin, of a solid mesh, and of what a map has beside its surface.
+SKIN_THICKNESS, SOLID_MESH, BESIDE = 0.0, -1.0, -2.0
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
@@ -150,7 +160,7 @@ def _gather_underside(
         put_three(candidates, count, NORMAL, scale(three(candidates, above, NORMAL), -1.0))
         if candidates[above, TRIANGLE] >= 0.0:
             candidates[count, TRIANGLE] = underside_id(grid, row, column, half)
-        candidates[count, THICKNESS] = BEHIND
+        candidates[count, THICKNESS] = BESIDE
         count += 1
     return count
 
@@ -233,11 +243,16 @@ def _gather_faces(
 ) -> tuple[Floats, int]:
     """Write the triangles of a mesh that `faces_near` found, sorted by face."""
     sort_range(faces, 0, found)
+    thickness = SKIN_THICKNESS if part.facing == SKIN else SOLID_MESH
+    if part.facing == SIDE:
+        thickness = BESIDE
     for k in range(found):
         slot = int(faces[k] & SLOT)
         a = subtract(corner(part.corners, slot, 0), origin)
         b = subtract(corner(part.corners, slot, 1), origin)
         c = subtract(corner(part.corners, slot, 2), origin)
+        if part.facing == INSIDE_OUT:
+            b, c = c, b
         has_area, normal = triangle_normal(a, b, c)
         if not has_area:
             continue  # its edges are those of its neighbors
@@ -249,7 +264,7 @@ def _gather_faces(
         put_three(candidates, count, NORMAL, normal)
         candidates[count, PART] = part.first_id >> ID_BITS
         candidates[count, TRIANGLE] = faces[k] >> SLOT_BITS
-        candidates[count, THICKNESS] = BEHIND if part.facing == SIDE else 0.0
+        candidates[count, THICKNESS] = thickness
         candidates[count, OF_MOVER] = 0.0
         count += 1
     return candidates, count
@@ -396,7 +411,7 @@ def surface_at(
     k = next_near(candidates, count, 0, lower, upper)
     while k < count:
         looked_at += 1
-        if candidates[k, THICKNESS] > 0.0 or (not solid and candidates[k, THICKNESS] == 0.0):
+        if not solid or candidates[k, THICKNESS] > 0.0:
             surface = height_over(candidates, k, x, z)
             if best < surface <= top:
                 best, which = surface, k

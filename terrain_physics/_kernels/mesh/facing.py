@@ -7,10 +7,8 @@ edge of a side alone is touched along the edge of the map's surface too: its tri
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.math.vec3 import Vec3, dot
+from terrain_physics._kernels.mesh.parts import SIDE
 from terrain_physics._kernels.tolerances import UPPER_EDGE_RISE
-
-# A skin has two sides, a solid mesh leads contacts outwards, a side of a map has a front alone.
-SKIN, SOLID, SIDE = range(3)
 
 
 @kernel(inline=True)

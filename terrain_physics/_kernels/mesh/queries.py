@@ -22,7 +22,7 @@ from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
-from terrain_physics._kernels.mesh.facing import SIDE, is_own_touch, is_seen, meets_front
+from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen, meets_front
 from terrain_physics._kernels.mesh.part_tree import (
     LEFT,
     NODES_ON_PATH,
@@ -33,7 +33,14 @@ from terrain_physics._kernels.mesh.part_tree import (
     items_near,
     items_on_path,
 )
-from terrain_physics._kernels.mesh.parts import MeshPart, Parts, part_at, parts_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    SIDE,
+    MeshPart,
+    Parts,
+    part_at,
+    parts_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.traversal import (
     NO_WIDTH,
     entry_of,
@@ -54,7 +61,7 @@ _NO_PATH = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
 
 
 @kernel(noinline=True)
-def _first_hit(
+def first_hit(
     part: MeshPart, origin: Vec3, direction: Vec3, longest: float, stack: Int32s, entries: Float32s
 ) -> tuple[int, float, int]:
     """Return (face, distance, slot) of the first hit of a ray with one mesh; -1 and inf: none.
@@ -107,7 +114,7 @@ def _first_hit(
     return face, best if face >= 0 else math.inf, found
 
 
-class _Scratch(NamedTuple):
+class Scratch(NamedTuple):
     """Memory for the traversal of both kinds of trees."""
 
     nodes: Int64s  # (NODES_ON_PATH,)
@@ -118,9 +125,9 @@ class _Scratch(NamedTuple):
 
 
 @kernel(inline=True)
-def _make_scratch(parts: Parts) -> _Scratch:
+def make_scratch(parts: Parts) -> Scratch:
     rows = row_count(parts.rows)
-    return _Scratch(
+    return Scratch(
         np.empty(NODES_ON_PATH, np.int64),
         np.empty(rows, np.int64),
         np.empty(rows, np.float64),
@@ -130,8 +137,8 @@ def _make_scratch(parts: Parts) -> _Scratch:
 
 
 @kernel(inline=True)
-def _borrowed(scratch: _Scratch) -> _Scratch:
-    return _Scratch(
+def borrowed(scratch: Scratch) -> Scratch:
+    return Scratch(
         borrow(scratch.nodes),
         borrow(scratch.found),
         borrow(scratch.starts),
@@ -141,7 +148,7 @@ def _borrowed(scratch: _Scratch) -> _Scratch:
 
 
 @kernel(inline=True)
-def _keep(scratch: _Scratch) -> None:
+def keep_scratch(scratch: Scratch) -> None:
     keep(scratch.nodes)
     keep(scratch.found)
     keep(scratch.starts)
@@ -151,7 +158,7 @@ def _keep(scratch: _Scratch) -> None:
 
 @kernel(noinline=True)
 def _first_hit_of_all(
-    parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: _Scratch
+    parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: Scratch
 ) -> tuple[int, float, Vec3, Vec3]:
     """Return (id, distance, point, normal) of the first hit of a ray; -1 and NaN: none."""
     best, triangle, row, slot = longest, -1, 0, 0
@@ -163,7 +170,7 @@ def _first_hit_of_all(
         if scratch.starts[k] > best:
             break
         part = part_at(parts.rows, int(scratch.found[k]))
-        face, along, place = _first_hit(
+        face, along, place = first_hit(
             part, origin, direction, best, scratch.stack, scratch.entries
         )
         own = part.first_id + face
@@ -196,8 +203,8 @@ def raycast_rows(
     one.
     """
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    scratch = _borrowed(memory)
+    memory = make_scratch(parts)
+    scratch = borrowed(memory)
     for ray in range(first, last):
         origin = row3(origins, ray if len(origins) > 1 else 0)
         direction = row3(directions, ray if len(directions) > 1 else 0)
@@ -208,7 +215,7 @@ def raycast_rows(
         distances[ray], triangles[ray] = distance, triangle
         for axis in range(3):
             points[ray, axis], normals[ray, axis] = point[axis], normal[axis]
-    _keep(memory)
+    keep_scratch(memory)
 
 
 @kernel
@@ -225,16 +232,16 @@ def ray_hit(
 ) -> tuple[int, float, float, float, float, float, float, float]:
     """Return (id, distance, point, normal) of one ray; -1 and NaN: nothing."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
+    memory = make_scratch(parts)
     triangle, distance, point, normal = _first_hit_of_all(
-        parts, (x, y, z), (dx, dy, dz), longest, _borrowed(memory)
+        parts, (x, y, z), (dx, dy, dz), longest, borrowed(memory)
     )
-    _keep(memory)
+    keep_scratch(memory)
     return triangle, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
 
 
 @kernel(noinline=True)
-def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float, Vec3]:
+def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float, Vec3]:
     """Return (height, normal) of the highest surface over a place; NaN where there is none.
 
     Each mesh is asked as if it were alone: by a ray straight down from its own top.
@@ -245,7 +252,7 @@ def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float
     for k in range(count):
         part = part_at(parts.rows, int(scratch.found[k]))
         top = float(part.frame[UPPER + 1])
-        face, along, place = _first_hit(
+        face, along, place = first_hit(
             part, (x, top, z), _DOWN, math.inf, scratch.stack, scratch.entries
         )
         if face >= 0 and (slot < 0 or top - along > best):
@@ -268,23 +275,23 @@ def height_rows(
 ) -> None:
     """Write heights (n,) and normals (n, 3) of the highest surface over places first..last."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    scratch = _borrowed(memory)
+    memory = make_scratch(parts)
+    scratch = borrowed(memory)
     for place in range(first, last):
         height, normal = _highest(parts, float(xs[place]), float(zs[place]), scratch)
         heights[place] = height
         for axis in range(3):
             normals[place, axis] = normal[axis]
-    _keep(memory)
+    keep_scratch(memory)
 
 
 @kernel
 def height_at(table: Int64s, mask: int, x: float, z: float) -> tuple[float, float, float, float]:
     """Return height and normal of the highest surface over one place."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    height, normal = _highest(parts, x, z, _borrowed(memory))
-    _keep(memory)
+    memory = make_scratch(parts)
+    height, normal = _highest(parts, x, z, borrowed(memory))
+    keep_scratch(memory)
     return height, normal[0], normal[1], normal[2]
 
 
@@ -381,7 +388,7 @@ def _is_outside(corners: Floats, slot: int, query: Vec3, nearest: Vec3) -> bool:
 
 
 @kernel(noinline=True)
-def _nearest_slot(
+def nearest_slot(
     part: MeshPart, query: Vec3, slot: int, most: float, stack: Int32s, gaps: Float32s
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
@@ -445,8 +452,8 @@ def _nearest_slot(
 
 
 @kernel(noinline=True)
-def _nearest_of_all(
-    parts: Parts, query: Vec3, row: int, slot: int, within: float, scratch: _Scratch
+def nearest_of_all(
+    parts: Parts, query: Vec3, row: int, slot: int, within: float, scratch: Scratch
 ) -> tuple[int, int, float, Vec3]:
     """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
 
@@ -476,7 +483,7 @@ def _nearest_of_all(
             height += 2
             continue
         part = part_at(rows, right)
-        place, square, near = _nearest_slot(
+        place, square, near = nearest_slot(
             part, query, guessed if right == guess else 0, limit, scratch.stack, scratch.entries
         )
         own = part.first_id + int(part.order[place])
@@ -490,7 +497,7 @@ def _nearest_of_all(
 def _answer(
     parts: Parts, query: Vec3, row: int, slot: int, square: float, nearest: Vec3
 ) -> tuple[int, float, Vec3]:
-    """Return (id, distance, point) of an answer of `_nearest_of_all`; -1, inf and NaN: nothing."""
+    """Return (id, distance, point) of an answer of `nearest_of_all`; -1, inf and NaN: nothing."""
     if row == 0:
         return -1, math.inf, (np.nan, np.nan, np.nan)
     part = part_at(parts.rows, row)
@@ -515,20 +522,20 @@ def closest_rows(
     NaN, inf and -1 where there is none, up to distances ``within`` (n,) or (1,).
     """
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    scratch = _borrowed(memory)
+    memory = make_scratch(parts)
+    scratch = borrowed(memory)
     row, slot = 0, 0
     for place in range(first, last):
         query = row3(queries, place)
         # Points often come in order: the last one's triangle is a first guess.
         limit = float(within[place if len(within) > 1 else 0])
-        row, slot, square, nearest = _nearest_of_all(parts, query, row, slot, limit, scratch)
+        row, slot, square, nearest = nearest_of_all(parts, query, row, slot, limit, scratch)
         triangles[place], distances[place], point = _answer(
             parts, query, row, slot, square, nearest
         )
         for axis in range(3):
             points[place, axis] = point[axis]
-    _keep(memory)
+    keep_scratch(memory)
 
 
 @kernel
@@ -537,9 +544,9 @@ def closest_one(
 ) -> tuple[int, float, float, float, float]:
     """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, within, _borrowed(memory))
-    _keep(memory)
+    memory = make_scratch(parts)
+    row, slot, square, nearest = nearest_of_all(parts, (x, y, z), 0, 0, within, borrowed(memory))
+    keep_scratch(memory)
     triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
     return triangle, distance, point[0], point[1], point[2]
 

@@ -36,6 +36,7 @@ from terrain_physics._kernels.character.state.work import (
 )
 from terrain_physics._kernels.ground.candidates import (
     NORMAL,
+    SOLID_MESH,
     THICKNESS,
     A,
     B,
@@ -260,16 +261,19 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
-        if buried or overlap_alone(candidates, k, offset, scene.body, scene.work) > 0.0:
+        depth = np.inf if buried else overlap_alone(candidates, k, offset, scene.body, scene.work)
+        if depth > 0.0:
             up = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
+            elif candidates[k, THICKNESS] == SOLID_MESH and not buried and depth > STUCK_DEPTH:
+                return 0.0
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
 @kernel(inline=True)
-def _crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
+def crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
     """Tell whether a segment goes through a triangle."""
     a, b, c = corners
     before, after = dot(normal, subtract(start, a)), dot(normal, subtract(end, a))
@@ -295,7 +299,7 @@ def _leads_through(scene: Scene, start: Vec3, end: Vec3) -> bool:
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
         corners = (three(candidates, k, A), three(candidates, k, B), three(candidates, k, C))
-        if _crosses(start, end, corners, three(candidates, k, NORMAL)):
+        if crosses(start, end, corners, three(candidates, k, NORMAL)):
             return True
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return False

@@ -28,6 +28,7 @@ from terrain_physics._kernels.character.state.motion import Motion, MovementRule
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
+    BESIDE,
     NORMAL,
     PART,
     THICKNESS,
@@ -185,7 +186,7 @@ def _put_reason(
     if normal[1] < _FACES_DOWN:
         rows[row + REASON] = CEILING
         return
-    if scene.candidates[k, THICKNESS] < 0.0:
+    if scene.candidates[k, THICKNESS] == BESIDE:
         rows[row + REASON] = EDGE
         return
     lowest, riser = _span(movement, scene, place, k, normal)
