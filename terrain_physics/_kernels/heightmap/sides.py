@@ -13,7 +13,7 @@ WEST, EAST, NORTH, SOUTH, UNDERSIDE = range(5)
 SIDES_OF_CELL = UNDERSIDE + 2
 
 
-@kernel(inline=True, no_refcount=True)
+@kernel(inline=True)
 def lowered(grid: Grid) -> Grid:
     """Return the grid of the underside of a map of finite thickness."""
     return replaced(grid, y0=grid.y0 - grid.thickness)
