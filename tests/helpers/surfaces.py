@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import HeightMap, Ray, RayHit
 from terrain_physics.heightmap.queries import MapQueries
-from terrain_physics.surface.results import Contacts, SweepHit
+from terrain_physics.surface.results import Contacts, RayHits, SweepHit, SweepHits
 from terrain_physics.surface.shapes import centers_of, rows_of
 
 _COLUMNS = ("query", "triangle", "penetration", "normal", "point", "material")
@@ -67,6 +67,30 @@ def _is_first(land: HeightMap, hit: Any, solid: Any) -> bool:
     if solid is None or not may_be_beside(land, solid.triangle):
         return False
     return hit is None or bool(solid.distance < hit.distance)
+
+
+def _assert_first(land: HeightMap, alone: Any, solid: Any) -> None:
+    """Check that of many hits of solid ground each is that of the surface, or a nearer one."""
+    same = np.ones(len(alone.distance), dtype=np.bool_)
+    for one, other in zip(alone, solid, strict=True):
+        is_same = (one == other) | (np.isnan(one) & np.isnan(other))
+        same &= is_same.reshape(len(same), -1).all(axis=1)
+    nearer = ~(solid.distance >= alone.distance) & ~np.isnan(solid.distance)
+    assert (same | (nearer & may_be_beside(land, solid.triangle))).all()
+
+
+def surface_hits(land: HeightMap, origins: Any, directions: Any, most: Any = math.inf) -> RayHits:
+    """Return the hits of rays on the surface; the map has them, or nearer ones beside it."""
+    hits = surface_of(land).raycast_many(origins, directions, most)
+    _assert_first(land, hits, land.raycast_many(origins, directions, most))
+    return hits
+
+
+def surface_touches(land: HeightMap, shapes: Any, motions: Any) -> SweepHits:
+    """Return the touches of a surface by moving shapes; the map has them, or ones beside it."""
+    hits = surface_of(land).sweep_many(shapes, motions)
+    _assert_first(land, hits, land.sweep_many(shapes, motions))
+    return hits
 
 
 def surface_hit(land: HeightMap, ray: Ray, most: float = math.inf) -> RayHit | None:
