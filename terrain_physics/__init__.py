@@ -6,6 +6,7 @@ PyGLM are imported by the first name that needs them.
 
 from importlib import import_module
 
+from terrain_physics._guesses import module_way
 from terrain_physics._version import __version__
 
 _MODULES = {
@@ -101,7 +102,9 @@ def __getattr__(name: str) -> object:
     if name == "rows":  # a module, which has names of its own
         return import_module(f"{__name__}.rows")
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        way = None if name.startswith("_") else module_way(name, __all__)
+        hint = f": did you mean {way}?" if way else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value

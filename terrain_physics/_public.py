@@ -1,8 +1,18 @@
-"""The decorator that names public classes by the package, wherever they are defined."""
+"""The decorators of public classes and functions: their names, and answers to first guesses."""
 
-from typing import TypeVar
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+from terrain_physics._guesses import Signpost, argument_way, names_and_ways, signpost_of
 
 _Kind = TypeVar("_Kind", bound=type)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_LIBRARY = __package__.partition(".")[0]
 
 
 def public(kind: _Kind) -> _Kind:
@@ -10,6 +20,115 @@ def public(kind: _Kind) -> _Kind:
 
     `inspect.getsource` of such a class finds nothing, as it looks in the package's own file. The
     class's methods know where they are.
+
+    Wrong names of its attributes, and wrong arguments of its methods, get errors that say the right
+    ones.
     """
-    kind.__module__ = "terrain_physics"
+    for base in kind.__mro__:
+        if base.__module__.partition(".")[0] == _LIBRARY:
+            _check_arguments(base)
+    for name, way in names_and_ways(kind.__name__):
+        if not hasattr(kind, name):
+            setattr(kind, name, Signpost(name, way))
+    if "__dir__" not in vars(kind):
+        kind.__dir__ = _without_signposts  # type: ignore[method-assign, assignment]
+    kind.__module__ = _LIBRARY
     return kind
+
+
+def _without_signposts(self: object) -> list[str]:
+    kind, own = type(self), getattr(self, "__dict__", {})
+    return [name for name in object.__dir__(self) if name in own or signpost_of(kind, name) is None]
+
+
+def _check_arguments(kind: type) -> None:
+    """Give the methods of a class better errors for wrong arguments, where calls may take longer.
+
+    Makers and methods with arguments are wrapped; those that have `quick` above them are not.
+    """
+    for name, value in list(vars(kind).items()):
+        function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+        is_public = name == "__init__" or not name.startswith("_")
+        if not (is_public and isinstance(function, FunctionType)) or _is_done(function):
+            continue
+        if function.__code__.co_argcount + function.__code__.co_kwonlyargcount > 1:
+            checked = hinted(function)
+            setattr(kind, name, checked if function is value else type(value)(checked))
+
+
+def _is_done(function: FunctionType) -> bool:
+    return hasattr(function, "__wrapped__") or "(" in function.__qualname__
+
+
+def quick(function: _Function) -> _Function:
+    """Put the arguments of a method into its name, which Python's errors for wrong ones begin with.
+
+    That is for methods that games call often: `hinted` would cost a tenth of a microsecond.
+    """
+    function.__qualname__ = _title(function)
+    return function
+
+
+def hinted(function: _Function) -> _Function:
+    """Wrap a function: the errors for wrong arguments say the right ones."""
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # it came from inside
+        raise TypeError(_misuse(function, arguments, options))
+
+    wrapped: Any = checked
+    wrapped.__kwdefaults__ = getattr(function, "__kwdefaults__", None)  # for readers of defaults
+    return cast("_Function", wrapped)
+
+
+def _misuse(function: Callable[..., Any], arguments: Any, options: dict[str, Any]) -> str:
+    """Return what is wrong with the arguments of a call that failed."""
+    if len(arguments) == 2 and not options and isinstance(arguments[1], (str, os.PathLike)):
+        if hasattr(arguments[0], "load"):
+            return f"{_name(function)} takes no path: {_name(function)}.load reads files"
+    signature = inspect.signature(function)
+    name = _name(function)
+    known = _names(signature)
+    for option in options:
+        if option not in signature.parameters:
+            way = argument_way(option, known)
+            hint = f"did you mean {way}?" if way else f"it has {', '.join(known)}"
+            return f"{name} has no argument {option}: {hint}"
+    try:
+        signature.bind(*arguments, **options)
+    except TypeError as error:
+        return f"{_title(function)}: {error}"
+    return f"{_title(function)} cannot be called so"
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return function.__qualname__.removesuffix(".__init__")
+
+
+def _names(signature: inspect.Signature) -> list[str]:
+    """Return the arguments that can be given by name."""
+    return [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        and name not in ("self", "cls")
+        and not name.startswith("_")
+    ]
+
+
+def _title(function: Callable[..., Any]) -> str:
+    """Return a function's name with its arguments, as it is called."""
+    shown, has_star = [], False
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in ("self", "cls"):
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
+            shown.append("*")
+            has_star = True
+        shown.append("*" if name.startswith("_") else name)
+    return f"{_name(function)}({', '.join(shown)})"

@@ -9,6 +9,7 @@ caller's array at any time, and what kernels read must be what was checked.
 
 import math
 import operator
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -465,6 +466,12 @@ def broadcast(
     for values in (one, two):
         values.setflags(write=False)  # see `array`
     return one, two
+
+
+def refuse_path(name: str, value: object, reader: str) -> None:
+    """Raise TypeError for the path of a file, which a function elsewhere reads."""
+    if isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} must not be a path, got {shorten(value)}: {reader} reads files")
 
 
 def instance(name: str, value: object, kind: type) -> None:

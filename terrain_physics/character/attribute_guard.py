@@ -5,6 +5,8 @@ from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from terrain_physics._guesses import Signpost, hint, signpost_of
+
 # Least similarity, from 0 to 1, at which a name counts as a misspelling of another one: one letter
 # missing, added, wrong, or two exchanged, in a name of six letters or more.
 _ALIKE = 0.8
@@ -53,14 +55,18 @@ def _refuse_unknown(kind: type[AttributeGuard], name: str) -> None:
             f"{kind.__name__} has no attribute {name}: did you mean {meant}?{way_out}"
         )
     if not is_own:
+        signpost = signpost_of(kind, name)
+        way = "" if signpost is None else f"; {hint(signpost.way)}"
         raise AttributeError(
-            f"{kind.__name__} has no attribute {name}: only a subclass may have its own"
+            f"{kind.__name__} has no attribute {name}: only a subclass may have its own{way}"
         )
 
 
 def _declares(base: type, name: str) -> bool:
     """Tell whether a name is declared in the body of a class."""
-    return name in vars(base) or (not _is_ours(base) and name in inspect.get_annotations(base))
+    if name in vars(base):
+        return not isinstance(vars(base)[name], Signpost)
+    return not _is_ours(base) and name in inspect.get_annotations(base)
 
 
 def _is_ours(base: type) -> bool:
@@ -79,7 +85,7 @@ def _meant(kind: type, name: str) -> str | None:
         for base in kind.__mro__
         if _is_ours(base)
         for known, value in vars(base).items()
-        if not (known.startswith("_") or isinstance(value, FunctionType))
+        if not (known.startswith("_") or isinstance(value, (FunctionType, Signpost)))
     }
     words = name.lower().split("_")
     for close in get_close_matches(name.lower(), sorted(known), n=3, cutoff=_ALIKE):

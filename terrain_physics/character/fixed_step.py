@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.frame_time import step_time
 
@@ -92,6 +92,7 @@ class FixedStep:
         """Seconds of the last frame that were dropped: whole steps beyond `max_steps`."""
         return self._dropped * self._seconds
 
+    @quick
     def steps(self, frame_seconds: float) -> range:
         """Return the steps that a frame has, to loop over.
 

@@ -3,9 +3,13 @@
 from typing import Any, Protocol, Self, overload
 
 from terrain_physics._support import checks
+from terrain_physics._support.warn import warn
 
 # In seconds. A longer update would be a jump, so games cannot allow more.
 SHORTEST_STEP, LONGEST_STEP = 1e-6, 1.0
+
+# After so many updates in a row with longer times a game has probably not meant seconds.
+_TOO_MANY = 10
 
 
 def step_time(name: str, value: Any, likely: str) -> float:
@@ -23,17 +27,34 @@ def step_time(name: str, value: Any, likely: str) -> float:
 class FrameTime:
     """The longest time that an update may last, and how long the last one did, in seconds."""
 
-    __slots__ = ("last", "max_delta")
+    __slots__ = ("_too_long", "last", "max_delta")
 
     def __init__(self, max_delta: Any) -> None:
         self.max_delta = step_time("max_delta", max_delta, "for milliseconds use {0:g} / 1000")
         self.last = 0.0
+        self._too_long = 0  # updates in a row that were given more than a second
 
     def lived(self, delta_time: Any) -> float:
         """Return how long an update lasts, or refuse a value that is no time."""
         if type(delta_time) is float and 0.0 <= delta_time <= self.max_delta:  # every frame
             return delta_time
-        return min(checks.non_negative("delta_time", delta_time, " seconds"), self.max_delta)
+        seconds = checks.non_negative("delta_time", delta_time, " seconds")
+        if seconds > LONGEST_STEP:
+            self._doubt(seconds)
+        else:
+            self._too_long = 0
+        return min(seconds, self.max_delta)
+
+    def _doubt(self, seconds: float) -> None:
+        """Warn if a game goes on giving times that are no seconds."""
+        # The quick way above counts nothing, but leaves its time behind, as all updates do.
+        is_in_a_row = self.last == self.max_delta
+        self._too_long = self._too_long + 1 if is_in_a_row else 1
+        if self._too_long == _TOO_MANY:
+            warn(
+                f"times are seconds, got {seconds:g} in {_TOO_MANY} updates in a row; "
+                f"for milliseconds use {seconds:g} / 1000"
+            )
 
     def copy(self) -> "FrameTime":
         """Return a copy, which changes independently."""

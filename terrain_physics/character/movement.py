@@ -12,7 +12,7 @@ from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.adopted_member import AdoptedMember
@@ -320,6 +320,7 @@ class CharacterMovement(CharacterView):
 
     # The step
 
+    @quick
     def update(self, delta_time: float) -> MoveResult:
         """Advance by one frame.
 
@@ -553,6 +554,10 @@ class CharacterMovement(CharacterView):
     def _vertical_velocity(self) -> float:
         shown, written = self._velocity.shown.y, self._velocity.y
         return super()._vertical_velocity() if written == shown else written
+
+    def _exact_velocity(self) -> Floats3:
+        shown, written = self._velocity.shown.to_tuple(), self._velocity.to_tuple()
+        return merged(super()._exact_velocity(), shown, written)
 
     def _put_position(self, value: Any) -> None:
         super()._put_position(value)

@@ -3,13 +3,13 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any, Literal, NoReturn, TypedDict, TypeVar, Unpack, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._guesses import argument_way
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
@@ -363,6 +363,10 @@ def put_rules(
     return result
 
 
+# Beside rules by name, where characters are added.
+_ARGUMENTS = ("position", "velocity", "rotation", "collider")
+
+
 def names_of(rules: CharacterRules | None, changes: Mapping[str, Any]) -> Collection[str]:
     """Return the names of the rules that `put_rules` puts."""
     return changes.keys() if rules is None else _NAMES
@@ -370,8 +374,9 @@ def names_of(rules: CharacterRules | None, changes: Mapping[str, Any]) -> Collec
 
 def _rule_to_set(name: str) -> Rule[Any]:
     if name not in RULES:
-        meant = [f"; did you mean {close}?" for close in get_close_matches(name, _NAMES, n=1)]
-        raise TypeError(f"rules must be of {', '.join(_NAMES)}, got {name!r}{''.join(meant)}")
+        way = argument_way(name, [*_NAMES, *_ARGUMENTS])
+        hint = f"; did you mean {way}?" if way else ""
+        raise TypeError(f"rules must be of {', '.join(_NAMES)}, got {name!r}{hint}")
     return RULES[name]
 
 

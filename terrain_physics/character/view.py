@@ -1,5 +1,6 @@
 """CharacterView: the interface of one character to the game, alone or in a group."""
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -8,7 +9,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import Collider
@@ -112,6 +113,7 @@ class CharacterView(RuleProperties):
     def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
 
+    @quick
     def walk(self, vx: float, vz: float) -> None:
         """Drive it over the ground; its vertical velocity stays.
 
@@ -141,6 +143,45 @@ class CharacterView(RuleProperties):
         """
         across, along = checks.finite("vx", vx), checks.finite("vz", vz)
         self._put_velocity((across, self._vertical_velocity(), along))
+
+    def jump(self, height: float) -> None:
+        """Set its vertical velocity to that of a jump of some height; the others stay.
+
+        It rises by that height at any frame rate, unless something is in its way. It jumps in the
+        air too, as for a double jump: a game asks ``grounded`` first, or how long ago that was.
+        Where its ``gravity_scale`` is 0 or less, as under water, it gets the speed that it would
+        need with a scale of 1.
+
+        Parameters
+        ----------
+        height : float
+            How far it rises, in meters, >= 0; over moving ground that it leaves with
+            ``leave="velocity"``, relative to that.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a height that is no number, below 0, NaN or infinite. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 0.5, 0))
+        >>> heights = []
+        >>> for frame in range(60):
+        ...     if hero.update(1 / 60).grounded:
+        ...         hero.jump(1.2)
+        ...     heights.append(hero.position.y - 0.5)
+        >>> round(max(heights), 2)
+        1.2
+        """
+        rise = checks.non_negative("height", height, " meters")
+        pull, scale = self.gravity, self.gravity_scale
+        if scale > 0.0:
+            pull *= scale
+        across, _, along = self._exact_velocity()
+        self._put_velocity((across, math.sqrt(2.0 * pull * rise), along))
 
     @property
     def world_velocity(self) -> glm.vec3:
@@ -418,6 +459,11 @@ class CharacterView(RuleProperties):
     def _vertical_velocity(self) -> float:
         """Return its vertical velocity, with values that the game wrote since the last update."""
         return float(self._state()[columns.VELOCITY + 1])
+
+    def _exact_velocity(self) -> Floats3:
+        """Return its velocity in float64, with values that the game wrote since the last update."""
+        x, y, z = self._state()[VELOCITY].tolist()
+        return x, y, z
 
     @abstractmethod
     def _keep_collider(self, collider: Collider) -> None:

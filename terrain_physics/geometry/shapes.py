@@ -9,7 +9,7 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 
@@ -42,6 +42,7 @@ class Sphere:
     center64: Floats3
     radius: float
 
+    @quick
     def __init__(self, center: Any, radius: float) -> None:
         object.__setattr__(self, "center64", checks.vector("center", center))
         object.__setattr__(self, "radius", checks.non_negative("radius", radius))
@@ -66,6 +67,7 @@ class AABB:
     lower64: Floats3
     upper64: Floats3
 
+    @quick
     def __init__(self, lower: Any, upper: Any) -> None:
         low, high = checks.vector("lower", lower), checks.vector("upper", upper)
         for axis, start, end in zip("xyz", low, high, strict=True):
@@ -106,6 +108,7 @@ class OBB:
     half_extents64: Floats3
     rotation64: Floats9
 
+    @quick
     def __init__(self, center: Any, half_extents: Any, rotation: Any = None) -> None:
         extents = checks.vector("half_extents", half_extents)
         for axis, extent in zip("xyz", extents, strict=True):
@@ -152,6 +155,7 @@ class Triangle:
     b64: Floats3
     c64: Floats3
 
+    @quick
     def __init__(self, a: Any, b: Any, c: Any) -> None:
         object.__setattr__(self, "a64", checks.vector("a", a))
         object.__setattr__(self, "b64", checks.vector("b", b))
@@ -204,6 +208,7 @@ class Ray:
     origin64: Floats3
     direction64: Floats3
 
+    @quick
     def __init__(self, origin: Any, direction: Any) -> None:
         object.__setattr__(self, "origin64", checks.vector("origin", origin))
         object.__setattr__(self, "direction64", checks.unit("direction", direction))
@@ -236,6 +241,7 @@ class Capsule:
     b64: Floats3
     radius: float
 
+    @quick
     def __init__(self, a: Any, b: Any, radius: float) -> None:
         object.__setattr__(self, "a64", checks.vector("a", a))
         object.__setattr__(self, "b64", checks.vector("b", b))
@@ -266,6 +272,7 @@ class Segment:
     a64: Floats3
     b64: Floats3
 
+    @quick
     def __init__(self, a: Any, b: Any) -> None:
         object.__setattr__(self, "a64", checks.vector("a", a))
         object.__setattr__(self, "b64", checks.vector("b", b))
@@ -297,6 +304,7 @@ class Plane:
     point64: Floats3
     normal64: Floats3
 
+    @quick
     def __init__(self, point: Any, normal: Any) -> None:
         object.__setattr__(self, "point64", checks.vector("point", point))
         object.__setattr__(self, "normal64", checks.unit("normal", normal))

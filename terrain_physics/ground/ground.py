@@ -15,10 +15,11 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
+from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.movers import NO_DIRECTION, NO_MOVERS, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
-from terrain_physics.ground.poses import Pose
+from terrain_physics.ground.poses import Pose, is_position
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
@@ -79,7 +80,7 @@ class Ground(Surface):
 
     Parameters
     ----------
-    parts : sequence of HeightMap and TriangleMesh
+    parts : sequence of HeightMap and TriangleMesh, or one of them
         At least one; each once.
     layers : int, or sequence of int, default 1
         Those that the parts are on, a bit for each, from 0 to 0xFFFF_FFFF: one number for all
@@ -143,17 +144,12 @@ class Ground(Surface):
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        parts: Part | Sequence[Part],
         *,
         layers: int | Sequence[int] | NDArray[Any] = 1,
         names: Sequence[str | None] | None = None,
     ) -> None:
-        if isinstance(parts, (HeightMap, TriangleMesh)):
-            raise TypeError(
-                "parts must be a sequence of HeightMap and TriangleMesh, "
-                f"got {checks.shorten(parts)}"
-            )
-        given = list(parts)
+        given = [parts] if isinstance(parts, (HeightMap, TriangleMesh)) else _listed(parts)
         if not given:
             raise ValueError("parts must hold at least one HeightMap or TriangleMesh, got none")
         places: dict[int, int] = {}
@@ -220,6 +216,17 @@ class Ground(Surface):
     def parts(self) -> Mapping[int, Part]:
         """The parts by their keys, which ascend; as they are now."""
         return MappingProxyType(self._parts)
+
+    @property
+    def bounds(self) -> AABB:
+        """The smallest box around the `bounds` of all parts, where they are now.
+
+        A map counts as far as it has cells, also one that goes on beyond its border.
+        """
+        with self._held.followed:
+            boxes = [_box_of(part, self._held.poses.get(key)) for key, part in self._parts.items()]
+        lower = np.min([box.lower64 for box in boxes], axis=0)
+        return AABB(lower, np.max([box.upper64 for box in boxes], axis=0))
 
     @property
     def part_names(self) -> Mapping[int, str]:
@@ -343,10 +350,11 @@ class Ground(Surface):
         ----------
         key : int or str
             Of a `TriangleMesh`, or its name.
-        transform : 4 x 4 matrix, or (position, rotation)
+        transform : 4 x 4 matrix, (position, rotation), or position
             From the mesh's own coordinates to the world's: a ``glm.mat4``, an array that acts on
             columns, or a position in meters and a quaternion or 3 x 3 matrix. It may only rotate
-            and translate. It replaces the transform before, and is not added to it.
+            and translate. It replaces the transform before, and is not added to it. A position
+            alone, of three numbers, leaves the rotation as it is.
         delta_time : float, optional
             The duration of the move in seconds, from 1e-6 to 3600. The mesh has the velocity of
             this move for that time.
@@ -382,7 +390,7 @@ class Ground(Surface):
         >>> hero.update(1 / 60).grounded
         True
         >>> for frame in range(60):
-        ...     ground.move(1, ((10, 3 + (frame + 1) / 60, 10), glm.quat()), 1 / 60)
+        ...     ground.move(1, (10, 3 + (frame + 1) / 60, 10), 1 / 60)
         ...     result = hero.update(1 / 60)
         >>> hero.position.y, hero.velocity, round(hero.world_velocity.y, 6)
         (4.75, vec3( 0, 0, 0 ), 1.0)
@@ -390,7 +398,11 @@ class Ground(Surface):
         pose = Pose.of("transform", transform)
         seconds = None if delta_time is None else checked_seconds("delta_time", delta_time)
         with self._held.change():
-            self._held.move(self._mesh_key(key), pose, seconds)
+            number = self._mesh_key(key)
+            if is_position(transform):
+                known = self._held.poses.get(number, pose)
+                pose = pose._replace(rotation=known.rotation)
+            self._held.move(number, pose, seconds)
 
     def set_surface_velocity(self, key: int | str, velocity: Any) -> None:
         """Make a mesh a conveyor: its surface moves, and the mesh does not.
@@ -889,6 +901,16 @@ class Ground(Surface):
         self._adopt(*state)
 
 
+def _listed(parts: Any) -> list[Any]:
+    checks.refuse_path("parts", parts, "Ground.load")
+    try:
+        return list(parts)
+    except TypeError:
+        raise TypeError(
+            f"parts must be a sequence of HeightMap and TriangleMesh, got {checks.shorten(parts)}"
+        ) from None
+
+
 def _refuse_others(name: str, part: Any) -> None:
     if not isinstance(part, (HeightMap, TriangleMesh)):
         raise TypeError(f"{name} must be a HeightMap or a TriangleMesh, got {checks.shorten(part)}")
@@ -905,6 +927,14 @@ def _layers_per_part(layers: Any, count: int) -> list[int]:
     if len(layers) != count:
         raise ValueError(f"layers must be one number, or one for each part, got {len(layers)}")
     return [_checked_layers(f"layers[{index}]", own) for index, own in enumerate(layers)]
+
+
+def _box_of(part: Part, pose: Pose | None) -> AABB:
+    """Return the box around a part, which may be a mesh that was moved."""
+    if pose is None or isinstance(part, HeightMap):
+        return part.bounds
+    corners = pose.placed(part.vertices)[part.faces.ravel()]
+    return AABB(corners.min(axis=0), corners.max(axis=0))
 
 
 def _checked_name(label: str, name: Any) -> str:

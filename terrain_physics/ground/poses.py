@@ -6,12 +6,21 @@ import numpy as np
 
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats9
 from terrain_physics.surface.limits import refuse_far_row
 
 # Tolerance for saved rotations: they were made orthonormal when they were given.
 _ROUNDING = 1e-12
 
-_RULE = "a 4 x 4 matrix or (position, rotation)"
+_UNTURNED: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+_RULE = "a 4 x 4 matrix, (position, rotation) or a position"
+
+
+def is_position(transform: Any) -> bool:
+    """Tell whether a transform is a position alone."""
+    has_three = hasattr(transform, "x") and hasattr(transform, "z") and not hasattr(transform, "w")
+    return has_three or checks.shape_of(transform) == (3,)
 
 
 class Pose(NamedTuple):
@@ -30,12 +39,17 @@ class Pose(NamedTuple):
 
     @classmethod
     def of(cls, name: str, transform: Any) -> Self:
-        """Return a pose given as a 4 x 4 matrix, as position and rotation, or as such a pose."""
+        """Return a pose given as a 4 x 4 matrix, as position and rotation, or as such a pose.
+
+        Of a position alone it has no rotation.
+        """
         if isinstance(transform, Pose):
             return cls(*transform)
         if isinstance(transform, tuple) and len(transform) == 2:
             position = checks.vector(f"{name}[0]", transform[0])
             rotation = checks.rotation(f"{name}[1]", transform[1])
+        elif is_position(transform):
+            position, rotation = checks.vector(name, transform), _UNTURNED
         else:
             linear, position = checks.affine(name, transform, _RULE)
             rotation = checks.rotation(name, np.array(linear))

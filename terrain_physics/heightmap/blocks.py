@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import blocks as kernels
 from terrain_physics._public import public
+from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.storage import MapStorage
 
 
@@ -32,6 +33,15 @@ class BlockBounds(NamedTuple):
 def block_levels(storage: MapStorage) -> int:
     """Return how many levels of blocks there are; the last has a single one."""
     return int(kernels.level_count(*storage.cell_count))
+
+
+def map_bounds(storage: MapStorage) -> AABB:
+    """Return the box around a map: that of the single block of the last level."""
+    _, lowers, uppers = block_bounds(storage, block_levels(storage) - 1)
+    lower, upper, level = lowers[0, 0], uppers[0, 0], storage.origin[1]
+    if np.isnan(lower[1]):
+        lower[1] = upper[1] = level
+    return AABB(lower, upper)
 
 
 def block_bounds(storage: MapStorage, level: int) -> BlockBounds:

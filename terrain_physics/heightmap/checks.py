@@ -22,6 +22,7 @@ _CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING
 
 def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float32], Survey]:
     """Return (heights as float32, their survey); without ``copy`` they may be the caller's."""
+    checks.refuse_path("heights", heights, "HeightMap.load")
     if not copy:
         if not (
             isinstance(heights, np.ndarray)

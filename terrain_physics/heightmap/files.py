@@ -7,7 +7,6 @@ Read are .npy, .npz, .r16/.raw, .r32, .hgt, .hgt.gz, .asc, .txt, .csv, .dds, .pn
 import operator
 import os
 import struct
-import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._support import checks
 from terrain_physics._support.files import checked_size, file_name, written_whole
+from terrain_physics._support.warn import warn
 from terrain_physics.heightmap.formats.channels import ENCODINGS
 from terrain_physics.heightmap.formats.readers import (
     HEADERLESS,
@@ -197,11 +197,10 @@ def warn_of_numbers(path: str | os.PathLike[str], loaded: PlacedHeights) -> None
     if loaded.numbers is None:
         return
     least, greatest = (each.reduce(loaded.heights, axis=None) for each in (np.fmin, np.fmax))
-    warnings.warn(
+    warn(
         f"{file_name(path)}: {loaded.numbers.bit_length()}-bit numbers without height_range are "
         f"taken for meters: 0 to {loaded.numbers} m, here {least:g} to {greatest:g} m. Pass "
-        "height_range=(low, high)",
-        stacklevel=3,
+        "height_range=(low, high)"
     )
 
 

@@ -14,7 +14,8 @@ from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.files import file_name
-from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels
+from terrain_physics.geometry.shapes import AABB
+from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels, map_bounds
 from terrain_physics.heightmap.brushes import Disc, apply, leveling, raising, smoothing
 from terrain_physics.heightmap.cells import MapCells, Region
 from terrain_physics.heightmap.checks import (
@@ -442,6 +443,26 @@ class HeightMap(Surface):
     def origin64(self) -> Floats3:
         """Where sample (0, 0) of height 0 lies, in meters, in float64."""
         return self._storage.origin
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The size of the map in meters, along x and z."""
+        (rows, columns), (cell_x, cell_z) = self.cell_count, self.cell_size
+        return columns * cell_x, rows * cell_z
+
+    @property
+    def bounds(self) -> AABB:
+        """The box around the map: its area, and all its heights; `size` is that of the area.
+
+        Cells without ground count too. Without any height the box is flat, at the origin's height.
+
+        Examples
+        --------
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 9]], cell_size=2)
+        >>> land.size, land.bounds
+        ((4.0, 2.0), AABB(lower64=(0.0, 0.0, 0.0), upper64=(4.0, 9.0, 2.0)))
+        """
+        return map_bounds(self._storage)
 
     @property
     def border(self) -> str:

@@ -4,10 +4,11 @@ Maps of the earth count eastings and northings; here +X is east and -Z is north,
 with north at the top keeps its rows.
 """
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+
+from terrain_physics._support.warn import warn
 
 # Files that do not name their unit: no terrain has such small cells in meters.
 _LEAST_CELL = 0.01
@@ -82,17 +83,15 @@ def placed(name: str, placement: Placement | None, cell_size: Any, origin: Any) 
         return (1.0 if cell_size is None else cell_size), ((0.0,) * 3 if origin is None else origin)
     (x, step_x), (z, step_z), trouble = placement
     if trouble is not None:
-        warnings.warn(
+        warn(
             f"{name}: cell_size is 1 m. The file says {step_x:g} x {step_z:g}, the first at "
-            f"x = {x:g}, z = {z:g}, but {trouble}. Pass cell_size (and origin) in meters",
-            stacklevel=3,
+            f"x = {x:g}, z = {z:g}, but {trouble}. Pass cell_size (and origin) in meters"
         )
         return 1.0, ((0.0,) * 3 if origin is None else origin)
     if origin is None and max(abs(x), abs(z)) >= _FAR:
         apart = np.spacing(np.float32(max(abs(x), abs(z))))
-        warnings.warn(
+        warn(
             f"{name}: lies at x = {x:.10g}, z = {z:.10g} by its own coordinates, where float32 "
-            f"vectors are {apart:g} m apart. Pass origin=(0, 0, 0) to have it at 0, or these",
-            stacklevel=3,
+            f"vectors are {apart:g} m apart. Pass origin=(0, 0, 0) to have it at 0, or these"
         )
     return (step_x, step_z), ((x + 0.0, 0.0, z + 0.0) if origin is None else origin)

@@ -37,6 +37,23 @@ def _mapped(
     return places, faces[:, [0, 2, 1]] if mirrors else faces
 
 
+def placed(
+    solid: tuple[Floats, Int64s], position: Any, transform: Any
+) -> tuple[Floats, Int32s | Int64s]:
+    """Return the vertices and faces of a maker, put at a position or moved by a matrix."""
+    if position is None:
+        return solid if transform is None else moved("transform", transform, *solid)
+    if transform is not None:
+        raise ValueError(
+            "position must be left out where there is a transform, which has a translation, "
+            f"got {checks.shorten(position)}"
+        )
+    place = checks.vector("position", position)
+    refuse_far_row("position", place)
+    vertices, faces = solid
+    return vertices + place, faces
+
+
 def joined(
     meshes: Sequence[tuple[Floats, Int32s | Int64s]],
 ) -> tuple[Floats, Int32s | Int64s]:

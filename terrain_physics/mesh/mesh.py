@@ -17,7 +17,7 @@ from terrain_physics._support.files import file_name
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh import solids
-from terrain_physics.mesh.assembly import joined, joined_materials, moved
+from terrain_physics.mesh.assembly import joined, joined_materials, moved, placed
 from terrain_physics.mesh.checks import (
     checked_faces,
     checked_materials,
@@ -123,6 +123,7 @@ class TriangleMesh(Surface):
         solid: bool = False,
         axes: Axes = "y-up",
     ) -> None:
+        checks.refuse_path("vertices", vertices, "TriangleMesh.load")
         places = checked_vertices(vertices, axes)
         rows = checked_faces(faces, len(places))
         made_of, names = checked_materials(materials, material_names, len(rows))
@@ -198,6 +199,7 @@ class TriangleMesh(Surface):
         cls,
         extents: Any,
         *,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -209,8 +211,10 @@ class TriangleMesh(Surface):
         ----------
         extents : three numbers
             The whole edge lengths along x, y and z in meters, each > 0.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
@@ -227,8 +231,7 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> from pyglm import glm
-        >>> crate = TriangleMesh.box((2, 1, 2), transform=glm.translate(glm.vec3(10, 0.5, 10)))
+        >>> crate = TriangleMesh.box((2, 1, 2), position=(10, 0.5, 10))
         >>> crate, crate.height_at(10, 10)
         (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
         >>> plank = TriangleMesh.box((4, 0.1, 1), materials="wood", material_names=["wood"])
@@ -236,7 +239,9 @@ class TriangleMesh(Surface):
         >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
         'wood'
         """
-        return cls._placed(solids.box(extents), transform, materials, material_names, solid=solid)
+        return cls._placed(
+            solids.box(extents), position, transform, materials, material_names, solid=solid
+        )
 
     @classmethod
     def cylinder(
@@ -245,6 +250,7 @@ class TriangleMesh(Surface):
         height: float,
         *,
         sections: int = 32,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -261,8 +267,10 @@ class TriangleMesh(Surface):
             In meters, > 0.
         sections : int, default 32
             How many sides it has, 3 to 100,000.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
@@ -285,11 +293,63 @@ class TriangleMesh(Surface):
         """
         return cls._placed(
             solids.cylinder(radius, height, sections),
+            position,
             transform,
             materials,
             material_names,
             solid=solid,
         )
+
+    @classmethod
+    def sphere(
+        cls,
+        radius: float,
+        *,
+        subdivisions: int = 3,
+        position: Any = None,
+        transform: Any = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+        solid: bool = False,
+    ) -> Self:
+        """Return a sphere around the origin: closed, fronts outside.
+
+        It is an icosahedron, each face of which is divided in four again and again: triangles of
+        nearly one size. All vertices are on the sphere, so its flat faces are within. From one
+        division on, six of the vertices are on the axes.
+
+        Parameters
+        ----------
+        radius : float
+            In meters, > 0.
+        subdivisions : int, default 3
+            How many times faces are divided, 0 to 8: there are ``20 * 4**subdivisions`` faces.
+        position : three numbers, optional
+            Where its origin goes, in meters.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it instead, as for `transformed`.
+        materials, material_names
+            As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other sizes and subdivisions, and as for `transformed`.
+
+        Examples
+        --------
+        >>> boulder = TriangleMesh.sphere(2, position=(10, 1, 10))
+        >>> boulder, boulder.height_at(10, 10)
+        (<TriangleMesh: 1280 faces, 642 vertices>, 3.0)
+        """
+        ball = solids.sphere(radius, subdivisions)
+        return cls._placed(ball, position, transform, materials, material_names, solid=solid)
 
     @classmethod
     def stairs(
@@ -299,6 +359,7 @@ class TriangleMesh(Surface):
         tread: float,
         steps: int,
         *,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -320,8 +381,10 @@ class TriangleMesh(Surface):
             The length of each step along x in meters, > 0.
         steps : int
             How many, 1 to 100,000.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
@@ -346,6 +409,7 @@ class TriangleMesh(Surface):
         """
         return cls._placed(
             solids.stairs(width, rise, tread, steps),
+            position,
             transform,
             materials,
             material_names,
@@ -359,6 +423,7 @@ class TriangleMesh(Surface):
         height: float,
         length: float,
         *,
+        position: Any = None,
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -377,8 +442,10 @@ class TriangleMesh(Surface):
             At the back, in meters, > 0.
         length : float
             Along x on the floor, in meters, > 0.
+        position : three numbers, optional
+            Where its origin goes, in meters.
         transform : glm.mat4 or array_like, shape (4, 4), optional
-            Where to put it, as for `transformed`.
+            Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
         solid : bool, default False
@@ -399,7 +466,12 @@ class TriangleMesh(Surface):
         0.75
         """
         return cls._placed(
-            solids.ramp(width, height, length), transform, materials, material_names, solid=solid
+            solids.ramp(width, height, length),
+            position,
+            transform,
+            materials,
+            material_names,
+            solid=solid,
         )
 
     @classmethod
@@ -497,9 +569,8 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> from pyglm import glm
         >>> flight = TriangleMesh.stairs(width=2, rise=0.25, tread=0.5, steps=8)
-        >>> landing = TriangleMesh.box((3, 2, 2), transform=glm.translate(glm.vec3(5.5, 1, 0)))
+        >>> landing = TriangleMesh.box((3, 2, 2), position=(5.5, 1, 0))
         >>> level = TriangleMesh.merged([flight, landing])
         >>> level.height_at(3.75, 0), level.height_at(5, 0)
         (2.0, 2.0)
@@ -534,10 +605,10 @@ class TriangleMesh(Surface):
 
     @classmethod
     def _placed(
-        cls, shape: Solid, transform: Any, materials: Any, names: Any, *, solid: bool
+        cls, shape: Solid, position: Any, transform: Any, materials: Any, names: Any, *, solid: bool
     ) -> Self:
-        vertices, faces = shape if transform is None else moved("transform", transform, *shape)
-        return cls(vertices, faces, materials=materials, material_names=names, solid=solid)
+        places = placed(shape, position, transform)
+        return cls(*places, materials=materials, material_names=names, solid=solid)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.

@@ -1,8 +1,9 @@
-"""Boxes, cylinders, stairs and ramps as closed meshes, fronts outside.
+"""Boxes, cylinders, stairs, ramps and spheres as closed meshes, fronts outside.
 
-All are prisms: an outline in a plane, extruded along its normal.
+All but spheres are prisms: an outline in a plane, extruded along its normal.
 """
 
+import itertools
 import math
 from typing import Any
 
@@ -17,6 +18,8 @@ Solid = tuple[Floats, Int64s]
 
 MOST_PARTS = 100_000
 """Steps of a flight, or sections of a cylinder: more are refused before memory is gone."""
+
+_MOST_SUBDIVISIONS = 8  # of a sphere: 1.3 million faces
 
 
 def box(extents: Any) -> Solid:
@@ -71,6 +74,51 @@ def ramp(width: Any, height: Any, length: Any) -> Solid:
     width, height, length = _size("width", width), _size("height", height), _size("length", length)
     outline = np.array([(0.0, 0.0), (length, 0.0), (length, height)])
     return _prism(outline, _fan(3), width)
+
+
+def sphere(radius: Any, subdivisions: Any) -> Solid:
+    """Return a sphere around the origin: an icosahedron with divided faces."""
+    size = _size("radius", radius)
+    times = checks.whole("subdivisions", subdivisions, 0, _MOST_SUBDIVISIONS)
+    vertices, faces = _icosahedron()
+    for _ in range(times):
+        vertices, faces = _divided(vertices, faces)
+    return size * vertices, faces
+
+
+def _icosahedron() -> Solid:
+    """Return the twelve corners of three golden rectangles, on the unit sphere, and their faces."""
+    golden = 0.5 + math.sqrt(1.25)
+    rectangle = np.array([(0.0, u, golden * v) for u in (-1.0, 1.0) for v in (-1.0, 1.0)])
+    vertices = np.concatenate([np.roll(rectangle, turn, axis=1) for turn in range(3)])
+    apart = np.square(vertices[:, np.newaxis] - vertices).sum(axis=2)
+    is_edge = (apart > 3.0) & (apart < 5.0)  # squares of lengths: an edge has 4
+    corners = [
+        (i, j, k) if np.linalg.det(vertices[[i, j, k]]) > 0.0 else (i, k, j)
+        for i, j, k in itertools.combinations(range(12), 3)
+        if is_edge[i, j] and is_edge[j, k] and is_edge[k, i]
+    ]
+    return _on_unit_sphere(vertices), np.array(corners, np.int64)
+
+
+def _divided(vertices: Floats, faces: Int64s) -> Solid:
+    """Return four faces for each, with the middles of edges put on the unit sphere."""
+    count = len(vertices)
+    edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+    # One whole number for each edge: rows of two would be sorted ten times as slowly.
+    numbers, own = np.unique(count * edges[:, :, 0] + edges[:, :, 1], return_inverse=True)
+    a, b, c = faces.T
+    ab, bc, ca = (own.reshape(-1, 3) + count).T
+    corners = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    divided = np.stack([np.stack(three, axis=1) for three in corners], axis=1).reshape(-1, 3)
+    middles = _on_unit_sphere(vertices[numbers // count] + vertices[numbers % count])
+    return np.concatenate([vertices, middles]), divided
+
+
+def _on_unit_sphere(points: Floats) -> Floats:
+    x, y, z = (points[:, [axis]] for axis in range(3))
+    units: Floats = points / np.sqrt(x * x + y * y + z * z)
+    return units
 
 
 def _size(name: str, value: Any) -> float:

@@ -8,6 +8,7 @@ from typing import Self
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name, written_whole
+from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.results import MoveResult
 from terrain_physics.group.results import GroupResult
@@ -79,7 +80,7 @@ class Recording:
 
     def __init__(self, scene: Scene) -> None:
         known = checked_scene(scene)
-        self._last = read(known)
+        self._last, self._time = read(known), FrameTime(LONGEST_STEP)
         journal = self._journal = Journal(grounds_of(known))
         saved = journal.saved
         begun = None if saved is None else RecordedScene.of(known, self._last, saved)
@@ -111,14 +112,14 @@ class Recording:
         """
         if self._scene is None:
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
-        seconds = lived(self._scene, delta_time)
+        seconds = lived(self._time, self._scene, delta_time)
         events = self._events(self._scene)
         before = read(self._scene)
         result: GroupResult | MoveResult | dict[Key, MoveResult] = update(self._scene, seconds)
         after = read(self._scene)
         self._frames.append(frame_between(self._last, before, events, seconds, hashes_of(after)))
         self._journal.drop(len(events))
-        self._last = after
+        self._last, self._time.last = after, seconds
         return result
 
     def _events(self, scene: Scene) -> list[Event]:

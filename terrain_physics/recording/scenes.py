@@ -73,10 +73,10 @@ def grounds_of(scene: Scene) -> list[AnyGround]:
     return list({id(ground): ground for ground in grounds}.values())
 
 
-def lived(scene: Scene, delta_time: float) -> float:
+def lived(time: FrameTime, scene: Scene, delta_time: float) -> float:
     """Return how long a frame lasts for all characters of a scene."""
-    longest = min((updated.max_delta for updated in updated(scene)), default=LONGEST_STEP)
-    return FrameTime(longest).lived(delta_time)
+    time.max_delta = min((updated.max_delta for updated in updated(scene)), default=LONGEST_STEP)
+    return time.lived(delta_time)
 
 
 def update(scene: Scene, seconds: float) -> Any:

@@ -12,7 +12,7 @@ from pyglm import glm
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics._support.threads import Workers
@@ -50,7 +50,11 @@ _Many = NDArray[Any] | Sequence[float]
 _Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]
 _Points = NDArray[Any] | Sequence[Sequence[float] | NDArray[Any] | glm.vec3 | glm.dvec3]
 
-# The shortest calls take a mask by position too, as keyword-only arguments would cost 20 ns each.
+# In `height_at` and `normal_at`, `_third` makes mask and threads keyword-only, as an argument by
+# position would reach it first: real keyword-only arguments would cost a tenth of a call.
+
+# A place with a smaller square is not too far. Asking for the square first is quick.
+_SURELY_NEAR = FARTHEST**2 / 10.0
 
 
 @public
@@ -104,7 +108,15 @@ class Surface:
     def height_at(
         self, x: float, z: _Many, *, threads: int | None = ..., mask: int = ...
     ) -> Floats: ...
-    def height_at(self, x: Any, z: Any, mask: int = ALL_LAYERS, threads: int | None = None) -> Any:
+    @quick
+    def height_at(
+        self,
+        x: Any,
+        z: Any,
+        _third: Any = None,
+        mask: int = ALL_LAYERS,
+        threads: int | None = None,
+    ) -> Any:
         """Return the height of the highest surface in meters.
 
         Parameters
@@ -115,7 +127,7 @@ class Surface:
         mask : int, default 0xFFFF_FFFF
             Layers to ask, a bit for each; see `Surface`.
         threads : int, optional
-            Number of threads for arrays, given by name; see `Surface`.
+            Number of threads for arrays; see `Surface`.
 
         Returns
         -------
@@ -138,9 +150,9 @@ class Surface:
         array([1., 2.])
         """
         queries = self._queries
-        if mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(mask, threads)
-        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
+        if _third is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_third, mask, threads)
+        if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
             return queries.height(_place("x", x), _place("z", z))
@@ -158,7 +170,15 @@ class Surface:
     def normal_at(
         self, x: float, z: _Many, *, threads: int | None = ..., mask: int = ...
     ) -> Floats: ...
-    def normal_at(self, x: Any, z: Any, mask: int = ALL_LAYERS, threads: int | None = None) -> Any:
+    @quick
+    def normal_at(
+        self,
+        x: Any,
+        z: Any,
+        _third: Any = None,
+        mask: int = ALL_LAYERS,
+        threads: int | None = None,
+    ) -> Any:
         """Return the unit normal of the highest surface.
 
         Parameters
@@ -168,7 +188,7 @@ class Surface:
         mask : int, default 0xFFFF_FFFF
             Layers to ask, a bit for each; see `Surface`.
         threads : int, optional
-            Number of threads for arrays, given by name; see `Surface`.
+            Number of threads for arrays; see `Surface`.
 
         Returns
         -------
@@ -192,9 +212,9 @@ class Surface:
         array([[0., 1., 0.]])
         """
         queries = self._queries
-        if mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(mask, threads)
-        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
+        if _third is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_third, mask, threads)
+        if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
             return queries.normal(_place("x", x), _place("z", z))
@@ -300,8 +320,9 @@ class Surface:
 
     # Rays
 
+    @quick
     def raycast(
-        self, ray: Ray, max_distance: float = math.inf, mask: int = ALL_LAYERS
+        self, ray: Ray, max_distance: float = math.inf, *, mask: int = ALL_LAYERS
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
 
@@ -355,7 +376,7 @@ class Surface:
             max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
         origin = ray.origin64
         x, y, z = origin
-        if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
+        if not x * x + y * y + z * z < _SURELY_NEAR:  # a NaN must not pass
             refuse_far_row("ray", origin)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         naming = queries.naming
@@ -418,6 +439,7 @@ class Surface:
 
     # Contacts
 
+    @quick
     def contacts(
         self,
         shapes: ManyShapes,
@@ -535,6 +557,7 @@ class Surface:
 
     # Moving shapes
 
+    @quick
     def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
         """Return the first touch of a moving shape with the ground.
 
@@ -645,6 +668,7 @@ class Surface:
 
     # Closest points
 
+    @quick
     def closest_point(self, point: Any, *, mask: int = ALL_LAYERS) -> ClosestPoint:
         """Return the point of the ground closest to a point.
 
@@ -812,14 +836,12 @@ class Surface:
             return self._queries
         return self._queries.filtered(checks.whole("mask", mask, 0, ALL_LAYERS))
 
-    def _asked_at(self, mask: int, threads: int | None) -> Queries:
-        """Return as `_filtered`; refuse a height of a place that was given in place of the mask.
-
-        A keyword-only mask would exclude the mistake, but slow `height_at` down by a tenth.
-        """
-        if isinstance(mask, float):
+    def _asked_at(self, third: Any, mask: int, threads: int | None) -> Queries:
+        """Return as `_filtered`; refuse a third number, and a bad number of threads."""
+        if third is not None:
             raise TypeError(
-                f"mask must be a whole number, got {mask}; a place is x and z, without a height"
+                "heights and normals are asked for by (x, z), without a height, and mask by name, "
+                f"got a third number: {checks.shorten(third)}"
             )
         if threads is not None:
             Workers(threads)  # refuses a value that is no number of threads

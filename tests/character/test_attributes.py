@@ -31,7 +31,7 @@ class Hero(CharacterMovement):
         super().__init__(*args, **rules)
         self.health, self.old_velocity, self._velocty = 100, (0, 0, 0), None
 
-    def jump(self):
+    def hop(self):
         self.jumps = getattr(self, "jumps", 0) + 1
         self.velocity.y = 5
 
@@ -147,7 +147,7 @@ def test_a_subclass_in_a_game():
     for kind in (Hero, Knight):
         hero = alone(kind)
         hero.update(FRAME)
-        hero.jump()
+        hero.hop()
         hero.lives -= 1
         hero.positions = [hero.position64]
         assert (hero.lives, hero.jumps, hero.health) == (2, 1, 100)

@@ -3,6 +3,8 @@
 import copy
 import math
 import pickle
+import re
+import warnings
 from functools import partial
 
 import numpy as np
@@ -52,6 +54,59 @@ def test_a_longer_frame_is_cut(make, frame):
 @pytest.mark.parametrize("frame", [1e-9, 1 / 360, 1 / 20, 0.25])
 def test_a_shorter_one_is_lived_whole(make, frame):
     assert make().update(frame).seconds == frame
+
+
+RECORDED = pytest.mark.parametrize("make", [falling, crowd, lambda: Recording(crowd())])
+
+
+def warned(updated, times):
+    """Return the numbers of the updates that warned."""
+    told = []
+    for number, time in enumerate(times):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            updated.update(time)
+        for one in caught:
+            assert re.match("times are seconds, got .* in 10 updates in a row", str(one.message))
+            assert one.filename == __file__
+            told.append(number)
+    return told
+
+
+@RECORDED
+@pytest.mark.parametrize("time", [16, 16.7, 1.001, np.int64(17)])
+def test_times_that_are_no_seconds_get_one_warning(make, time):
+    assert warned(make(), [time] * 40) == [9]
+
+
+@RECORDED
+@pytest.mark.parametrize("sane", [1 / 60, 0.2, 0.3, 1.0, 1])
+def test_a_sane_time_begins_anew(make, sane):
+    assert warned(make(), [16, 16, sane] * 20) == []
+    assert warned(make(), [16] * 9 + [sane] + [16] * 9) == []
+    assert warned(make(), [16] * 10 + [sane] + [16] * 12) == [9, 20]
+
+
+@BOTH
+def test_a_warning_may_be_an_error_and_nothing_has_changed(make):
+    updated = make()
+    for _ in range(9):
+        updated.update(16)
+    before = updated.state()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="times are seconds, got 16 in 10"):
+            updated.update(16)
+    assert updated.state() == before
+    assert updated.update(16).seconds == 0.25
+
+
+def test_the_warning_says_what_to_write():
+    updated = falling()
+    for _ in range(9):
+        updated.update(16)
+    with pytest.warns(UserWarning, match=r"for milliseconds use 16 / 1000$"):
+        updated.update(16)
 
 
 @BOTH

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import terrain_physics
+from terrain_physics._guesses import signpost_of
 from tests.helpers.pages import DOCS
 
 NAMES = [name for name in terrain_physics.__all__ if name != "__version__"]
@@ -37,7 +38,7 @@ def members(kind: type) -> set[str]:
         for base in kind.__mro__
         if base.__module__.startswith("terrain_physics")
         for name in vars(base)
-        if not name.startswith("_")
+        if not name.startswith("_") and signpost_of(base, name) is None
     } - set(getattr(kind, "__match_args__", ()))
 
 

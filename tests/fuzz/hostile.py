@@ -150,6 +150,7 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "offset": lambda s: s.normals() * 0.1,
     "rotation": lambda s: s.one_of((None, glm.quat(), glm.mat3(1.0))),
     "extents": lambda s: s.length(3),
+    "subdivisions": lambda s: int(s.rng.integers(0, 3)),
     "sections": lambda s: int(s.rng.integers(3, 40)),
     "steps": lambda s: int(s.rng.integers(1, 20)),
     "mesh": lambda s: tp.TriangleMesh.box(s.length(3)),

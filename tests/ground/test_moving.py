@@ -111,6 +111,41 @@ def test_a_moved_mesh_is_saved(tmp_path):
         assert bits(answer) == bits(expected[name]), name
 
 
+@pytest.mark.parametrize("position", [(1, 2, 3), [1, 2, 3], np.arange(1, 4), glm.vec3(1, 2, 3)])
+@pytest.mark.parametrize("seconds", [None, 1 / 60])
+def test_a_position_alone_keeps_the_rotation(position, seconds):
+    one, other = (Ground(TriangleMesh(*MESHES["torus"])) for _ in range(2))
+    for ground in (one, other):
+        assert np.array_equal(ground.transform(0), np.eye(4))
+    one.move(0, position, seconds)
+    other.move(0, ((1, 2, 3), np.eye(3)), seconds)
+    assert np.array_equal(one.transform(0), other.transform(0))
+    rng = np.random.default_rng(5)
+    turned = drawn_pose(rng)
+    for ground in (one, other):
+        ground.move(0, turned)
+    one.move(0, position, seconds)
+    other.move(0, ((1, 2, 3), other.transform(0)[:3, :3]), seconds)
+    assert np.array_equal(one.transform(0)[:3, 3], (1, 2, 3))
+    np.testing.assert_allclose(one.transform(0), other.transform(0), atol=1e-15)
+
+
+def test_bounds_are_those_of_all_parts_where_they_are():
+    rng = np.random.default_rng(6)
+    land = HeightMap(rng.random((4, 6)), cell_size=(2, 3), origin=(-40, 5, 7), height_scale=-2)
+    mesh = TriangleMesh(*MESHES["torus"])
+    ground = Ground([land, mesh])
+    for _ in range(3):
+        matrix = ground.transform(1)
+        places = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
+        points = np.concatenate([land.to_mesh().vertices, places])
+        np.testing.assert_allclose(ground.bounds.lower64, points.min(axis=0), atol=1e-5)
+        np.testing.assert_allclose(ground.bounds.upper64, points.max(axis=0), atol=1e-5)
+        ground.move(1, drawn_pose(rng))
+    ground.remove(1)
+    assert ground.bounds == land.bounds
+
+
 SHEARED, MIRRORED = np.eye(4), np.diag([1.0, -1.0, 1.0, 1.0])
 SHEARED[0, 1] = 0.5
 
@@ -125,10 +160,12 @@ SHEARED[0, 1] = 0.5
         (1, np.eye(3), ValueError, "transform must be a 4 x 4 matrix"),
         (
             1,
-            (1, 2, 3),
+            (1, 2, 3, 4),
             ValueError,
-            r"transform must be a 4 x 4 matrix or \(position, rotation\), got",
+            r"transform must be .*\(position, rotation\) or a position, got",
         ),
+        (1, (1, math.nan, 3), ValueError, r"transform\.y must be finite"),
+        (1, (1, 1e200, 3), ValueError, "transform must be"),
         (1, ((0, 0, 0), (1, 0, 0, 0)), ValueError, r"make glm\.quat\(w, x, y, z\)"),
         (1, ((0, 0), glm.quat()), ValueError, r"transform\[0\] must be three numbers"),
         (1, ((0, 0, math.inf), glm.quat()), ValueError, r"transform\[0\].z must be finite"),

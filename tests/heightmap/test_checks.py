@@ -247,8 +247,11 @@ def test_places_are_refused(question, x, z, error, message):
 @pytest.mark.parametrize("question", ["height_at", "normal_at"])
 def test_a_place_has_no_height(question):
     land = HeightMap(RAMP)
-    with pytest.raises(TypeError, match=r"got 2.5; a place is x and z, without a height"):
+    with pytest.raises(TypeError, match=r"by \(x, z\), without a height, .* got a third .*: 2.5"):
         getattr(land, question)(*glm.vec3(1, 7, 2.5))
+    for third in (0, 1, 9, 0xFFFF_FFFF, "9"):  # none of these is a mask
+        with pytest.raises(TypeError, match=r"asked for by \(x, z\), without a height"):
+            getattr(land, question)(1, 2, third)
 
 
 def test_materials_of_cells_are_told_from_those_of_samples():

@@ -249,6 +249,23 @@ def test_ground_beside_a_hole_ends_with_its_own_border_on_every_side():
         assert math.isnan(land.height_at(1.5, 1.5))
 
 
+@pytest.mark.parametrize("shape", [(2, 2), (9, 10), (70, 3), (30, 80)])
+def test_bounds_and_size_are_those_of_the_surface(shape):
+    rng = np.random.default_rng(shape[0])
+    heights = rng.normal(size=shape).astype(np.float32)
+    land = HeightMap(heights, cell_size=(0.5, 2.0), origin=(8, -3, 1), height_scale=-4)
+    if shape[0] > 2:
+        land[1, 1] = np.nan
+        land.holes[0, 0] = True
+    levels = -3 - 4 * np.array(land).astype(np.float64)
+    (x0, low, z0), (x1, high, z1) = land.bounds.lower64, land.bounds.upper64
+    assert (low, high) == (np.nanmin(levels), np.nanmax(levels))
+    assert (x0, z0, x1, z1) == (8, 1, 8 + land.size[0], 1 + land.size[1])
+    assert land.size == (0.5 * (shape[1] - 1), 2.0 * (shape[0] - 1))
+    land[...] = np.nan
+    assert land.bounds.lower64[1] == land.bounds.upper64[1] == -3.0
+
+
 def test_a_map_of_holes_is_empty_space():
     land = HeightMap(np.full((3, 3), np.nan))
     assert len(land.triangles_in(AABB((-9, -9, -9), (9, 9, 9)))) == 0

@@ -81,7 +81,7 @@ def test_masked_samples_are_holes():
         (np.zeros((2, 2, 3)), ValueError, "(rows, columns), at least (2, 2), got (2, 2, 3)"),
         ([[1, 2], [3]], ValueError, "heights must be an array of numbers with rows of one length"),
         ([[1, 2], 3], ValueError, "heights must be an array of numbers with rows of one length"),
-        ("heights.png", TypeError, "heights must hold real numbers, got dtype <U11"),
+        ("a.png", TypeError, "heights must not be a path, got 'a.png': HeightMap.load reads files"),
         ([["1", "2"], ["3", "4"]], TypeError, "heights must hold real numbers, got dtype <U1"),
         ([[1, 2], [3, None]], TypeError, "heights must hold real numbers, got dtype object"),
         ([[1, 2], [3, 10**400]], TypeError, "heights must hold real numbers, got dtype object"),

@@ -248,6 +248,7 @@ def test_all_makers_make_solids():
         TriangleMesh.cylinder(1, 1, solid=True),
         TriangleMesh.stairs(1, 0.2, 0.3, 4, solid=True),
         TriangleMesh.ramp(1, 1, 1, solid=True),
+        TriangleMesh.sphere(1, subdivisions=1, solid=True),
         TriangleMesh.from_trimesh(BOX, solid=True),
     ]
     assert all(mesh.solid for mesh in makers)

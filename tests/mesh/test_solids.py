@@ -1,4 +1,4 @@
-"""Boxes, cylinders, stairs and ramps: where their corners are, closed, fronts outside."""
+"""Boxes, cylinders, spheres, stairs and ramps: where their corners are, closed, fronts outside."""
 
 import itertools
 import math
@@ -39,12 +39,37 @@ def _ramp(width, height, length):
     return Case(TriangleMesh.ramp(width, height, length), side * width, area, 8)
 
 
+def _icosahedron(radius):
+    edge = radius / math.sin(2 * math.pi / 5)
+    volume = 5 / 12 * (3 + math.sqrt(5)) * edge**3
+    mesh = TriangleMesh.sphere(radius, subdivisions=0)
+    return Case(mesh, volume, 5 * math.sqrt(3) * edge**2, 20)
+
+
+def _divided(radius, times):
+    """Cut the faces of the icosahedron flat, in a loop, and put the corners on the sphere."""
+    triangles = TriangleMesh.sphere(1.0, subdivisions=0).vertices
+    triangles = triangles[TriangleMesh.sphere(1.0, subdivisions=0).faces]
+    for _ in range(times):
+        parts = []
+        for a, b, c in triangles:
+            ab, bc, ca = ((p + q) / np.linalg.norm(p + q) for p, q in ((a, b), (b, c), (c, a)))
+            parts += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        triangles = np.array(parts)
+    a, b, c = radius * triangles.transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
+    mesh = TriangleMesh.sphere(radius, subdivisions=times)
+    return Case(mesh, np.sum(a * np.cross(b, c)) / 6, area, len(triangles))
+
+
 CASES = {
     "box": Case(TriangleMesh.box((1, 2, 3)), 6.0, 22.0, 12),
     "thin box": Case(TriangleMesh.box((1e-3, 50, 1e3)), 50.0, 100_002.1, 12),
     "cylinder": _cylinder(0.7, 3.0, 32),
     "three sides": _cylinder(2.0, 0.1, 3),
     "1,001 sides": _cylinder(5.0, 1.0, 1001),
+    "icosahedron": _icosahedron(0.7),
+    "sphere": _divided(2.5, 3),
     "flight": _stairs(2.0, 0.25, 0.5, 8),
     "one step": _stairs(1.0, 0.2, 0.3, 1),
     "two steps": _stairs(1.0, 0.2, 0.3, 2),
@@ -125,6 +150,21 @@ def test_corners_of_a_cylinder_are_on_the_circle(sections):
     np.testing.assert_allclose(np.diff(turns), 2 * np.pi / sections, rtol=1e-8)
 
 
+@pytest.mark.parametrize("times", range(6))
+def test_a_sphere(times):
+    mesh = TriangleMesh.sphere(2.5, subdivisions=times)
+    assert len(mesh) == 20 * 4**times
+    np.testing.assert_allclose(np.linalg.norm(mesh.vertices, axis=1), 2.5, rtol=1e-15)
+    lengths = np.linalg.norm(
+        mesh.vertices[mesh.faces] - np.roll(mesh.vertices[mesh.faces], 1, axis=1), axis=2
+    )
+    assert lengths.max() < 1.2 * lengths.min()
+    if times > 0:
+        assert mesh.bounds.lower64 == (-2.5, -2.5, -2.5)
+        assert mesh.bounds.upper64 == (2.5, 2.5, 2.5)
+        assert mesh.height_at(0, 0) == 2.5
+
+
 def test_heights_on_stairs_and_ramps():
     rng = np.random.default_rng(4)
     x, z = rng.uniform(0, 300 * 0.29, 500), rng.uniform(-1.5, 1.5, 500)
@@ -139,18 +179,38 @@ def test_a_query_on_a_long_flight_finds_few_triangles():
     assert 0 < len(near) < 20
 
 
-@pytest.mark.parametrize("name", ["box", "cylinder", "stairs", "ramp"])
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "box": ((1, 2, 3),), "cylinder": (1, 2), "sphere": (2,), "stairs": (2, 0.25, 0.5, 4),
+    "ramp": (2, 1, 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_a_solid_is_put_at_a_position(name):
+    make, arguments = getattr(TriangleMesh, name), ARGUMENTS[name]
+    placed, moved = make(*arguments, position=(5, -6, 0.25)), make(*arguments)
+    np.testing.assert_array_equal(placed.vertices, moved.vertices + np.array((5, -6, 0.25)))
+    np.testing.assert_array_equal(placed.faces, moved.faces)
+    for bad, message in (
+        ((1, 2), "position must be three numbers"),
+        ((0, 1e39, 0), "position must be below"),
+        ((0, math.nan, 0), "position.y must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make(*arguments, position=bad)
+    with pytest.raises(ValueError, match="position must be left out where there is a transform"):
+        make(*arguments, position=(0, 0, 0), transform=np.eye(4))
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_a_solid_is_put_where_the_transform_says(name):
-    arguments: dict[str, tuple[Any, ...]] = {
-        "box": ((1, 2, 3),), "cylinder": (1, 2), "stairs": (2, 0.25, 0.5, 4), "ramp": (2, 1, 4),
-    }  # fmt: skip
     matrix = np.array([[0, 0, -2, 5], [0, 1, 0, 6], [1, 0.5, 0, 7], [0, 0, 0, 1]])
     make = getattr(TriangleMesh, name)
-    placed, moved = make(*arguments[name], transform=matrix), make(*arguments[name])
+    placed, moved = make(*ARGUMENTS[name], transform=matrix), make(*ARGUMENTS[name])
     np.testing.assert_array_equal(placed.vertices, moved.transformed(matrix).vertices)
     np.testing.assert_array_equal(placed.faces, moved.transformed(matrix).faces)
     with pytest.raises(ValueError, match="transform must be affine"):
-        make(*arguments[name], transform=np.ones((4, 4)))
+        make(*ARGUMENTS[name], transform=np.ones((4, 4)))
 
 
 def test_a_subclass_makes_its_own():
@@ -179,6 +239,12 @@ def test_a_subclass_makes_its_own():
             lambda: TriangleMesh.cylinder(1, 2, sections=8.0),  # type: ignore[arg-type]
             TypeError,
             "sections must be a whole number, got 8.0",
+        ),
+        (lambda: TriangleMesh.sphere(0), ValueError, "radius must be .* > 0, got 0"),
+        (
+            lambda: TriangleMesh.sphere(1, subdivisions=9),
+            ValueError,
+            "subdivisions must be from 0 to 8, got 9",
         ),
         (lambda: TriangleMesh.stairs(0, 1, 1, 2), ValueError, "width must be .* > 0, got 0"),
         (lambda: TriangleMesh.stairs(1, -0.2, 1, 2), ValueError, "rise must be .*, got -0.2"),

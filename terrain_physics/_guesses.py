@@ -1,0 +1,318 @@
+"""First guesses: what players of other libraries call things, and what they are called here.
+
+Python says of a wrong name only that it is wrong. A `Signpost` stands in a class under a wrong
+name, and says the right one; right names take no time for it, as they would with ``__getattr__``.
+Names that are only misspelled are left to Python, whose tracebacks tell the likely one.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+_SURFACE = {
+    "height_at(x, z)": "get_height height_at_point sample sample_height SampleHeight interpolate "
+    "get_height_at getHeight elevation elevation_at ground_height",
+    "normal_at(x, z)": "normal get_normal get_normal_at normal_vector",
+    "raycast(Ray(origin, direction))": "ray_cast cast_ray castRay ray_intersect intersect_ray "
+    "intersects_ray Raycast trace line_trace raycast_all",
+    "sweep(shape, motion)": "shape_cast shapecast cast_shape castShape sphere_cast spherecast "
+    "capsule_cast box_cast boxcast sweep_test",
+    "contacts(shape)": "collide collides collision collisions intersects intersect overlap "
+    "overlaps overlap_sphere contact get_contacts",
+    "closest_point(point)": "nearest nearest_point project project_point closest distance "
+    "distance_to",
+}
+
+_CHARACTER = {
+    "position": "pos location place global_position translation x y z get_position getPosition "
+    "set_position setPosition get_pos set_pos center",
+    "velocity": "vel speed linear_velocity linvel get_velocity set_velocity setVelocity",
+    "grounded": "on_ground is_grounded isGrounded on_floor is_on_floor is_on_ground onground "
+    "in_air airborne is_airborne falling is_falling",
+    "ground_normal": "normal floor_normal get_floor_normal",
+    "collider": "shape body capsule hitbox",
+    "resize(collider)": "crouch height radius set_shape set_collider",
+    "hits()": "collisions get_collisions get_slide_collision collision_flags contacts last_hit",
+    "set velocity or call walk(vx, vz), then update(delta_time).": "move move_and_slide "
+    "move_and_collide Move SimpleMove move_by step tick simulate integrate",
+    "add it to velocity, and do not call walk() while a stun lasts.": "knock_back knockback stun "
+    "push apply_impulse add_impulse impulse add_force apply_force AddForce",
+    "slope_limit, in radians": "slopeLimit max_slope max_slope_angle floor_max_angle slope",
+    "step_offset": "step_height stepOffset max_step max_step_height",
+    "snap_distance": "floor_snap_length snap snap_length",
+    "ground_friction": "friction",
+    "jump(height)": "jump_height jump_speed jump_to",
+    "state()": "save snapshot get_state",
+    "restore(state)": "load set_state",
+    "ground_report().material": "material ground_material surface_material",
+    "teleport(position)": "move_to warp set_place",
+}
+
+_HIT = {
+    "point": "pos position location hit_point contact_point",
+    "distance": "dist t toi time length",
+    "triangle": "face face_id triangle_id index_of_face face_index primitive",
+}
+
+_RESULT = {
+    "grounded": "on_ground is_grounded isGrounded on_floor is_on_floor",
+    "ground_normal": "normal floor_normal",
+    "blocked_by": "collision collided hit hits on_wall is_on_wall collisions",
+    "just_landed": "landed has_landed",
+    "just_left": "left took_off",
+    "seconds": "dt delta_time delta time",
+    "the character has its position.": "position pos",
+    "the character has its velocity.": "velocity vel",
+    "the character has a ground_report().": "material slope air_time",
+}
+
+WAYS: dict[str, dict[str, str]] = {
+    "Surface": _SURFACE,
+    "HeightMap": {
+        "load(path)": "from_file from_image from_png open read load_image from_heightmap",
+        "HeightMap(heights)": "from_array from_numpy from_heights",
+        "heights": "data samples values array height_data",
+        "sample_count": "shape resolution dimensions rows columns nrows ncols",
+        "size": "width depth extent extents world_size size_x size_z",
+        "height_at(x, z), or heights": "height get_heights",
+        "height_scale": "scale y_scale vertical_scale",
+        "cell_size": "spacing resolution_in_meters step",
+        "bounds": "aabb bounding_box bbox get_bounds min_height max_height",
+        "origin": "position pos offset",
+        "carve(center, radius, depth)": "dig lower crater remove_at",
+        "raise_(center, radius, height)": "raise_at add_hill elevate",
+        "land[row, column] = height": "set_height set_heights SetHeights set",
+        "to_mesh()": "mesh vertices faces triangles get_mesh as_mesh",
+        "materials": "material get_material texture textures splatmap",
+        "materials.at(x, z)": "material_at",
+    },
+    "TriangleMesh": {
+        "load(path), or from_trimesh(mesh) for models": "from_file from_obj load_obj open read "
+        "from_gltf",
+        "box(extents)": "cube from_box cuboid",
+        "sphere(radius)": "icosphere uv_sphere ball",
+        "cylinder(radius, height)": "capsule cone tube",
+        "ramp(width, height, length)": "wedge slope_mesh",
+        "a thin box(extents)": "plane quad grid",
+        "vertices[faces]": "triangles corners",
+        "faces": "indices tris",
+        "vertices": "points verts",
+        "call transformed(matrix) for a new mesh, or move it as part of a Ground.": "transform "
+        "translate rotate scale apply_transform move position pos rotation set_position",
+        "bounds": "aabb bounding_box bbox extents size extent",
+        "neighbors": "adjacency face_adjacency",
+        "normals": "face_normals vertex_normals",
+        "merged(meshes)": "merge concatenate join combine",
+        "material_names": "names",
+    },
+    "Ground": {
+        "part_names": "names",
+        "add(part)": "add_mesh add_map add_heightmap add_height_map add_part add_terrain append "
+        "insert add_collider add_static add_object",
+        "remove(key)": "delete discard pop remove_mesh remove_part",
+        "move(key, transform, delta_time)": "set_position set_transform move_part move_mesh "
+        "move_to set_pose translate set_velocity",
+        "transform(key)": "position pose get_transform get_position transform_of pose_of",
+        "it does nothing by itself: call update(delta_time) of each character or group.": "update "
+        "step tick simulate",
+        "parts": "meshes maps members children heightmaps objects",
+        "parts[key]": "get part get_part",
+        "load(path)": "from_file open read",
+        "bounds": "aabb bounding_box bbox size",
+        "material_names": "materials",
+        "layers_of(key)": "layers get_layers",
+        "height_at(x, z)": "height heights",
+    },
+    "CharacterView": _CHARACTER,
+    "CharacterMovement": {"update(delta_time)": "move_and_update advance process physics_process"},
+    "GroupMember": {"call update(delta_time) of its group.": "update"},
+    "CharacterGroup": {
+        "update(delta_time)": "step tick simulate move advance",
+        "add(key, position)": "spawn append insert create add_character add_agent",
+        "remove(key)": "kill despawn delete discard pop",
+        "values()": "members characters agents",
+        "positions": "position pos",
+        "velocities": "velocity vel",
+        "grounded": "on_ground is_grounded",
+        "make it by CharacterGroup(..., collide=True).": "collide collisions",
+    },
+    "MoveResult": _RESULT,
+    "GroundReport": {
+        "material": "material_id surface_material",
+        "normal": "ground_normal floor_normal",
+        "state": "kind grounded on_ground is_grounded",
+        "slope": "angle slope_angle",
+        "air_time": "time_in_air airtime coyote_time",
+        "landing_speed": "impact_speed fall_speed speed impact",
+        "triangle": "face face_index",
+    },
+    "RayHit": _HIT | {"material": "material_id"},
+    "SweepHit": _HIT | {"fraction": "f alpha share"},
+    "ClosestPoint": _HIT | {"it leads from point to the place that was asked for.": "normal"},
+    "Contact": _HIT | {"depth": "penetration_depth overlap distance dist"},
+    "MoveHit": {
+        "point": "pos position location",
+        "reason": "kind type surface",
+        "speed": "impulse impact velocity strength",
+        "triangle": "face face_index",
+        "other": "character collider body",
+    },
+    "Ray": {
+        "origin": "start pos position o",
+        "direction": "dir d vector",
+        "origin + distance * direction": "at point_at get_point point",
+    },
+    "Sphere": {"center": "pos position origin centre", "radius": "r size"},
+    "AABB": {
+        "lower": "min minimum low mins",
+        "upper": "max maximum high maxs",
+        "upper - lower": "size extents extent dimensions",
+        "0.5 * (lower + upper)": "center centre middle pos position",
+        "intersect(aabb, Sphere(point, 0))": "contains contains_point",
+        "intersect(first, second)": "intersects overlaps collides",
+    },
+    "OBB": {
+        "center": "pos position centre",
+        "half_extents": "size extents half_size dimensions",
+        "rotation": "axes orientation",
+    },
+    "Capsule": {"a and b": "start end p0 p1 center", "radius": "r"},
+    "Octree": {
+        "insert(center, radius)": "add append",
+        "overlapping_pairs()": "pairs query_pairs overlaps get_pairs collisions find_pairs",
+        "query_sphere(sphere) or query_aabb(aabb)": "query search find query_ball_point "
+        "query_radius nearest intersection",
+    },
+    "FixedStep": {
+        "steps(frame_seconds)": "tick update advance step ticks",
+        "seconds": "dt delta delta_time timestep",
+        "interpolated(before, after)": "interpolate lerp",
+        "alpha": "fraction blend",
+    },
+    "Recording": {
+        "it records from when it was made.": "start begin record",
+        "save(path)": "stop end write dump",
+        "replay(recording, make_scene)": "replay play",
+    },
+    "TouchCounter": {"count(spheres)": "count_touching query touching"},
+}
+"""By class: what is called so here, and the names that others look for."""
+
+_MODULE = {
+    "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield",
+    "TriangleMesh": "Mesh TriMesh Trimesh MeshCollider TriangleMeshCollider",
+    "Ground": "World Scene Space Level CompositeGround",
+    "CharacterMovement": "Character CharacterController CharacterBody Controller Player Body "
+    "CharacterBody3D KinematicCharacterController",
+    "CharacterGroup": "Characters Crowd Group",
+    "AABB or OBB": "Box BoundingBox Bounds Aabb",
+    "CapsuleCollider": "Collider CapsuleShape",
+    "intersect": "collide overlap intersects",
+    "HeightMap.load, TriangleMesh.load or Ground.load": "load open load_heightmap",
+    "FixedStep": "Clock FixedTimestep FixedTimeStep Timestep",
+}
+
+_ARGUMENTS = {
+    "position": "pos location place start start_position origin center at translation",
+    "positions": "position places",
+    "center": "position pos origin middle centre",
+    "origin": "position pos start offset",
+    "point": "position pos place p",
+    "delta_time": "dt delta seconds time elapsed timestep step",
+    "frame_seconds": "dt delta seconds time delta_time",
+    "seconds": "dt delta delta_time step timestep",
+    "direction": "dir vector heading",
+    "collider": "shape body capsule hitbox bounds",
+    "slope_limit": "max_slope slope_angle floor_max_angle max_slope_angle slope",
+    "step_offset": "step_height max_step max_step_height",
+    "snap_distance": "floor_snap_length snap snap_length",
+    "ground_friction": "friction drag damping",
+    "height_scale": "scale y_scale vertical_scale max_height amplitude",
+    "cell_size": "spacing resolution size scale grid_size cellsize tile_size",
+    "heights": "data array samples heightmap height_map",
+    "height_range": "min_max range min_height max_height heights_range",
+    "extents": "size dimensions half_extents half_size",
+    "half_extents": "extents size half_size dimensions",
+    "subdivisions": "segments sections resolution divisions count",
+    "sections": "segments sides resolution subdivisions",
+    "transform": "matrix pose position rotation",
+    "matrix": "transform pose",
+    "axes": "up up_axis axis",
+    "mask": "layer layers collision_mask layer_mask filter",
+    "layers": "layer collision_layer group groups mask",
+    "max_distance": "distance length reach max_dist maximum",
+    "motion": "displacement velocity translation delta direction",
+    "materials": "material",
+    "material_names": "names material_name",
+    "faces": "indices triangles tris",
+    "vertices": "points verts positions",
+    "lower": "min minimum low",
+    "upper": "max maximum high",
+    "key": "name id index part handle",
+    "path": "file filename name filepath",
+    "radius": "r size",
+    "velocity": "vel speed linear_velocity",
+    "turn_with_ground": "rotate_with_ground",
+    "threads": "workers n_jobs num_threads",
+    "border": "edge outside mode",
+    "collide": "collisions collision",
+    "max_steps": "max_updates limit",
+    "gravity": "g",
+    "height": "rise",
+}
+"""By name of an argument: what others call it."""
+
+
+def module_way(name: str, known: list[str]) -> str | None:
+    """Return what a name of the package is called here, or None."""
+    for way, others in _MODULE.items():
+        if name in others.split():
+            return way
+    return _alike(name, known)
+
+
+def names_and_ways(kind: str) -> Iterator[tuple[str, str]]:
+    """Return the wrong names of a class, and the right one of each."""
+    for way, others in WAYS.get(kind, {}).items():
+        for name in others.split():
+            yield name, way
+
+
+class Signpost:
+    """A name that a class does not have; reading it raises an error that says the right one."""
+
+    def __init__(self, name: str, way: str) -> None:
+        self.name, self.way = name, way
+        self.__doc__ = None  # pages show what has one
+
+    def __get__(self, instance: object, kind: type) -> Any:
+        raise AttributeError(no_attribute(kind, self.name, self.way))
+
+
+def no_attribute(kind: type, name: str, way: str) -> str:
+    """Return the message for a name that a class does not have."""
+    return f"{kind.__name__} has no attribute {name}: {hint(way)}"
+
+
+def hint(way: str) -> str:
+    """Return the words of an error that say what is called so here."""
+    return way.removesuffix(".") if way.endswith(".") else f"did you mean {way}?"
+
+
+def signpost_of(kind: type, name: str) -> Signpost | None:
+    """Return the signpost that a class has under a name."""
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    return found if isinstance(found, Signpost) else None
+
+
+def argument_way(name: str, known: list[str]) -> str | None:
+    """Return the argument, or several, that a wrong keyword probably means, or None."""
+    meant = [own for own in known if name in _ARGUMENTS.get(own, "").split()]
+    return " or ".join(meant) or _alike(name, known)
+
+
+def _alike(name: str, known: list[str]) -> str | None:
+    import difflib
+
+    by_words = {own.lower().replace("_", ""): own for own in known}
+    close = difflib.get_close_matches(name.lower().replace("_", ""), by_words, n=1)
+    return by_words[close[0]] if close else None

@@ -1,0 +1,261 @@
+"""First guesses: what users of other libraries type first works, or the error says what to type."""
+
+import copy
+import inspect
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import terrain_physics
+from terrain_physics import (
+    AABB,
+    OBB,
+    CapsuleCollider,
+    CharacterGroup,
+    CharacterMovement,
+    FixedStep,
+    Ground,
+    HeightMap,
+    Octree,
+    Ray,
+    Recording,
+    Sphere,
+    SphereCollider,
+    TriangleMesh,
+    intersect_sphere_sphere,
+    raycast,
+)
+from terrain_physics._guesses import WAYS, Signpost, names_and_ways
+
+CLASSES = [
+    kind
+    for name in terrain_physics.__all__
+    if inspect.isclass(kind := getattr(terrain_physics, name))
+]
+
+# What works at once.
+WORKS = (
+    "Ground(land)",
+    "Ground(mesh)",
+    "land.bounds",
+    "land.size",
+    "ground.bounds",
+    "TriangleMesh.sphere(1)",
+    "TriangleMesh.sphere(radius=2, position=(0, 5, 0))",
+    "TriangleMesh.box((1, 1, 1), position=(1, 2, 3))",
+    "ground.move(1, (1, 2, 3))",
+    "ground.move(1, glm.vec3(1, 2, 3), 1 / 60)",
+    "hero.jump(1.2)",
+    "group['ada'].jump(height=1.2)",
+)
+
+# What does not, and words of the error.
+NAMED = (
+    ("HeightMap('a.png')", "HeightMap.load"),
+    ("HeightMap(Path('a.png'))", "HeightMap.load"),
+    ("HeightMap.from_file('a.png')", "did you mean load"),
+    ("HeightMap.from_array(land)", "did you mean HeightMap(heights)"),
+    ("HeightMap([[0, 0], [0, 0]], scale=2)", "did you mean cell_size or height_scale"),
+    ("HeightMap([[0, 0], [0, 0]], pos=(1, 2, 3))", "did you mean origin"),
+    ("HeightMap(data=[[0, 0], [0, 0]])", "did you mean heights"),
+    ("HeightMap()", "HeightMap(heights, *, cell_size"),
+    ("land.height_at(1, 9, 1)", "by (x, z), without a height"),
+    ("land.normal_at(1, 9, 1)", "by (x, z), without a height"),
+    ("land.height_at((1, 1))", "height_at(x, z"),
+    ("land.height_at(x=1, y=2)", "height_at(x, z"),
+    ("land.get_height(1, 1)", "did you mean height_at(x, z)"),
+    ("land.height(1, 1)", "did you mean height_at(x, z)"),
+    ("land.width", "did you mean size"),
+    ("land.shape", "did you mean sample_count"),
+    ("land.aabb", "did you mean bounds"),
+    ("land.position", "did you mean origin"),
+    ("land.dig((1, 0, 1), 1, 1)", "did you mean carve"),
+    ("land.set_height(1, 1, 5)", "did you mean land[row, column] = height"),
+    ("land.ray_cast((0, 9, 0), (0, -1, 0))", "did you mean raycast(Ray(origin, direction))"),
+    ("land.raycast((0, 9, 0), (0, -1, 0))", "must be a Ray"),
+    ("land.raycast(origin=(0, 9, 0), direction=(0, -1, 0))", "raycast(ray, max_distance"),
+    ("land.raycast(ray, 9, 1)", "raycast(ray, max_distance, *, mask)"),
+    ("land.collide(Sphere((0, 0, 0), 1))", "did you mean contacts(shape)"),
+    ("land.sphere_cast(Sphere((0, 0, 0), 1))", "did you mean sweep(shape, motion)"),
+    ("TriangleMesh.cube((1, 1, 1))", "did you mean box(extents)"),
+    ("TriangleMesh.icosphere(1)", "did you mean sphere(radius)"),
+    ("TriangleMesh.from_obj('a.obj')", "did you mean load(path), or from_trimesh"),
+    ("TriangleMesh('a.obj')", "TriangleMesh.load"),
+    ("TriangleMesh.box(size=(1, 1, 1))", "did you mean extents"),
+    ("TriangleMesh.sphere(1, segments=9)", "did you mean subdivisions"),
+    ("mesh.translate((1, 2, 3))", "transformed(matrix)"),
+    ("mesh.triangles", "did you mean vertices[faces]"),
+    ("Ground('level.ground')", "Ground.load"),
+    ("Ground(land, mesh)", "Ground(parts, *, "),
+    ("Ground()", "Ground(parts, *, "),
+    ("ground.add_mesh(mesh)", "did you mean add(part)"),
+    ("ground.add(mesh, layer=2)", "did you mean layers"),
+    ("ground.set_position(1, (1, 2, 3))", "did you mean move(key, transform, delta_time)"),
+    ("ground.update(1 / 60)", "call update(delta_time) of each character or group"),
+    ("hero.pos", "did you mean position"),
+    ("setattr(hero, 'pos', (1, 2, 3))", "did you mean position"),
+    ("hero.on_floor", "did you mean grounded"),
+    ("hero.is_on_floor()", "did you mean grounded"),
+    ("hero.isGrounded", "did you mean grounded"),
+    ("hero.move_and_slide()", "walk(vx, vz), then update(delta_time)"),
+    ("hero.move((1, 0, 0))", "walk(vx, vz), then update(delta_time)"),
+    ("hero.knock_back((3, 4, 0), stun=0.4)", "add it to velocity"),
+    ("hero.apply_impulse((3, 4, 0))", "add it to velocity"),
+    ("hero.update(dt=1 / 60)", "update(delta_time)"),
+    ("hero.update()", "update(delta_time)"),
+    ("hero.walk(3)", "walk(vx, vz)"),
+    ("hero.set_position((1, 2, 3))", "did you mean position"),
+    ("hero.teleport(pos=(1, 2, 3))", "did you mean position"),
+    ("hero.slopeLimit", "did you mean slope_limit, in radians"),
+    ("CharacterMovement(land, SphereCollider(0.5), pos=(0, 1, 0))", "did you mean position"),
+    ("CharacterMovement(land)", "CharacterMovement(ground, collider"),
+    ("CharacterMovement(land, radius=0.5)", "CharacterMovement has no argument radius"),
+    ("CharacterMovement(land, SphereCollider(0.5), max_slope=1)", "did you mean slope_limit"),
+    ("CapsuleCollider(r=0.4, height=1.8)", "did you mean radius"),
+    ("group.spawn('bob', (1, 2, 3))", "did you mean add(key, position)"),
+    ("group.add('bob', pos=(1, 2, 3))", "did you mean position"),
+    ("group.step(1 / 60)", "did you mean update(delta_time)"),
+    ("result.on_ground", "did you mean grounded"),
+    ("result.position", "the character has its position"),
+    ("hit.position", "did you mean point"),
+    ("hit.t", "did you mean distance"),
+    ("hero.ground_report().angle", "did you mean slope"),
+    ("Sphere(r=1)", "Sphere(center, radius)"),
+    ("Sphere((0, 0, 0), 1).pos", "did you mean center"),
+    ("AABB(min=(0, 0, 0), max=(1, 1, 1))", "AABB(lower, upper)"),
+    ("AABB((0, 0, 0), (1, 1, 1)).min", "did you mean lower"),
+    ("OBB((0, 0, 0), size=(1, 1, 1))", "OBB(center, half_extents, rotation)"),
+    ("Ray((0, 0, 0), (1, 0, 0)).at(3)", "did you mean origin + distance * direction"),
+    ("octree.query_pairs()", "did you mean overlapping_pairs()"),
+    ("FixedStep(dt=1 / 60)", "did you mean seconds"),
+    ("FixedStep(1 / 60).tick(0.016)", "did you mean steps(frame_seconds)"),
+    ("recording.start()", "it records from when it was made"),
+    ("terrain_physics.Heightmap", "did you mean HeightMap"),
+    ("terrain_physics.CharacterController", "did you mean CharacterMovement"),
+    ("terrain_physics.Terrain", "did you mean HeightMap"),
+    ("terrain_physics.Box", "did you mean AABB or OBB"),
+)
+
+
+def names() -> dict[str, Any]:
+    land, mesh = HeightMap([[0, 0], [0, 0]], cell_size=9), TriangleMesh.box((1, 1, 1))
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(1, 0.5, 1))
+    group = CharacterGroup(land, SphereCollider(0.5))
+    group.add("ada", (2, 0.5, 2))
+    ray = Ray((1, 9, 1), (0, -1, 0))
+    from pyglm import glm
+
+    things = {
+        "land": land,
+        "mesh": mesh,
+        "ground": Ground([HeightMap([[0, 0], [0, 0]]), TriangleMesh.box((1, 1, 1))]),
+        "hero": hero,
+        "group": group,
+        "ray": ray,
+        "hit": land.raycast(ray),
+        "result": hero.update(1 / 60),
+        "octree": Octree([(0, 0, 0)], 1),
+        "recording": Recording(group),
+    }
+    kinds: tuple[type, ...] = (
+        AABB,
+        OBB,
+        CapsuleCollider,
+        CharacterMovement,
+        FixedStep,
+        Ground,
+        HeightMap,
+        Ray,
+    )
+    kinds += (Sphere, SphereCollider, TriangleMesh)
+    known = {kind.__name__: kind for kind in kinds}
+    return things | known | {"terrain_physics": terrain_physics, "glm": glm, "Path": Path}
+
+
+@pytest.mark.parametrize("guess", WORKS)
+def test_works(guess: str) -> None:
+    eval(guess, names())  # noqa: S307 a guess of the list above
+
+
+@pytest.mark.parametrize(("guess", "way"), NAMED)
+def test_is_told_the_way(guess: str, way: str) -> None:
+    with pytest.raises((AttributeError, TypeError, ValueError)) as caught:
+        eval(guess, names())  # noqa: S307
+    assert way in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_signposts_hide_nothing(kind: type) -> None:
+    """Each is where the table says, raises as a missing name does, and is not listed."""
+    for name, _ in names_and_ways(kind.__name__):
+        assert isinstance(vars(kind).get(name), Signpost), name
+        assert not hasattr(kind, name)
+    assert "__getattr__" not in vars(kind)
+
+
+def test_the_table_is_of_public_classes() -> None:
+    assert set(WAYS) <= {kind.__name__ for kind in CLASSES}
+
+
+def test_wrong_names_are_not_there_for_python() -> None:
+    land = names()["land"]
+    assert not hasattr(land, "width")
+    assert getattr(land, "width", 5) == 5
+    assert "width" not in dir(land)
+    assert "size" in dir(land)
+    assert pickle.loads(pickle.dumps(land)).size == copy.copy(land).size == (9.0, 9.0)
+
+
+def test_a_subclass_may_have_what_others_are_told_the_way_of() -> None:
+    class Hero(CharacterMovement):
+        stun: float
+
+        def __init__(self) -> None:
+            super().__init__(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.5))
+            self.speed, self.stun = 3.0, 0.5
+
+        def push(self) -> str:
+            return "pushes"
+
+    hero = Hero()
+    assert (hero.speed, hero.stun, hero.push()) == (3.0, 0.5, "pushes")
+    assert "speed" in dir(hero)
+    assert "pos" not in dir(hero)
+    with pytest.raises(AttributeError, match="Hero has no attribute pos: did you mean position"):
+        hero.pos  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_errors_from_inside_stay_as_they_are() -> None:
+    with pytest.raises(TypeError, match="extents must be three numbers, got 'big'") as caught:
+        TriangleMesh.box("big")
+    assert caught.value.__cause__ is None
+
+    class Odd:
+        def __iter__(self) -> Any:
+            raise TypeError("odd")
+
+    with pytest.raises(TypeError, match="parts must be a sequence"):
+        Ground(Odd())  # type: ignore[arg-type]
+
+
+def test_functions_keep_their_names_and_signatures() -> None:
+    assert next(iter(inspect.signature(TriangleMesh.box).parameters)) == "extents"
+    assert TriangleMesh.box.__name__ == "box"
+    assert pickle.loads(pickle.dumps(intersect_sphere_sphere)) is intersect_sphere_sphere
+    assert pickle.loads(pickle.dumps(raycast)) is raycast
+    land = HeightMap([[0, 0], [0, 0]])
+    asked = pickle.loads(pickle.dumps(land.height_at))
+    assert asked(0.5, 0.5) == 0.0
+
+
+def test_warnings_name_the_line_of_the_game(tmp_path: Path) -> None:
+    images = pytest.importorskip("PIL.Image")
+    images.fromarray(np.full((3, 3), 700, np.uint16)).save(tmp_path / "a.png")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        HeightMap.load(tmp_path / "a.png")
+    assert [Path(one.filename).name for one in caught] == [Path(__file__).name]
