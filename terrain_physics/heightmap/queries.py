@@ -11,7 +11,7 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
+from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_shape import (
     MOST_HALVES,
