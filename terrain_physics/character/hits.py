@@ -173,8 +173,9 @@ def blocker_of(log: Log, count: int) -> MoveHit | None:
     other = _GROUND
     if hit[kernels.REASON] == kernels.CHARACTER:
         other, number = number, -1
-    naming = queries.naming
-    triangle, material, is_known = queries.triangle_at(part, number, (x, y, z))
+    (triangle, material, is_known), naming = queries.with_names(
+        lambda: queries.triangle_at(part, number, (x, y, z))
+    )
     names = (naming.material(material) if is_known else None), naming.part(triangle)
     point, normal = _vector((x, y, z)), _vector(hit[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
     reason = REASONS[int(hit[kernels.REASON])]
@@ -237,8 +238,9 @@ class Logs:
         parts, numbers = rows[:, [kernels.HIT_PART, kernels.HIT_TRIANGLE]].astype(np.int64).T
         others = np.where(rows[:, kernels.REASON] == kernels.CHARACTER, numbers, _GROUND)
         numbers = np.where(others == _GROUND, numbers, -1)
-        naming = self._queries.naming
-        triangles, materials, known = self._queries.triangles_at(parts, numbers, points)
+        (triangles, materials, known), naming = self._queries.with_names(
+            lambda: self._queries.triangles_at(parts, numbers, points)
+        )
         return MoveHits(
             self._characters[order],
             triangles,

@@ -245,8 +245,9 @@ class CharacterView(RuleProperties):
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
         queries = queries_of(self.ground)
-        naming = queries.naming
-        found, material, is_known = queries.triangle_at(int(part), int(triangle), (x, y, z))
+        (found, material, is_known), naming = queries.with_names(
+            lambda: queries.triangle_at(int(part), int(triangle), (x, y, z))
+        )
         name = naming.material(material) if is_known else None
         return GroundReport(values, found, material, name, naming.part(found))
 

@@ -50,7 +50,7 @@ class GroundParts:
     layers : dict of int to int
         Those that the parts are on, a bit for each, by their numbers.
     naming : Naming
-        The names of materials and parts; a new one whenever they change.
+        The names of materials and parts; a new one if they have changed, and only then.
     next_number : int
         Of the next part: no number is used twice.
     changes : ChangeLog
@@ -292,8 +292,9 @@ class GroundParts:
 
     def _name(self, parts: dict[int, str]) -> None:
         """Put the names of materials and of parts where answers find them."""
-        materials = self._materials.names
-        self.naming = Naming(materials, parts) if parts or materials is not None else NO_NAMES
+        naming = Naming(self._materials.names, parts)
+        if naming != self.naming:  # else the same one: answers know by it that nothing changed
+            self.naming = NO_NAMES if naming == NO_NAMES else naming
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Update the members after materials were ``renamed``, or the ``maps`` changed."""

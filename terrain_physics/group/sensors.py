@@ -75,7 +75,10 @@ class Sensors:
         points, normals = np.empty((2, *shape, 3))
         triangles, materials = np.empty(shape, np.int64), np.empty(shape, np.uint8)
         hits = RayHits(np.empty(shape), points, normals, triangles, materials)
-        naming = self._queries.naming
+        return named(*self._queries.with_names(lambda: self._cast(hits, arms, units, limits)))
+
+    def _cast(self, hits: RayHits, arms: Floats, units: Floats, limits: Floats) -> RayHits:
+        """Write the hits (n, k) of checked rays, and return them."""
         for rows, queries in self._by_mask():
             origins = _one_by_one(self._points(rows, self._places[rows], arms))
             vectors = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
@@ -83,7 +86,7 @@ class Sensors:
             found = queries.rays(origins, vectors, longest, len(origins), self._threads)
             for values, new in zip(_columns(hits), _columns(found), strict=True):
                 values[rows] = new.reshape(len(rows), *values.shape[1:])
-        return named(hits, naming)
+        return hits
 
     def _by_mask(self) -> Iterator[tuple[Int64s, Queries]]:
         """Give the rows of characters with the same mask, and the queries that it filters."""

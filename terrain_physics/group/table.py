@@ -133,8 +133,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         None where it has none, and in the air; read-only.
         """
         touched = self._touched()
-        naming = touched.queries.naming
-        _, materials, known = touched.named()
+        (_, materials, known), naming = touched.queries.with_names(touched.named)
         return read_only(naming.all_materials(materials, known))
 
     @property
@@ -144,8 +143,8 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         As `GroundReport.part_name`; read-only.
         """
         touched = self._touched()
-        naming = touched.queries.naming
-        return read_only(naming.all_parts(touched.named()[0]))
+        (triangles, _, _), naming = touched.queries.with_names(touched.named)
+        return read_only(naming.all_parts(triangles))
 
     @property
     def air_time(self) -> Floats:

@@ -1,9 +1,9 @@
 """The interface that grounds implement: the questions of `Surface`, arguments checked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from pyglm import glm
 
@@ -12,7 +12,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.naming import Naming
+from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -24,6 +24,11 @@ from terrain_physics.surface.results import (
     Triangles,
 )
 from terrain_physics.surface.shapes import Shape
+
+_Answer = TypeVar("_Answer")
+
+_ATTEMPTS = 3
+"""How often an answer is found without a lock that changes of parts would wait for."""
 
 
 class Queries(ABC):
@@ -147,6 +152,24 @@ class Queries(ABC):
     @abstractmethod
     def naming(self) -> Naming:
         """The names of materials and parts; as they are now."""
+
+    def with_names(self, ask: Callable[[], _Answer]) -> tuple[_Answer, Naming]:
+        """Return an answer, and the names that its numbers of materials and its ids have.
+
+        It is asked anew if parts with names came or went meanwhile: numbers may be others then.
+        """
+        for _ in range(_ATTEMPTS):
+            naming = self.naming
+            answer = ask()
+            if naming is NO_NAMES is self.naming:
+                break
+            with self.lock:  # no change is half made
+                if self.naming is naming:
+                    return answer, naming
+        else:
+            with self.lock:
+                naming, answer = self.naming, ask()
+        return answer, naming
 
     # Interface for characters
 

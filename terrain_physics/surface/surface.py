@@ -377,9 +377,11 @@ class Surface:
         if not x * x + y * y + z * z < _SURELY_NEAR:  # a NaN must not pass
             refuse_far_row("ray", origin)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        naming = queries.naming
-        hit = queries.ray(origin, ray.direction64, max_distance)
-        return hit if naming is NO_NAMES else named_hit(hit, naming)
+        if queries.naming is NO_NAMES:
+            return queries.ray(origin, ray.direction64, max_distance)
+        return named_hit(
+            *queries.with_names(lambda: queries.ray(origin, ray.direction64, max_distance))
+        )
 
     def raycast_many(
         self,
@@ -432,8 +434,9 @@ class Surface:
         count = checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
         queries = self._filtered(mask)
-        naming = queries.naming
-        return named(queries.rays(starts, units, longest, count, threads), naming)
+        return named(
+            *queries.with_names(lambda: queries.rays(starts, units, longest, count, threads))
+        )
 
     # Contacts
 
@@ -514,14 +517,19 @@ class Surface:
             if out is not None:
                 checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-            naming = queries.naming
-            found = queries.contacts_of_one(shapes, keep, max_results)
-            return found if naming is NO_NAMES else named(found, naming)
+            if queries.naming is NO_NAMES:
+                return queries.contacts_of_one(shapes, keep, max_results)
+            return named(
+                *queries.with_names(lambda: queries.contacts_of_one(shapes, keep, max_results))
+            )
         kind, rows = rows_of("shapes", shapes)
         queries = self._filtered(mask)
-        naming = queries.naming
         with room_in(out) as room:
-            return named(queries.contacts(kind, rows, keep, threads, max_results, room), naming)
+            return named(
+                *queries.with_names(
+                    lambda: queries.contacts(kind, rows, keep, threads, max_results, room)
+                )
+            )
 
     def contact_counts(
         self,
@@ -614,8 +622,9 @@ class Surface:
         row, displacement = np.array(numbers), np.array([along])
         row.flags.writeable = displacement.flags.writeable = False
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        naming = queries.naming
-        return named_hit(queries.sweep(kind, row, displacement), naming)
+        if queries.naming is NO_NAMES:
+            return queries.sweep(kind, row, displacement)
+        return named_hit(*queries.with_names(lambda: queries.sweep(kind, row, displacement)))
 
     def sweep_many(
         self,
@@ -657,8 +666,9 @@ class Surface:
         count = checks.common_length(shapes=rows, motions=displacements)
         refuse_far("motions", displacements)
         queries = self._filtered(mask)
-        naming = queries.naming
-        return named(queries.sweeps(kind, rows, displacements, count, threads), naming)
+        return named(
+            *queries.with_names(lambda: queries.sweeps(kind, rows, displacements, count, threads))
+        )
 
     # Closest points
 
@@ -695,8 +705,9 @@ class Surface:
         place = checks.vector("point", point)
         refuse_far_row("point", place)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        naming = queries.naming
-        return named_hit(queries.closest_point(place), naming)
+        if queries.naming is NO_NAMES:
+            return queries.closest_point(place)
+        return named_hit(*queries.with_names(lambda: queries.closest_point(place)))
 
     def closest_points(
         self, points: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
@@ -725,8 +736,7 @@ class Surface:
         places = checks.points("points", points)
         refuse_far("points", places)
         queries = self._filtered(mask)
-        naming = queries.naming
-        return named(queries.closest_points(places, threads), naming)
+        return named(*queries.with_names(lambda: queries.closest_points(places, threads)))
 
     # Inside
 

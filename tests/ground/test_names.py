@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import threading
+import typing
 
 import numpy as np
 import pytest
@@ -136,6 +138,7 @@ def test_one_map_and_one_mesh_have_names_of_materials():
     down = Ray((0.3, 5, 0.2), (0, -1, 0))
     for ground in (land, slab):
         hit = ground.raycast(down)
+        assert hit is not None
         assert (hit.material_name, hit.part_name, hit.part) == ("ice", None, 0)
         assert "material_name='ice')" in repr(hit)
         rows = ground.raycast_many([down.origin64, (50, 5, 50)], [(0, -1, 0)])
@@ -151,6 +154,7 @@ def test_one_map_and_one_mesh_have_names_of_materials():
 def test_without_names_there_are_none():
     land = HeightMap([[0, 0], [0, 0]], materials=3)
     hit = land.raycast(Ray((0.3, 5, 0.2), (0, -1, 0)))
+    assert hit is not None
     assert (hit.material, hit.material_name, hit.part_name) == (3, None, None)
     assert repr(hit).endswith("material=3)")
     assert land.closest_points([(0, 1, 0)]).material_name.tolist() == [None]
@@ -250,7 +254,11 @@ def test_a_name_stands_for_a_key():
         (lambda g: g.add(new(), name=7), TypeError, "name must be a string, got 7"),
         (lambda _: Ground([new()], names="a"), TypeError, "names must be a sequence of strings"),
         (lambda _: Ground([new()], names=[]), ValueError, "one for each of 1 parts, got 0"),
-        (lambda _: Ground([new()], names=[1]), TypeError, "names.0. must be a string, got 1"),
+        (
+            lambda _: Ground([new()], names=typing.cast("list[str]", [1])),
+            TypeError,
+            "names.0. must be a string, got 1",
+        ),
         (
             lambda _: Ground([new(), new()], names=["a", "a"]),
             ValueError,
@@ -323,4 +331,50 @@ def test_a_recording_keeps_names(tmp_path):
     other = scene()
     assert replay(again, lambda: other) is None
     assert other.ground.part_names == mover.ground.part_names == {0: "land", 2: "barrel"}
-    assert again.make_scene().ground.part_names == {0: "land"}
+    loaded = again.make_scene()
+    assert isinstance(loaded, CharacterMovement)
+    assert isinstance(loaded.ground, Ground)
+    assert loaded.ground.part_names == {0: "land"}
+
+
+@pytest.mark.alone
+def test_names_belong_to_numbers_while_parts_come_and_go():
+    def box(x, name):
+        made = TriangleMesh.box((2, 1, 2), materials=name, material_names=[name])
+        return made.transformed(np.array([[1, 0, 0, x], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))
+
+    plain = TriangleMesh.box((2, 1, 2)).transformed(np.diag([1, 1, 1, 1]) + np.eye(4, k=3) * 9)
+    ground = Ground([box(0, "wood"), box(3, "ice"), box(6, "tar"), plain])
+    expected = ["wood", "ice", "tar", None]
+    names, is_over = dict(zip(ground.parts, expected, strict=True)), threading.Event()
+
+    def come_and_go():
+        while not is_over.is_set():
+            for key in [key for key, name in names.items() if name]:  # numbers of others shift
+                part, name = ground.parts[key], names.pop(key)
+                ground.remove(key)
+                names[ground.add(part)] = name
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    origins = [(x, 9, 0.3) for x in (0.2, 3.2, 6.2, 9.2)]
+    wrong, seen = [], set()
+    try:
+        for turn in range(500):
+            one = ground.raycast(Ray(origins[turn % 4], (0, -1, 0)))
+            many = ground.raycast_many(origins, [(0, -1, 0)])
+            touched = ground.contacts([(x, 0.5, z, 0.2) for x, _, z in origins])
+            told = [] if one is None else [(round(one.point.x / 3), one.material_name)]
+            told += [
+                (round(point[0] / 3), name)
+                for answer in (many, touched)
+                for point, name in zip(answer.point, answer.material_name, strict=True)
+                if np.isfinite(point[0])
+            ]
+            wrong += [(place, name) for place, name in told if name != expected[place]]
+            seen |= set(told)
+    finally:
+        is_over.set()
+        thread.join()
+    assert wrong == []
+    assert seen == set(enumerate(expected))

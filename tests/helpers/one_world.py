@@ -5,6 +5,7 @@ ground, and all their characters are on it. The programs take turns: each goes o
 update, so that their loops run frame by frame, side by side.
 """
 
+import builtins
 import contextlib
 import contextvars
 import io
@@ -13,8 +14,6 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import terrain_physics
 from terrain_physics import CharacterGroup, CharacterMovement, Ground, Recording
@@ -91,7 +90,7 @@ class Program:
         self._others_turn.release()
 
     def _run_blocks(self) -> None:
-        names: dict[str, Any] = {"__name__": self.name}
+        names: dict[str, Any] = {"__name__": self.name, "__builtins__": _BUILTINS}
         for block in blocks(self._page.read_text(encoding="utf-8")):
             if block.language == "python" and block.caption is None:
                 program = "\n" * (block.line - 1) + block.code
@@ -238,6 +237,21 @@ _SHARED: dict[str, Any] = {
 }
 
 
+class _Library:
+    """The package as programs import it; others that they import have the package itself."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _SHARED.get(name) or getattr(terrain_physics, name)
+
+
+def _imported(name: str, *given: Any) -> Any:
+    return _LIBRARY if name == "terrain_physics" else __import__(name, *given)
+
+
+_LIBRARY = _Library()
+_BUILTINS = vars(builtins) | {"__import__": _imported}
+
+
 def has_a_world(page: Path) -> bool:
     """Return whether a page makes characters or a ground of parts in blocks that can be copied."""
     found = [block for block in blocks(page.read_text(encoding="utf-8")) if not block.caption]
@@ -251,9 +265,7 @@ def troubles(pages: Sequence[Path], frames: int, *, has_one_hero: bool = False) 
     In a folder where they find what pages read. With one hero, the loops of all drive the same one.
     """
     _WORLD.begin(has_one_hero=has_one_hero)
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
-        for name, kind in _SHARED.items():
-            patch.setattr(terrain_physics, name, kind)
+    with contextlib.redirect_stdout(io.StringIO()):
         programs = [Program(page) for page in pages]
         for _ in range(frames):
             for program in programs:

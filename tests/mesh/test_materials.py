@@ -1,6 +1,7 @@
 """Materials of the faces of a mesh, in every answer."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -173,3 +174,43 @@ def test_merged_meshes_without_names_keep_numbers(mesh):
     named = TriangleMesh(_VERTICES, _FACES, material_names=["wood"])
     with pytest.raises(ValueError, match=r"or none of them, got none of meshes\[1\]"):
         TriangleMesh.merged([named, bare])
+
+
+_MAKERS = {
+    "box": lambda **options: TriangleMesh.box((2, 1, 2), **options),
+    "cylinder": lambda **options: TriangleMesh.cylinder(1, 1, sections=5, **options),
+    "sphere": lambda **options: TriangleMesh.sphere(1, subdivisions=1, **options),
+    "stairs": lambda **options: TriangleMesh.stairs(2, 0.3, 0.4, 3, **options),
+    "ramp": lambda **options: TriangleMesh.ramp(2, 1, 4, **options),
+    "from_trimesh": lambda **options: TriangleMesh.from_trimesh(
+        SimpleNamespace(vertices=_VERTICES, faces=_FACES), **options
+    ),
+}
+
+
+def test_each_maker_is_known():
+    makers = {
+        name
+        for name, maker in vars(TriangleMesh).items()
+        if isinstance(maker, classmethod) and not name.startswith("_")
+    }
+    assert makers == {*_MAKERS, "load", "merged"}  # of what was saved, and of meshes
+
+
+@pytest.mark.parametrize("name", _MAKERS)
+def test_all_makers_take_materials(name):
+    make = _MAKERS[name]
+    plain = make()
+    assert plain.material_names is None
+    assert not plain.materials.any()
+    wooden = make(materials="wood", material_names=["iron", "wood"])
+    assert wooden.material_names == ("iron", "wood")
+    assert wooden.materials.tolist() == [1] * len(plain)
+    assert np.array_equal(wooden.vertices, plain.vertices)
+    assert np.array_equal(wooden.faces, plain.faces)
+    each = np.arange(len(plain)) % 5
+    assert make(materials=each).materials.tolist() == each.tolist()
+    with pytest.raises(ValueError, match=r"materials must have shape \(\d+,\), one for each face"):
+        make(materials=[1, 2, 3])
+    with pytest.raises(TypeError, match="materials must be numbers where there are no"):
+        make(materials="wood")
