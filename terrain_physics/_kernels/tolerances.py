@@ -12,8 +12,8 @@ imports.
 # character.walk.
 CONTACT_MARGIN = 1e-4
 
-# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character.contacts,
-# character.flight, character.moving_base, character.reports, character.walk.
+# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character,
+# character.contacts, character.flight, character.moving_base, character.reports, character.walk.
 SLOP = 1e-6
 
 # A body that overlaps a triangle by more, with no contact left, is lifted. Unit: m. Read by:

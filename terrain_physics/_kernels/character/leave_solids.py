@@ -45,7 +45,7 @@ from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH,
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 # Speed of a body that is taken out, and the least way in an update: those of a rescue from a map.
-_SPEED, _LEAST_WAY = 30.0, 0.3  # m/s, meters
+_SPEED, _STEP = 30.0, 0.3  # m/s, meters
 
 # Most solid meshes around a center, and most faces that a way out of them leads through.
 _MOST_SOLIDS, _MOST_SHEETS = 8, 32
@@ -56,7 +56,7 @@ _MOST_WAYS = _MOST_SOLIDS + 2 * _COMPASS + 2
 _DIAGONAL = 0.7071067811865476
 
 # A way leaves through a face at no smaller angle: the sine.
-_LEAST_SLANT = 0.25
+_SLANT = 0.25
 
 # Rounds of depenetration where a way ends, as in an update.
 _MOST_ROUNDS = 16
@@ -125,7 +125,7 @@ def _length_of_way(
         count = list_solids(ground, place, around.found)
         if count == 0:
             slant = dot(direction, normal)
-            return along + extent_along(body, normal) / slant if slant > _LEAST_SLANT else np.inf
+            return along + extent_along(body, normal) / slant if slant > _SLANT else np.inf
         row = int(around.found[0])
         if not _is_among(around.rows, around.size, row):
             return np.inf
@@ -177,7 +177,7 @@ def _list_ways(ground: GroundTable, body: Body, around: _Around, center: Vec3, w
         count = _put_way(ground, body, around, center, direction, ways, count)
         _, normal = _face_ahead(ground, around, int(around.rows[0]), center, direction)
         size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
-        if size > _LEAST_SLANT and normal != direction:
+        if size > _SLANT and normal != direction:
             level = (normal[0] / size, 0.0, normal[2] / size)
             count = _put_way(ground, body, around, center, level, ways, count)
         x, z = _turned(x, z)
@@ -292,7 +292,7 @@ def _leave_if_inside(
     if count > 0:
         stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
         around = _Around(borrow(rows), count, borrow(found), borrow(stack), borrow(entries))
-        most = max(_LEAST_WAY, _SPEED * delta_time)
+        most = max(_STEP, _SPEED * delta_time)
         leaving = _leave(state, rules, scene, ground, around, most)
         keep(stack)
         keep(entries)
