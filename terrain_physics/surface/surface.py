@@ -50,9 +50,6 @@ _Many = NDArray[Any] | Sequence[float]
 _Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]
 _Points = NDArray[Any] | Sequence[Sequence[float] | NDArray[Any] | glm.vec3 | glm.dvec3]
 
-# In `height_at` and `normal_at`, `_third` makes mask and threads keyword-only, as an argument by
-# position would reach it first: real keyword-only arguments would cost a tenth of a call.
-
 # A place with a smaller square is not too far. Asking for the square first is quick.
 _SURELY_NEAR = FARTHEST**2 / 10.0
 
@@ -113,7 +110,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -150,8 +147,8 @@ class Surface:
         array([1., 2.])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -175,7 +172,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -212,8 +209,8 @@ class Surface:
         array([[0., 1., 0.]])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -322,7 +319,11 @@ class Surface:
 
     @quick
     def raycast(
-        self, ray: Ray, max_distance: float = math.inf, *, mask: int = ALL_LAYERS
+        self,
+        ray: Ray,
+        max_distance: float = math.inf,
+        _more: None = None,
+        mask: int = ALL_LAYERS,
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
 
@@ -372,6 +373,8 @@ class Surface:
         """
         if type(ray) is not Ray:
             checks.instance("ray", ray, Ray)
+        if _more is not None:
+            raise TypeError(f"mask must be given by name: mask={checks.shorten(_more)}")
         if max_distance is not inf:
             max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
         origin = ray.origin64
