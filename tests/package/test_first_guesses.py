@@ -21,6 +21,7 @@ from terrain_physics import (
     FixedStep,
     Ground,
     HeightMap,
+    MapCells,
     Octree,
     Ray,
     Recording,
@@ -220,7 +221,7 @@ def test_the_table_is_of_public_classes() -> None:
 @pytest.mark.parametrize("kind", WAYS)
 def test_what_it_says_is_there(kind: str) -> None:
     owner = getattr(terrain_physics, kind)
-    owners = (owner, CharacterMovement, CharacterGroup, Ground, terrain_physics)
+    owners = (owner, CharacterMovement, CharacterGroup, Ground, MapCells, terrain_physics)
     for way in WAYS[kind]:
         if way.isidentifier():
             assert hasattr(owner, way) or way in inspect.get_annotations(owner), way
