@@ -14,7 +14,9 @@ from terrain_physics._support.files import checked_size, file_name
 from terrain_physics.mesh.assembly import displaced, joined
 from terrain_physics.surface.ground_files import MOST_BYTES
 
-SUFFIXES = (".obj", ".ply", ".glb", ".gltf", ".stl", ".off")
+_SUFFIXES = (".obj", ".ply", ".glb", ".gltf", ".stl", ".off")
+
+_OTHERS = (".fbx", ".blend", ".dae", ".3ds", ".usd", ".usdz")  # known, and not read
 
 _MOST_FILE_BYTES = 1 << 30  # a file is read as a whole
 _ROW_BYTES = 24  # three numbers of a vertex or a face
@@ -22,13 +24,16 @@ _ROW_BYTES = 24  # three numbers of a vertex or a face
 
 def is_model(path: str | os.PathLike[str]) -> bool:
     """Tell by a file's name whether it is a model of another program."""
-    return PurePath(file_name(path)).suffix.lower() in SUFFIXES
+    return PurePath(file_name(path)).suffix.lower() in {*_SUFFIXES, *_OTHERS}
 
 
 def model_triangles(path: str | os.PathLike[str]) -> tuple[Floats, Int32s | Int64s]:
     """Return the vertices and the faces of all meshes in a model, each where its scene has it."""
     name = file_name(path)
     suffix = PurePath(name).suffix.lower()
+    if suffix in _OTHERS:
+        rule = f"suffix must be .ground, or that of a model: {', '.join(_SUFFIXES)}"
+        raise ValueError(f"{name}: {rule}, got {suffix!r}. Export it as .glb")
     if checked_size(name) > _MOST_FILE_BYTES:
         raise ValueError(f"{name}: must have at most {_MOST_FILE_BYTES} bytes")
     trimesh = _trimesh(name, suffix)

@@ -241,18 +241,18 @@ def test_damaged_files_are_refused_by_name(name, tmp_path):
     assert refusal(content, tmp_path) == "file must be a saved ground, undamaged"
 
 
-def with_bytes_between(content):
-    """Return the archive with bytes between two members, and a directory that knows of them."""
+def with_bytes_between(content, place):
+    """Return the archive with bytes before a member or the directory, which knows of them."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        second = archive.infolist()[1].header_offset
-        start = archive.start_dir
+        places = [*(each.header_offset for each in archive.infolist()), archive.start_dir]
+    second, start = places[place], places[-1]
     data = bytearray(content[:second] + b"more" + content[second:])
-    place = start + 4
-    while data[place : place + 4] == b"PK\1\2":
-        (offset,) = struct.unpack_from("<I", data, place + 42)
-        struct.pack_into("<I", data, place + 42, offset + 4 * (offset >= second))
-        place += 46 + sum(struct.unpack_from("<HHH", data, place + 28))
-    struct.pack_into("<I", data, place + 16, start + 4)
+    entry = start + 4
+    while data[entry : entry + 4] == b"PK\1\2":
+        (offset,) = struct.unpack_from("<I", data, entry + 42)
+        struct.pack_into("<I", data, entry + 42, offset + 4 * (offset >= second))
+        entry += 46 + sum(struct.unpack_from("<HHH", data, entry + 28))
+    struct.pack_into("<I", data, entry + 16, start + 4)
     return bytes(data)
 
 
@@ -267,7 +267,8 @@ def test_bytes_beside_the_archive_are_refused(tmp_path, kind):
         "after": content + b"\0",
         "a comment": commented.getvalue(),
         "before": b"\0" + content,
-        "between": with_bytes_between(content),
+        "between": with_bytes_between(content, 1),
+        "before the directory": with_bytes_between(content, -1),
         "twice": content + content,
     }
     for name, changed in beside.items():

@@ -266,6 +266,12 @@ def test_without_trimesh_the_error_says_what_to_install(tmp_path, monkeypatch, s
         TriangleMesh.load(path)
 
 
+def test_models_that_nobody_reads_name_one_that_is(tmp_path):
+    for suffix in (".fbx", ".BLEND"):
+        with pytest.raises(ValueError, match=rf"a{suffix}: suffix must be .* Export it as \.glb"):
+            TriangleMesh.load(tmp_path / f"a{suffix}")
+
+
 def test_a_class_of_a_game_loads_itself(tmp_path, monkeypatch):
     """And meshes of a stand-in for trimesh, with lines and points among them."""
     module = ModuleType("trimesh")

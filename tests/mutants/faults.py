@@ -220,4 +220,40 @@ FAULTS = (
             recorded("intersect_capsule_obb"),
         ),
     ),
+    # Files of other programs.
+    Fault(
+        "39_png_tie_of_its_fourth_filter",
+        "_kernels.heightmap.png_lines",
+        "    return above if to_above <= to_corner else corner\n",
+        "    return above if to_above < to_corner else corner\n",
+        ("tests/heightmap/test_files_pictures.py::test_every_kind_of_png_comes_back",),
+    ),
+    Fault(
+        "40_channels_equal_in_blue_alone",
+        "heightmap.formats.channels",
+        "        differ |= (first != other)",
+        "        differ = (first != other)",
+        ("tests/heightmap/test_files_pictures.py::test_channels_that_differ_name_the_options",),
+    ),
+    Fault(
+        "41_void_of_16_bits_is_ground",
+        "heightmap.files",
+        '    if heights.dtype.str[1:] == "i2" or source.encoding == "terrarium":\n',
+        '    if source.encoding == "terrarium":\n',
+        ("tests/heightmap/test_files.py::test_the_void_of_16_bits_is_no_ground",),
+    ),
+    Fault(
+        "42_faces_of_another_mesh",
+        "mesh.models",
+        "    if least < 0 or most >= len(vertices):\n",
+        "    if most >= len(vertices):\n",
+        ("tests/mesh/test_models.py::test_what_holds_no_triangles_is_refused_by_name",),
+    ),
+    Fault(
+        "43_bytes_before_a_directory",
+        "_support.archives",
+        "    if end != archive.start_dir:\n",
+        "    if end > archive.start_dir:\n",
+        ("tests/ground/test_files.py::test_bytes_beside_the_archive_are_refused",),
+    ),
 )

@@ -65,12 +65,20 @@ def _gray(source: Source, channels: dict[str, Heights]) -> Heights:
     if differ.any():
         row, column = np.argwhere(differ)[0].tolist()
         got = ", ".join(str(channels[name][row, column]) for name in names)
+        apart = max(_most_apart(first, channels[name]) for name in names[1:])
         raise source.bad(
-            f"must be gray, red, green and blue equal, got ({got}) at [{row}, {column}]. Pass "
+            f"must be gray, red, green and blue equal, got ({got}) at [{row}, {column}] (at most "
+            f"{apart:g} from red anywhere). Pass "
             'channel="red" (or "green", "blue") for the one that holds the heights, or, for '
             'elevation tiles, encoding="terrarium" or "mapbox"'
         )
     return first
+
+
+def _most_apart(one: Heights, other: Heights) -> float:
+    """Return how far two channels differ at most: files meant to be gray may differ a little."""
+    with np.errstate(invalid="ignore"):  # infinity from infinity
+        return float(np.fmax.reduce(np.abs(one.astype(np.float64) - other), axis=None))
 
 
 def _transparent(source: Source, channels: dict[str, Heights]) -> NDArray[np.bool_] | None:
