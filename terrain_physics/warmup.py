@@ -14,6 +14,7 @@ from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._public import hinted
 from terrain_physics._support.job_order import job_order
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
@@ -160,6 +161,7 @@ _JOBS = {
 }
 
 
+@hinted
 def warm_up(
     progress: Progress | None = None,
     *,

@@ -48,9 +48,6 @@ from terrain_physics.surface.shapes import (
 
 _Many = NDArray[Any] | Sequence[float]
 
-# In `height_at` and `normal_at`, `_third` makes mask and threads keyword-only, as an argument by
-# position would reach it first: real keyword-only arguments would cost a tenth of a call.
-
 # A place with a smaller square is not too far. Asking for the square first is quick.
 _SURELY_NEAR = FARTHEST**2 / 10.0
 
@@ -111,7 +108,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -148,8 +145,8 @@ class Surface:
         array([1., 2.])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -173,7 +170,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -210,8 +207,8 @@ class Surface:
         array([[0., 1., 0.]])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -320,7 +317,11 @@ class Surface:
 
     @quick
     def raycast(
-        self, ray: Ray, max_distance: float = math.inf, *, mask: int = ALL_LAYERS
+        self,
+        ray: Ray,
+        max_distance: float = math.inf,
+        _more: None = None,
+        mask: int = ALL_LAYERS,
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
 
@@ -368,6 +369,8 @@ class Surface:
         """
         if type(ray) is not Ray:
             checks.instance("ray", ray, Ray)
+        if _more is not None:
+            raise TypeError(f"mask must be given by name: mask={checks.shorten(_more)}")
         if max_distance is not inf:
             max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
         origin = ray.origin64
