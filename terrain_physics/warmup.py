@@ -42,9 +42,12 @@ def _height_map() -> None:
 
 
 def _rays_and_sweeps() -> None:
-    land = HeightMap([[0, 0], [0, 0]])
+    land = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0)
     land.raycast(Ray((0.2, 1, 0.2), (0.1, -1, 0)))
     land.raycast_many([(0.2, 1, 0.2)], [(0.1, -1, 0)])
+    Ground([land, HeightMap([[1, 1], [1, 1]], origin=(1, 0, 0))]).raycast(
+        Ray((0, 1, 0), (0, -1, 0))
+    )
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),
@@ -53,6 +56,7 @@ def _rays_and_sweeps() -> None:
         land.sweep(shape, (0, -1, 0))
     land.closest_point((0, 1, 0))
     land.closest_points([(0, 1, 0)])
+    land.contains((0, 1, 0)), land.signed_distance((0, 1, 0))
 
 
 def _contacts() -> None:
@@ -100,6 +104,7 @@ def _mesh() -> None:
     mesh.raycast_many([(0.2, 1, 0.2)], [(0, -1, 0)])
     mesh.closest_point((0, 1, 0))
     mesh.closest_points([(0, 1, 0)])
+    mesh.contains((0, 1, 0)), mesh.signed_distance((0, 1, 0))
     mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel serves all shapes
     for shape in (
         Sphere((0, 1, 0), 0.5),
