@@ -14,6 +14,7 @@ from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._public import hinted
 from terrain_physics._support.job_order import job_order
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
@@ -41,9 +42,12 @@ def _height_map() -> None:
 
 
 def _rays_and_sweeps() -> None:
-    land = HeightMap([[0, 0], [0, 0]])
+    land = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0)
     land.raycast(Ray((0.2, 1, 0.2), (0.1, -1, 0)))
     land.raycast_many([(0.2, 1, 0.2)], [(0.1, -1, 0)])
+    Ground([land, HeightMap([[1, 1], [1, 1]], origin=(1, 0, 0))]).raycast(
+        Ray((0, 1, 0), (0, -1, 0))
+    )
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),
@@ -162,6 +166,7 @@ _JOBS = {
 }
 
 
+@hinted
 def warm_up(
     progress: Progress | None = None,
     *,

@@ -184,6 +184,10 @@ KNOWN_WALL_DISTANCE = 5e-3
 # length. Read by: character.contacts, heightmap, mesh.
 LEVEL_SHARE = 1e-9
 
+# A touch of a side of a map whose unit normal rises by more is on the side's upper edge, which is
+# an edge of the map's surface. Unit: sine. Read by: mesh.
+UPPER_EDGE_RISE = 1e-6
+
 
 # --- Shapes against triangles
 

@@ -11,7 +11,7 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
+from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_shape import (
     MOST_HALVES,
@@ -19,6 +19,7 @@ from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_sphere,
 )
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
@@ -298,6 +299,16 @@ class MapQueries(Queries):
         rows, columns = self.storage.cell_count
         return 2 * rows * columns
 
+    @property
+    def id_count(self) -> int:
+        rows, columns = self.storage.cell_count
+        return (2 + SIDES_OF_CELL) * rows * columns
+
+    def _cell_of(self, ids: Any) -> Any:
+        """Return the cell of an id, or of each."""
+        side = ids - self.triangle_count
+        return np.where(side < 0, ids // 2, side // SIDES_OF_CELL)
+
     # For characters
 
     @property
@@ -331,24 +342,24 @@ class MapQueries(Queries):
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return the id and the material; outside the map the material of the nearest cell."""
         storage, (_, columns) = self.storage, self.storage.cell_count
-        is_known = part >= 0 and triangle < self.triangle_count
+        is_known = part >= 0 and triangle < self.id_count
         if storage.materials is None or not is_known:
             return triangle, 0, is_known
         if triangle < 0:
             (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
             return triangle, int(storage.materials.item(int(row * columns + column))), True
-        return triangle, int(storage.materials.item(triangle // 2)), True
+        return triangle, int(storage.materials.item(self._cell_of(triangle))), True
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
     ) -> tuple[Int64s, Bytes, Bools]:
         storage, (_, columns) = self.storage, self.storage.cell_count
         ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
-        known = (parts >= 0) & (ids < self.triangle_count)
+        known = (parts >= 0) & (ids < self.id_count)
         if materials is None:
             return ids, np.zeros(len(parts), np.uint8), known
-        inside = (ids >= 0) & (ids < self.triangle_count)
-        found = materials.take((ids >> 1) * inside)
+        inside = (ids >= 0) & (ids < self.id_count)
+        found = materials.take(self._cell_of(ids * inside))
         found *= inside
         outside = np.flatnonzero((ids < 0) & (parts >= 0))
         if len(outside):

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
-from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SKIN
+from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
@@ -48,6 +48,7 @@ class MeshStorage(Meshes):
         "_neighbors",
         "_normals",
         "_now",
+        "_side_ids",
         "_sphere",
         "arrays",
         "asked",
@@ -79,20 +80,24 @@ class MeshStorage(Meshes):
         material_names: tuple[str, ...] | None = None,
         *,
         solid: bool = False,
+        side_ids: Int64s | None = None,
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy.
 
-        A mesh that is ``solid`` is known to be closed.
+        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (n,).
         """
         self.materials, self.material_names, self.solid = materials, material_names, solid
+        self._side_ids = side_ids
         self.watchers = Watchers()
         self.changes = ChangeLog(version)
         self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
-        self.facing = facing_of(arrays.vertices, arrays.faces) if self.solid else SKIN
+        self.facing = SKIN if self._side_ids is None else SIDE
+        if self.solid:
+            self.facing = facing_of(arrays.vertices, arrays.faces)
         table = MeshTable()
-        table.put(0, arrays, self.materials, self.facing)
+        table.put(0, arrays, self.materials, self.facing, self._side_ids)
         self._now = arrays, table  # at once, for readers of both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None

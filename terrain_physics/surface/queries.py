@@ -149,6 +149,11 @@ class Queries(ABC):
         """Count of triangles that have ids."""
 
     @property
+    def id_count(self) -> int:
+        """Count of ids: of triangles, and of sides of maps."""
+        return self.triangle_count
+
+    @property
     @abstractmethod
     def naming(self) -> Naming:
         """The names of materials and parts; as they are now."""

@@ -50,9 +50,6 @@ _Many = NDArray[Any] | Sequence[float]
 _Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]
 _Points = NDArray[Any] | Sequence[Sequence[float] | NDArray[Any] | glm.vec3 | glm.dvec3]
 
-# In `height_at` and `normal_at`, `_third` makes mask and threads keyword-only, as an argument by
-# position would reach it first: real keyword-only arguments would cost a tenth of a call.
-
 # A place with a smaller square is not too far. Asking for the square first is quick.
 _SURELY_NEAR = FARTHEST**2 / 10.0
 
@@ -113,7 +110,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -150,8 +147,8 @@ class Surface:
         array([1., 2.])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -175,7 +172,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -212,8 +209,8 @@ class Surface:
         array([[0., 1., 0.]])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -322,9 +319,15 @@ class Surface:
 
     @quick
     def raycast(
-        self, ray: Ray, max_distance: float = math.inf, *, mask: int = ALL_LAYERS
+        self,
+        ray: Ray,
+        max_distance: float = math.inf,
+        _more: None = None,
+        mask: int = ALL_LAYERS,
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
+
+        Sides and undersides of maps are hit from outside only, see `HeightMap`.
 
         Parameters
         ----------
@@ -370,6 +373,8 @@ class Surface:
         """
         if type(ray) is not Ray:
             checks.instance("ray", ray, Ray)
+        if _more is not None:
+            raise TypeError(f"mask must be given by name: mask={checks.shorten(_more)}")
         if max_distance is not inf:
             max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
         origin = ray.origin64
@@ -457,6 +462,10 @@ class Surface:
         counterparts. The triangles of a height map are solid from above only; those of a mesh have
         two sides, but lead the shapes out whose middle is inside of a solid mesh: a push that would
         lead further in goes through the face. Touching is contact.
+
+        Sides and undersides of maps (see `HeightMap`) are touched by shapes with a center outside
+        of the ground; such a shape does not touch the surface from behind. A side of a cell has one
+        contact, the deepest of its triangles.
 
         Parameters
         ----------
@@ -563,13 +572,13 @@ class Surface:
     def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
         """Return the first touch of a moving shape with the ground.
 
-        The ground is touched from above and from below. A shape that touches at the start is
-        stopped at fraction 0 if it moves further in, and is free to move out or along. A motion is
-        along a surface if it leads into the surface by less than a millionth of its length, as
-        perpendicular motions and normals in float32 differ by that much. So a shape sliding over
-        level ground is stopped neither by the ground nor by the edge of the next triangle. A touch
-        at an edge or a corner with a normal that leads into a neighbor counts as a touch of the
-        face.
+        The ground is touched from above and from below, sides and undersides of maps from outside.
+        A shape that touches at the start is stopped at fraction 0 if it moves further in, and is
+        free to move out or along. A motion is along a surface if it leads into the surface by less
+        than a millionth of its length, as perpendicular motions and normals in float32 differ by
+        that much. So a shape sliding over level ground is stopped neither by the ground nor by the
+        edge of the next triangle. A touch at an edge or a corner with a normal that leads into a
+        neighbor counts as a touch of the face.
 
         Parameters
         ----------
@@ -812,7 +821,7 @@ class Surface:
         Returns
         -------
         float or ndarray of float64, shape (n,)
-            In a map, the distance to its surface, or to its underside if that is nearer. In
+            In a map, the distance to its surface, its underside or a side, whichever is nearest. In
             several solid parts of a ground, or solid meshes, that in the one which the point is
             deepest in. Infinite where there are no triangles.
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ from terrain_physics import (
 
 pytestmark = pytest.mark.kernels
 
-BODIES = [CapsuleCollider(0.3, 1.8), SphereCollider(0.4), BoxCollider((0.3, 0.9, 0.3))]
+BODIES: list[Any] = [CapsuleCollider(0.3, 1.8), SphereCollider(0.4), BoxCollider((0.3, 0.9, 0.3))]
 FRAME = 1 / 60
 
 
-def shift(x, y, z, turn=0.0):
+def shift(x: float, y: float, z: float, turn: float = 0.0) -> Any:
     matrix = np.eye(4)
     matrix[[0, 2], [0, 2]] = np.cos(turn)
     matrix[0, 2], matrix[2, 0] = np.sin(turn), -np.sin(turn)
@@ -32,7 +33,8 @@ def shift(x, y, z, turn=0.0):
 
 
 def box(x, y, z, at, *, solid=True, turn=0.0):
-    return TriangleMesh.box((x, y, z), transform=shift(*at, turn), solid=solid)
+    a, b, c = at
+    return TriangleMesh.box((x, y, z), transform=shift(a, b, c, turn), solid=solid)
 
 
 def plain(*parts):
@@ -278,10 +280,10 @@ def test_houses_on_many_crowds():
 def around(solid, seed):
     """Return a ground with blocks, stairs and thin plates, solid or skins."""
     rng = np.random.default_rng(seed)
-    parts = [
-        box(*rng.uniform((1, 0.3, 1), (4, 2, 4)), (*rng.uniform(3, 29, 1), 0.2, z), solid=solid)
-        for z in rng.uniform(3, 29, 8)
-    ]
+    parts = []
+    for z in rng.uniform(3, 29, 8):
+        (x, y, length), at = rng.uniform((1, 0.3, 1), (4, 2, 4)), (*rng.uniform(3, 29, 1), 0.2, z)
+        parts.append(box(x, y, length, at, solid=solid))
     plate = box(5, 0.05, 5, (16, 1.3, 16), solid=solid, turn=0.3)
     fence = box(6, 2, 0.06, (16, 0.9, 22), solid=solid, turn=0.5)
     stairs = TriangleMesh.stairs(3, 0.25, 0.4, 7, transform=shift(8, 0, 8), solid=solid)

@@ -85,8 +85,10 @@ def _defines(statement: ast.stmt) -> bool:
 
 
 def _is_constant(assignment: ast.Assign) -> bool:
-    """Return whether a name is in capitals, or given numbers and words only."""
-    if all(isinstance(name, ast.Name) and name.id.isupper() for name in assignment.targets):
+    """Return whether names are in capitals, or given numbers and words only."""
+    parts = [part for target in assignment.targets for part in ast.walk(target)]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    if all(name.isupper() for name in names):
         return True
     try:
         ast.literal_eval(assignment.value)

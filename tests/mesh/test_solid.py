@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -308,14 +309,15 @@ def test_a_ground_is_the_union_of_what_is_solid():
 def test_bad_points(ask):
     question = getattr(TriangleMesh.box((2, 2, 2), solid=True), ask)
     assert question([]).shape == question(np.empty((0, 3))).shape == (0,)
-    for points, error in [
+    cases: list[tuple[Any, Any]] = [
         ((1, 2), ValueError),
         ((1, 2, np.nan), ValueError),
         ([(1, 2, 3), (1, 2)], ValueError),
         ((1, 2, 1e39), ValueError),
         ("abc", TypeError),
         (5, (TypeError, ValueError)),
-    ]:
+    ]
+    for points, error in cases:
         with pytest.raises(error, match="points"):
             question(points)
 
@@ -389,14 +391,15 @@ def test_rays_sweeps_and_closest_points_are_those_of_a_skin():
 
 def test_tables_count_what_is_no_skin():
     """Characters look for solid meshes only where there is one; rows come, go and are closed up."""
-    land, rng, keys = Ground([HeightMap(np.zeros((5, 5)))]), np.random.default_rng(0), []
+    land, rng = Ground([HeightMap(np.zeros((5, 5)))]), np.random.default_rng(0)
+    keys: list[int] = []
     for step in range(120):
         if keys and rng.random() < (0.3 if step < 60 else 0.7):
             land.remove(keys.pop(int(rng.integers(len(keys)))))
         else:
             keys.append(land.add(TriangleMesh.box((1, 1, 1), solid=bool(step % 3 == 0))))
             land.move(keys[-1], shift(rng.uniform(0, 9, 3)))
-        solid = sum(land.parts[key].solid for key in keys)
+        solid = sum(isinstance(part, TriangleMesh) and part.solid for part in land.parts.values())
         with queries_of(land).reading() as arrays:
             assert arrays.meshes[0, FACED] == solid
 

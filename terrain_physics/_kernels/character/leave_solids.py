@@ -155,7 +155,7 @@ def _nearest_face(ground: GroundTable, around: _Around, k: int, center: Vec3) ->
     """Return the way from a center to the nearest face of one of the meshes around it."""
     part = part_at(parts_of(ground).rows, int(around.rows[k]))
     own = subtract(center, shift_of(ground, part.first_id >> ID_BITS))
-    _, _, nearest = nearest_slot(part, own, 0, around.stack, around.entries)
+    _, _, nearest = nearest_slot(part, own, 0, np.inf, around.stack, around.entries)
     return nearest
 
 

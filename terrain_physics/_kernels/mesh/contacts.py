@@ -12,12 +12,14 @@ from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, scale, subtract
+from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
 from terrain_physics._kernels.mesh.inside import INSIDE, place_in
 from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
 from terrain_physics._kernels.mesh.parts import (
     ID_BITS,
     INSIDE_OUT,
+    SIDE,
     SKIN,
     Parts,
     part_at,
@@ -78,6 +80,13 @@ def _box_in_frame(
 
 
 @kernel(noinline=True)
+def _is_outside(kind: int, shapes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3) -> bool:
+    """Tell whether the center of a shape sees a triangle of a side."""
+    center = center_at(kind, shapes, index)
+    return is_seen(SIDE, subtract(a, center), subtract(b, center), subtract(c, center))
+
+
+@kernel(noinline=True)
 def _led_out(
     kind: int, shapes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, move: Vec3, direction: Vec3
 ) -> tuple[Vec3, Vec3]:
@@ -125,6 +134,7 @@ def _find_contacts(
             low, high = _box_in_frame(part.frame, lower, upper)
             is_inside = (
                 part.facing != SKIN
+                and part.facing != SIDE
                 and place_in(part, center_at(kind, shapes, index), borrow(stack)) == INSIDE
             )
             stack[0] = len(children) - 1
@@ -144,12 +154,14 @@ def _find_contacts(
                     slot = ~child + lane
                     a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                     c = corner(corners, slot, 2)
+                    if part.facing == SIDE and not _is_outside(kind, shapes, index, a, b, c):
+                        continue
                     if part.facing == INSIDE_OUT:
                         b, c = c, b
                     touching, move, direction, point = contact(
                         kind, shapes, index, a, b, c, not is_inside, scratch
                     )
-                    if not touching:
+                    if not touching or not is_own_touch(part.facing, direction):
                         continue
                     if is_inside:
                         move, direction = _led_out(kind, shapes, index, a, b, c, move, direction)

@@ -139,7 +139,7 @@ def _depth_in(parts: Parts, place: Vec3, scratch: Scratch) -> float:
         part = part_at(parts.rows, int(scratch.found[k]))
         where, depth = place_in(part, place, scratch.stack), 0.0
         if where == INSIDE:
-            _, square, _ = nearest_slot(part, place, 0, scratch.stack, scratch.entries)
+            _, square, _ = nearest_slot(part, place, 0, math.inf, scratch.stack, scratch.entries)
             depth = math.sqrt(square)
         if where != OUTSIDE:
             deepest = max(deepest, depth)
@@ -185,6 +185,6 @@ def signed_distance_rows(
             out[i] = 0.0 - depth
             continue
         # Points often come in order: the last one's triangle is a first guess.
-        row, slot, square, _ = nearest_of_all(parts, place, row, slot, scratch)
+        row, slot, square, _ = nearest_of_all(parts, place, row, slot, math.inf, scratch)
         out[i] = math.sqrt(square)
     keep_scratch(memory)

@@ -26,16 +26,16 @@ ID_BITS = 40
 ROW_COUNT, TREE_BOXES, TREE_LINKS, FACED = 0, 1, 3, 5
 
 # Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
-# layers; how it faces.
+# layers; how it faces; (address, length) of the ids of its faces, if they have any.
 NUMBER, LEAF = 0, 1
 CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
 VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
 MATERIALS, NAMED = 24, 26
-LAYERS, FACING = 28, 29
+LAYERS, FACING, IDS = 28, 29, 30
 
 # How a mesh faces: a skin has two sides. A solid has its outside in front of its faces, or behind
-# them if it was given inside out.
-INSIDE_OUT, SKIN, SOLID = -1, 0, 1
+# them if it was given inside out. Sides of a map are seen from the front alone.
+INSIDE_OUT, SKIN, SOLID, SIDE = -1, 0, 1, 2
 
 
 class Parts(NamedTuple):
@@ -91,6 +91,13 @@ def part_at(rows: Int64s, row: int) -> MeshPart:
         array_at(rows[row, CHILDREN], (rows[row, CHILDREN + 1],), np.int32),
         array_at(rows[row, FRAME], (rows[row, FRAME + 1],), np.float64),
     )
+
+
+@kernel(inline=True)
+def ids_at(rows: Int64s, row: int) -> Int64s:
+    """Return the ids of the faces of a mesh that is the sides of a map."""
+    ids: Int64s = array_at(rows[row, IDS], (rows[row, IDS + 1],), np.int64)
+    return ids
 
 
 @kernel(inline=True)

@@ -21,7 +21,8 @@ from terrain_physics._kernels.geometry.closest_point import closest_on_triangle,
 from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen, meets_front
 from terrain_physics._kernels.mesh.part_tree import (
     LEFT,
     NODES_ON_PATH,
@@ -32,7 +33,14 @@ from terrain_physics._kernels.mesh.part_tree import (
     items_near,
     items_on_path,
 )
-from terrain_physics._kernels.mesh.parts import MeshPart, Parts, part_at, parts_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    SIDE,
+    MeshPart,
+    Parts,
+    part_at,
+    parts_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.traversal import (
     NO_WIDTH,
     entry_of,
@@ -84,13 +92,11 @@ def first_hit(
             bits = np.int32(bits & (bits - 1))
             if child < 0:
                 slot = ~child + lane
-                along = ray_frame_triangle(
-                    origin,
-                    shear,
-                    corner(corners, slot, 0),
-                    corner(corners, slot, 1),
-                    corner(corners, slot, 2),
-                )
+                a, b = corner(corners, slot, 0), corner(corners, slot, 1)
+                c = corner(corners, slot, 2)
+                along = ray_frame_triangle(origin, shear, a, b, c)
+                if along <= best and not meets_front(part.facing, direction, a, b, c):
+                    continue
                 if along < best or (along == best and (face < 0 or order[slot] < face)):
                     # inf is no distance, though it is not more than ``longest``.
                     if along < math.inf:
@@ -364,13 +370,31 @@ def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Fl
     return along > 0.0 and along * along > float(limit) * dot(line, line)
 
 
+@kernel(inline=True)
+def _counts(part: MeshPart, slot: int, query: Vec3, nearest: Vec3) -> bool:
+    """Tell whether the nearest point of a triangle, relative to a query, is an answer to it."""
+    return part.facing != SIDE or _is_outside(part.corners, slot, query, nearest)
+
+
+@kernel(noinline=True)
+def _is_outside(corners: Floats, slot: int, query: Vec3, nearest: Vec3) -> bool:
+    """Tell whether a query is outside a side of a map, and its nearest point not on the surface."""
+    a = subtract(corner(corners, slot, 0), query)
+    b = subtract(corner(corners, slot, 1), query)
+    c = subtract(corner(corners, slot, 2), query)
+    size = length(nearest)
+    away = scale(nearest, -1.0 / size) if size > 0.0 else _NO_PATH
+    return is_seen(SIDE, a, b, c) and is_own_touch(SIDE, away)
+
+
 @kernel(noinline=True)
 def nearest_slot(
-    part: MeshPart, query: Vec3, slot: int, stack: Int32s, gaps: Float32s
+    part: MeshPart, query: Vec3, slot: int, most: float, stack: Int32s, gaps: Float32s
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
-    This is for one mesh. ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
+    This is for one mesh. ``slot`` is a first guess; what is farther than the root of ``most`` does
+    not count where the guess does not; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
     corners, order, boxes, children, frame = (
         part.corners, part.order, part.boxes, part.children, part.frame,
@@ -381,6 +405,8 @@ def nearest_slot(
     margin = POINT_MARGIN * (1.0 + size)
     nearest = _closest(corners, slot, query)
     best, face = dot(nearest, nearest), int(order[slot])
+    if not _counts(part, slot, query, nearest):
+        best, face = most, -1
     limit = _limit2(best, factor, margin)
     x, y, z, within = _ZERO, _ZERO, _ZERO, 0.0
     if size < _FAR:
@@ -408,6 +434,8 @@ def nearest_slot(
                 other = _closest(corners, spot, query)
                 square = dot(other, other)
                 if square < best or (square == best and order[spot] < face):
+                    if not _counts(part, spot, query, other):
+                        continue
                     best, face, nearest, slot = square, int(order[spot]), other, spot
                     if size < _FAR:
                         limit = _limit2(best, factor, margin)
@@ -420,22 +448,25 @@ def nearest_slot(
                 spot -= 1
             gaps[spot], stack[spot] = gap, child + lane
             height += 1
-    return slot, best, nearest
+    return slot, best if face >= 0 else math.inf, nearest
 
 
 @kernel(noinline=True)
 def nearest_of_all(
-    parts: Parts, query: Vec3, row: int, slot: int, scratch: Scratch
+    parts: Parts, query: Vec3, row: int, slot: int, within: float, scratch: Scratch
 ) -> tuple[int, int, float, Vec3]:
     """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
 
-    Row 0 means none. ``row`` and ``slot`` are a first guess, if the row is not 0.
+    Row 0 means none, up to a distance ``within``. ``row`` and ``slot`` are a first guess, if the
+    row is not 0.
     """
     rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
-    guess, guessed, limit = row, slot, math.inf
+    guess, guessed, limit = row, slot, within * within
     if guess > 0:
-        near = _closest(part_at(rows, guess).corners, slot, query)
-        limit = dot(near, near)
+        known = part_at(rows, guess)
+        near = _closest(known.corners, slot, query)
+        if _counts(known, slot, query, near):
+            limit = min(limit, dot(near, near))
     best, triangle, nearest = math.inf, -1, _NO_PATH
     scratch.nodes[0], scratch.starts[0] = links[0, ROOT], 0.0
     height = 1
@@ -453,13 +484,13 @@ def nearest_of_all(
             continue
         part = part_at(rows, right)
         place, square, near = nearest_slot(
-            part, query, guessed if right == guess else 0, scratch.stack, scratch.entries
+            part, query, guessed if right == guess else 0, limit, scratch.stack, scratch.entries
         )
         own = part.first_id + int(part.order[place])
-        if square < best or (square == best and own < triangle):
+        if square < best or (square == best < math.inf and own < triangle):
             best, triangle, nearest, row, slot = square, own, near, right, place
             limit = min(limit, best)
-    return row, slot, best, nearest
+    return row if triangle >= 0 else 0, slot, best, nearest
 
 
 @kernel(inline=True)
@@ -479,6 +510,7 @@ def closest_rows(
     table: Int64s,
     mask: int,
     queries: Floats,
+    within: Floats,
     first: int,
     last: int,
     points: Floats,
@@ -487,7 +519,7 @@ def closest_rows(
 ) -> None:
     """Write the closest point of all meshes to each point first..last, its distance and its id.
 
-    NaN, inf and -1 where the mask selects no mesh.
+    NaN, inf and -1 where there is none, up to distances ``within`` (n,) or (1,).
     """
     parts = parts_at(table, mask)
     memory = make_scratch(parts)
@@ -496,7 +528,8 @@ def closest_rows(
     for place in range(first, last):
         query = row3(queries, place)
         # Points often come in order: the last one's triangle is a first guess.
-        row, slot, square, nearest = nearest_of_all(parts, query, row, slot, scratch)
+        limit = float(within[place if len(within) > 1 else 0])
+        row, slot, square, nearest = nearest_of_all(parts, query, row, slot, limit, scratch)
         triangles[place], distances[place], point = _answer(
             parts, query, row, slot, square, nearest
         )
@@ -507,12 +540,12 @@ def closest_rows(
 
 @kernel
 def closest_one(
-    table: Int64s, mask: int, x: float, y: float, z: float
+    table: Int64s, mask: int, x: float, y: float, z: float, within: float
 ) -> tuple[int, float, float, float, float]:
     """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
     parts = parts_at(table, mask)
     memory = make_scratch(parts)
-    row, slot, square, nearest = nearest_of_all(parts, (x, y, z), 0, 0, borrowed(memory))
+    row, slot, square, nearest = nearest_of_all(parts, (x, y, z), 0, 0, within, borrowed(memory))
     keep_scratch(memory)
     triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
     return triangle, distance, point[0], point[1], point[2]

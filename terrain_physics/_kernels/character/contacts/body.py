@@ -20,7 +20,16 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_box,
     to_world,
 )
-from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
+from terrain_physics._kernels.ground.candidates import (
+    BESIDE,
+    NORMAL,
+    THICKNESS,
+    A,
+    B,
+    C,
+    surface_at,
+    three,
+)
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body, extent_along
 from terrain_physics._kernels.tolerances import (
@@ -163,7 +172,7 @@ def _round_contact(
     if on_face:
         thickness = float(candidates[k, THICKNESS])
         if over < -on_feature:
-            if thickness > 0.0:
+            if thickness > 0.0 or thickness == BESIDE:
                 # The center is behind this face, in the ground: a nearer face lies between.
                 return NO_CONTACT, normal, radius - distance, False
             if thickness < 0.0:
@@ -185,7 +194,7 @@ def _is_that_deep(
 ) -> bool:  # fmt: skip
     """Tell whether a box's deepest corner is as deep under the ground as under a face's plane."""
     if candidates[k, THICKNESS] <= 0.0:
-        return True  # a mesh has no column below; other contacts tell whether this one is needed
+        return True  # no surface of a map; other contacts tell whether this one is needed
     n = to_box(body.rotation, normal)
     corner = (
         -body.extents[0] if n[0] > 0.0 else body.extents[0],
@@ -261,6 +270,8 @@ def _angular_contact(
     faces = on_stack(FACE_COUNT, 4)
     a, b, c, normal = corners_from(candidates, k, offset)
     is_behind = dot(normal, a) > 0.0
+    if is_behind and candidates[k, THICKNESS] == BESIDE:
+        return NO_CONTACT, normal, NO_CONTACT  # the center is in the ground, or above the surface
     a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
     sides, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
     if sides < 0:
