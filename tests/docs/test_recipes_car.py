@@ -12,7 +12,7 @@ from tests.helpers.examples import times
 from tests.helpers.pages import DOCS, definitions
 
 PAGE = definitions(DOCS / "cookbook" / "car.md")
-STEP = PAGE["STEP"]
+STEP = PAGE["TICK"]
 
 
 def slope(degrees, way=0.0):
@@ -104,9 +104,9 @@ def test_it_does_not_creep_down_a_slope_before_it_sleeps():
             land = slope(degrees)
             turn = glm.dquat(glm.dvec3(0, yaw, 0))
             car = PAGE["Car"](land, (40, land.height_at(40, 40) + 0.9, 40), turn)
-            run(car, 4, sleeps=False)
+            run(car, 3, sleeps=False)
             place = glm.dvec3(car.place)
-            run(car, 4, sleeps=False)
+            run(car, 3, sleeps=False)
             assert glm.distance(place, car.place) < 1e-6
 
 

@@ -115,7 +115,7 @@ def pillars(draws):
     return TriangleMesh.cylinder(size / 2, 4, transform=place), size
 
 
-def gather(seed, seconds=24):
+def gather(seed, seconds=20):
     """Return how far from their goal sixty are who had a post before it."""
     draws = Draws(seed)
     post, size = draws.one_of((boxes, pillars))(draws)
