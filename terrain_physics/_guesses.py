@@ -6,6 +6,7 @@ Names that are only misspelled are left to Python, whose tracebacks tell the lik
 """
 
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 _SURFACE = {
@@ -247,6 +248,7 @@ _ARGUMENTS = {
     "vertices": "points verts positions",
     "lower": "min minimum low",
     "upper": "max maximum high",
+    "points": "vertices positions cloud",
     "key": "name id index part handle",
     "path": "file filename name filepath",
     "radius": "r size",
@@ -268,6 +270,14 @@ def module_way(name: str, known: list[str]) -> str | None:
         if name in others.split():
             return way
     return _alike(name, known)
+
+
+def is_import(frame: FrameType) -> bool:
+    """Tell whether a frame is about to take a name from a module by ``from``."""
+    import opcode
+
+    code = frame.f_code.co_code[frame.f_lasti]
+    return code == opcode.opmap["IMPORT_FROM"]
 
 
 def names_and_ways(kind: str) -> Iterator[tuple[str, str]]:
@@ -314,5 +324,5 @@ def _alike(name: str, known: list[str]) -> str | None:
     import difflib
 
     by_words = {own.lower().replace("_", ""): own for own in known}
-    close = difflib.get_close_matches(name.lower().replace("_", ""), by_words, n=1)
+    close = difflib.get_close_matches(name.lower().replace("_", ""), by_words, n=1, cutoff=0.75)
     return by_words[close[0]] if close else None

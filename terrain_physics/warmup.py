@@ -14,6 +14,7 @@ from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._public import hinted
 from terrain_physics._support.job_order import job_order
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
@@ -41,9 +42,12 @@ def _height_map() -> None:
 
 
 def _rays_and_sweeps() -> None:
-    land = HeightMap([[0, 0], [0, 0]])
+    land = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0)
     land.raycast(Ray((0.2, 1, 0.2), (0.1, -1, 0)))
     land.raycast_many([(0.2, 1, 0.2)], [(0.1, -1, 0)])
+    Ground([land, HeightMap([[1, 1], [1, 1]], origin=(1, 0, 0))]).raycast(
+        Ray((0, 1, 0), (0, -1, 0))
+    )
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),
@@ -52,6 +56,7 @@ def _rays_and_sweeps() -> None:
         land.sweep(shape, (0, -1, 0))
     land.closest_point((0, 1, 0))
     land.closest_points([(0, 1, 0)])
+    land.contains((0, 1, 0)), land.signed_distance((0, 1, 0))
 
 
 def _contacts() -> None:
@@ -99,6 +104,7 @@ def _mesh() -> None:
     mesh.raycast_many([(0.2, 1, 0.2)], [(0, -1, 0)])
     mesh.closest_point((0, 1, 0))
     mesh.closest_points([(0, 1, 0)])
+    mesh.contains((0, 1, 0)), mesh.signed_distance((0, 1, 0))
     mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel serves all shapes
     for shape in (
         Sphere((0, 1, 0), 0.5),
@@ -160,6 +166,7 @@ _JOBS = {
 }
 
 
+@hinted
 def warm_up(
     progress: Progress | None = None,
     *,

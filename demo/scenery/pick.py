@@ -70,6 +70,8 @@ def _ground_text(ground: AnyGround, hit: RayHit, triangle: int, place: Floats3) 
     if isinstance(ground, TriangleMesh):
         slope = math.degrees(math.acos(min(1.0, max(-1.0, hit.normal.y))))
         return f"mesh triangle {triangle}: ({x:.2f}, {y:.2f}, {z:.2f}), slope {slope:.1f} degrees"
+    if triangle >= 2 * math.prod(ground.cell_count):
+        return f"side {triangle}: ({x:.2f}, {y:.2f}, {z:.2f}), material {_material_of(hit)}"
     normal_x, normal_y, normal_z = ground.normal_at(x, z)
     slope = math.degrees(math.acos(min(1.0, normal_y)))
     text = (
@@ -78,7 +80,9 @@ def _ground_text(ground: AnyGround, hit: RayHit, triangle: int, place: Floats3) 
     )
     if triangle < 0:
         return text
-    row, column = divmod(triangle // 2, ground.cell_count[1])
-    material = int(ground.materials[row, column])
-    names = ground.material_names
-    return f"{text}, material {names[material] if names else material}"
+    return f"{text}, material {_material_of(hit)}"
+
+
+def _material_of(hit: RayHit) -> str | int:
+    """Return the name of what was hit, or its number if it has none."""
+    return hit.material if hit.material_name is None else hit.material_name

@@ -12,8 +12,8 @@ imports.
 # character.walk.
 CONTACT_MARGIN = 1e-4
 
-# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character.contacts,
-# character.flight, character.moving_base, character.reports, character.walk.
+# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character,
+# character.contacts, character.flight, character.moving_base, character.reports, character.walk.
 SLOP = 1e-6
 
 # A body that overlaps a triangle by more, with no contact left, is lifted. Unit: m. Read by:
@@ -184,6 +184,10 @@ KNOWN_WALL_DISTANCE = 5e-3
 # length. Read by: character.contacts, heightmap, mesh.
 LEVEL_SHARE = 1e-9
 
+# A touch of a side of a map whose unit normal rises by more is on the side's upper edge, which is
+# an edge of the map's surface. Unit: sine. Read by: mesh.
+UPPER_EDGE_RISE = 1e-6
+
 
 # --- Shapes against triangles
 
@@ -207,7 +211,7 @@ TIE_SHARE = 1e-12
 
 # A unit direction leads against the front if its component along the normal is below minus this; a
 # face is upright if its normal's y is no more. Unit: cosine. Read by: character.contacts, geometry,
-# heightmap.batch_contacts.
+# heightmap.batch_contacts, mesh.
 FRONT_COSINE = 1e-12
 
 # Motion that leads into a touched surface by less slides along it. Motions and normals rounded to

@@ -160,11 +160,11 @@ class MoveResult(Fields):
     def limited_by(self) -> Limit | None:
         """The reason why it did not converge; None if it did.
 
-        "depth": it is so far below the surface that it is still being lifted, at 30 m/s. "room": it
-        is in the ground, and found no free place nearby. "work": its steps visited too many
-        triangles. Then it is where the last complete step left it, which may be where it was before
-        the update, with the velocity that it had there, as if less time had passed. The next update
-        goes on from there.
+        "depth": it is so far below the surface that it is still being lifted, or so deep in a solid
+        mesh that it is still being taken out, at 30 m/s. "room": it is in the ground, and found no
+        free place nearby. "work": its steps visited too many triangles. Then it is where the last
+        complete step left it, which may be where it was before the update, with the velocity that
+        it had there, as if less time had passed. The next update goes on from there.
         """
         return LIMITS[int(self._values[columns.LIMIT])]
 
@@ -177,7 +177,8 @@ class MoveResult(Fields):
     def lifted(self) -> float:
         """Distance that it was lifted straight up in this update, in meters.
 
-        It is lifted from below the ground, and if pushing out found no place nearby.
+        It is lifted from below the ground, and if pushing out found no place nearby. Of a body that
+        was inside of a solid mesh: how far it was taken on its way out, whichever way.
         """
         return self._values[columns.LIFTED]
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics._support.lazy import is_lazy
 from terrain_physics._support.threads import Workers
@@ -13,6 +14,7 @@ from terrain_physics.counter.counter import TouchCounter, build_tree, count_in_b
 from terrain_physics.counter.tables import table_of
 
 
+@hinted
 def count_touching(
     triangles: Any, spheres: Any, *, threads: int | None = None
 ) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Sphere
 
@@ -16,6 +17,7 @@ from terrain_physics.geometry.shapes import Sphere
 _MAX_ROUNDS = 1000
 
 
+@hinted
 def smallest_enclosing_sphere(points: Any) -> Sphere:
     """Return the smallest sphere that holds all points.
 

@@ -10,15 +10,15 @@ from terrain_physics._support import checks
 from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.edits import paint, set_heights
-from terrain_physics.heightmap.framed import FramedMap
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.surface.materials import Names, material_number
 
 
 def _shares(
-    terrain: FramedMap, place: Ranges, values: NDArray[Any], *, lines: int
+    terrain: LiveMap, place: Ranges, values: NDArray[Any], *, lines: int
 ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
     """Return the maps that own the values of a range, see `TiledMap.shares`."""
     if isinstance(terrain, TiledMap):
@@ -26,7 +26,7 @@ def _shares(
     return iter([(cast("MapStorage", terrain), place, values)])
 
 
-def apply_to_all(maps: Sequence[MapQueries], brush: Brush) -> None:
+def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
     """Change the heights of all maps; the caller holds their locks."""
     # If one map refuses its change, no map is changed.
     strokes = [(terrain.storage, brush.stroke(terrain.storage)) for terrain in maps]
@@ -35,7 +35,7 @@ def apply_to_all(maps: Sequence[MapQueries], brush: Brush) -> None:
             set_heights(part, own, new)
 
 
-def paint_all(maps: Sequence[MapQueries], disc: Disc, material: Any, names: Names) -> None:
+def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names: Names) -> None:
     """Give cells of all maps a material of the ground, which has these names."""
     # A material that no map has is refused also where the brush reaches no map.
     if isinstance(material, str) and names is not None:
@@ -72,6 +72,6 @@ def _own_number(material: Any, names: Names, own_names: Names) -> int:
     return material_number("material", material, own_names)
 
 
-def highest_at(maps: Sequence[MapQueries], disc: Disc) -> float:
+def highest_at(maps: Sequence[SolidMapQueries], disc: Disc) -> float:
     """Return the height of the highest map at the center; NaN if none has ground there."""
     return float(np.fmax.reduce([terrain.height(disc.x, disc.z) for terrain in maps]))

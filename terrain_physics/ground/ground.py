@@ -23,9 +23,9 @@ from terrain_physics.ground.poses import Pose, is_position
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
-from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
 from terrain_physics.mesh.saved import KIND as MESH
@@ -53,11 +53,14 @@ class Ground(Surface):
 
     Maps on one lattice that share stretches of border lines, samples included, are united in one
     map, with the least thickness; the seam does not show. If there are several maps, each ends at
-    its border, whatever its ``border`` says. Parts may be edited and refitted at any time; answers
-    are those of the edited parts. Samples on a shared border line belong to all maps there. A
-    sample that one map changes there is copied to the others at the next question to the ground, or
-    when the ground is copied. If several maps have changed a sample by then, the last of them in
-    `parts` wins. `carve`, `raise_`, `flatten`, `smooth` and `paint` edit all maps at once.
+    its border, whatever its ``border`` says, and has sides there as far as no map on the same
+    layers goes on: between two maps a side is the area between their border lines.
+
+    Parts may be edited and refitted at any time; answers are those of the edited parts. Samples on
+    a shared border line belong to all maps there. A sample that one map changes there is copied to
+    the others at the next question to the ground, or when the ground is copied. If several maps
+    have changed a sample by then, the last of them in `parts` wins. `carve`, `raise_`, `flatten`,
+    `smooth` and `paint` edit all maps at once.
 
     Materials in answers are numbers of the ground: see `material_names`.
 
@@ -628,7 +631,7 @@ class Ground(Surface):
             if key not in self._parts:
                 bad = ids[part == key].flat[0]
                 raise ValueError(f"triangle must be of a part that is there, got {bad} of {key}")
-            count = _queries_of(self._parts[key]).triangle_count
+            count = _queries_of(self._parts[key]).id_count
             for bad in ids[(part == key) & (own >= count)].flat[:1]:
                 raise ValueError(
                     f"triangle must be from {key << ID_BITS} to {(key << ID_BITS) + count - 1} in "
@@ -826,7 +829,7 @@ class Ground(Surface):
             paint_all(maps, disc, material, self.material_names)
 
     @contextmanager
-    def _editing(self) -> Iterator[list[MapQueries]]:
+    def _editing(self) -> Iterator[list[SolidMapQueries]]:
         with self._held.editing() as maps:
             if not maps:
                 raise ValueError("parts must hold a HeightMap to be edited, got meshes only")

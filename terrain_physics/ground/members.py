@@ -7,7 +7,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics.ground.answers import Owners
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 
@@ -17,7 +17,7 @@ class MapMember(NamedTuple):
 
     Attributes
     ----------
-    queries : MapQueries
+    queries : SolidMapQueries
         Of the map itself, or of the union.
     union : TiledMap or None
         The same as one map, if there are several.
@@ -29,7 +29,7 @@ class MapMember(NamedTuple):
         Of each of the maps, a bit for each.
     """
 
-    queries: MapQueries
+    queries: SolidMapQueries
     union: TiledMap | None
     parts: Int64s
     named: Bytes | None
@@ -87,7 +87,7 @@ class MapMember(NamedTuple):
     ) -> None:
         """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
         ids, materials, known = out
-        rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.triangle_count))
+        rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.id_count))
         own = triangles[rows]
         _, made_of, _ = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
         owners = self.owners(own)

@@ -216,6 +216,7 @@ class GroundMeshes(Meshes):
                 arrays.faces,
                 order=arrays.order,
                 materials=own.materials,
+                solid=own.solid,
             )
 
     def set_layers(self, number: int, layers: int) -> None:

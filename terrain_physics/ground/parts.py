@@ -18,11 +18,13 @@ from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
@@ -36,7 +38,10 @@ from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.watching import Watchers
 
-PartQueries = MapQueries | MeshQueries
+PartQueries = SolidMapQueries | MeshQueries
+
+# Maps that are farther apart, in meters, are not side by side: wider than any rounding.
+_BESIDE = 1.0
 Storage = MapStorage | MeshStorage
 
 
@@ -45,7 +50,7 @@ class GroundParts:
 
     Attributes
     ----------
-    queries : dict of int to MapQueries and MeshQueries
+    queries : dict of int to SolidMapQueries and MeshQueries
         Of the parts, by their numbers, which ascend.
     layers : dict of int to int
         Those that the parts are on, a bit for each, by their numbers.
@@ -55,7 +60,7 @@ class GroundParts:
         Of the next part: no number is used twice.
     changes : ChangeLog
         The places of the latest changes, as of the last look at `version`.
-    map_queries : list of MapQueries
+    map_queries : list of SolidMapQueries
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
@@ -78,6 +83,8 @@ class GroundParts:
         "_mesh_queries",
         "_meshes",
         "_shown",
+        "_sides",
+        "_solids",
         "cell_sizes",
         "changes",
         "layers",
@@ -110,12 +117,14 @@ class GroundParts:
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
         self._map_set = MapSet(self._meshes.lock)
-        self.map_queries: list[MapQueries] = []
+        self.map_queries: list[SolidMapQueries] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
+        self._solids: dict[TiledMap, SolidMapQueries] = {}
+        self._sides: tuple[list[Any], Int64s] = [], NO_MESHES
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -145,7 +154,7 @@ class GroundParts:
 
         A signal handler would find it half done: it may query and edit, but not change parts.
         """
-        maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, MapQueries)]
+        maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, SolidMapQueries)]
         with self._map_set.changing(maps) if maps else self.followed:
             if self._is_changing:
                 raise RuntimeError(
@@ -190,7 +199,7 @@ class GroundParts:
             self.layers |= layers
             self.next_number = next_number
             self._gone += changes
-            maps = [part for part in parts.values() if isinstance(part, MapQueries)]
+            maps = [part for part in parts.values() if isinstance(part, SolidMapQueries)]
             self._settle(renamed=renamed, maps=bool(maps))
             self._name({**self.naming.parts, **names})
             self._logged_of |= {terrain: terrain.version for terrain in maps}
@@ -204,7 +213,7 @@ class GroundParts:
             before = self._thickness()
             part = self.queries.pop(number)
             del self.layers[number]
-            maps = [part] if isinstance(part, MapQueries) else []
+            maps = [part] if isinstance(part, SolidMapQueries) else []
             self._gone += 1
             for terrain in maps:
                 self._gone += terrain.version
@@ -248,7 +257,7 @@ class GroundParts:
         """The poses of the meshes that were moved."""
         return self._meshes.poses
 
-    def _note(self, maps: list[MapQueries], before: dict[int, float]) -> None:
+    def _note(self, maps: list[SolidMapQueries], before: dict[int, float]) -> None:
         """Note that maps have come or gone, or are on other layers.
 
         ``before`` is the solid depth of each map: united maps are as thick as the thinnest.
@@ -281,7 +290,7 @@ class GroundParts:
             self.layers[number] = layers
             self._gone += 1
             part = self.queries[number]
-            maps = [part] if isinstance(part, MapQueries) else []
+            maps = [part] if isinstance(part, SolidMapQueries) else []
             if maps:
                 self._map_set.set_layers(number, layers)
             else:
@@ -301,7 +310,7 @@ class GroundParts:
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps:
-            self.map_queries = [q for q in self.queries.values() if isinstance(q, MapQueries)]
+            self.map_queries = [q for q in self.queries.values() if isinstance(q, SolidMapQueries)]
             self.cell_sizes = tuple(
                 size for terrain in self.map_queries for size in terrain.cell_sizes
             )
@@ -322,15 +331,21 @@ class GroundParts:
         if len(self.map_queries) == 1:  # a single map keeps its border
             number = next(k for k, part in self.queries.items() if part is self.map_queries[0])
             return [self._map_member(self.map_queries[0], None, [number])]
-        return [
+        before, self._solids = self._solids, {}
+        for _, terrain in self._map_set.unions:
+            self._solids[terrain] = before.get(terrain) or SolidMapQueries(terrain)
+        found = [
             self._map_member(
-                MapQueries(terrain), terrain if len(numbers) > 1 else None, list(numbers)
+                self._solids[terrain], terrain if len(numbers) > 1 else None, list(numbers)
             )
             for numbers, terrain in self._map_set.unions
         ]
+        for member in found:
+            member.queries.sides.others = _maps_around(member, found)
+        return found
 
     def _map_member(
-        self, queries: MapQueries, union: TiledMap | None, numbers: list[int]
+        self, queries: SolidMapQueries, union: TiledMap | None, numbers: list[int]
     ) -> MapMember:
         named = [self._materials.named(number) for number in numbers]
         table = None
@@ -364,7 +379,7 @@ class GroundParts:
     def _log(self, version: int) -> None:
         """Remember the places of the parts' changes since this was last called."""
         seen = self._logged_of
-        changed: list[GroundMeshes | MapQueries] = [self._meshes, *self.map_queries]
+        changed: list[GroundMeshes | SolidMapQueries] = [self._meshes, *self.map_queries]
         for part in changed:
             seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._logged = version
@@ -395,7 +410,7 @@ class GroundParts:
             yield members
 
     @contextmanager
-    def editing(self) -> Iterator[list[MapQueries]]:
+    def editing(self) -> Iterator[list[SolidMapQueries]]:
         """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
         with holding(self._map_set.locks):
             self._map_set.follow()
@@ -420,9 +435,10 @@ class GroundParts:
             return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: Floats) -> GroundArrays:
-        arrays = self._arrays
-        if arrays.maps is not maps or arrays.meshes is not meshes or arrays.movers is not movers:
-            self._arrays = arrays = GroundArrays(maps, meshes, movers)
+        arrays, sides = self._arrays, self._sides[1]
+        own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
+        if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
+            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides)
         return arrays
 
     def _maps_now(self) -> Int64s:
@@ -434,7 +450,20 @@ class GroundParts:
                 numbers = [member.first for member in self._maps]
                 table = map_rows(now, numbers, [member.layers for member in self._maps])
             self._shown = self._map_set.shown, self._maps, now, table
+            self._show_sides()
         return table
+
+    def _show_sides(self) -> None:
+        """Put the sides of all maps, as they are now, in one table."""
+        found = [(member, member.queries.sides.now()) for member in self._maps]
+        meshes = [mesh for _, mesh in found]
+        if len(meshes) == len(self._sides[0]) and all(map(operator.is_, meshes, self._sides[0])):
+            return
+        table = MeshTable(len(meshes))
+        for member, mesh in found:
+            if mesh is not None:
+                table.put_as(member.first, mesh.storage.table, None, member.layers)
+        self._sides = meshes, table.view
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle that a kernel gives by part and number.
@@ -450,9 +479,28 @@ class GroundParts:
                 return found, self._meshes.material_of(table, found), True
         with self.followed:
             for member in self._maps:
-                if member.first == number and triangle < member.queries.triangle_count:
+                if member.first == number and triangle < member.queries.id_count:
                     found, owner = member.owner(triangle)
                     own = member.queries.triangle_at(0, triangle, point)[1]
                     is_known = found >= 0 or member.union is None
                     return found, member.material(owner, own), is_known
         return -1, 0, False
+
+
+def _maps_around(member: MapMember, members: list[MapMember]) -> list[LiveMap]:
+    """Return the maps on the same layers that meet the border of one of them."""
+    lower, upper = _bounds_of(member)
+    found = []
+    for other in members:
+        low, high = _bounds_of(other)
+        near = (low <= upper + _BESIDE) & (high >= lower - _BESIDE)
+        if other is not member and other.layers == member.layers and near.all():
+            found.append(other.queries.storage)
+    return found
+
+
+def _bounds_of(member: MapMember) -> tuple[Floats, Floats]:
+    """Return the least x and z of a map, and the greatest."""
+    storage = member.queries.storage
+    lower, upper = storage.box_of(storage.whole)
+    return np.array(lower)[::2], np.array(upper)[::2]

@@ -225,6 +225,18 @@ class GroundQueries(Queries):
             answers = [member.queries.closest_points(points, threads) for member in members]
         return self._nearest_of_each(members, answers)
 
+    # Inside
+
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        with self._asking() as members:
+            answers = [member.queries.contains(points, threads) for member in members]
+        return np.asarray(np.logical_or.reduce(answers))
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        with self._asking() as members:
+            answers = [member.queries.signed_distances(points, threads) for member in members]
+        return np.asarray(np.minimum.reduce(answers))
+
     @property
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self._parts.queries.values())

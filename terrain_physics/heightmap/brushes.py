@@ -11,10 +11,10 @@ from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
 from terrain_physics.heightmap.edits import cells_around, set_heights
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.storage import MapStorage
 
-Change = Callable[[FramedMap, Ranges, Floats], Floats]
+Change = Callable[[LiveMap, Ranges, Floats], Floats]
 
 # The narrowest fade, in radii: more than rounding, so that samples at the radius count as within.
 _NARROWEST = 1e-12
@@ -37,7 +37,7 @@ class Disc(NamedTuple):
             x, _, z = checks.vector("center", center)
         return cls(x, z, checks.positive("radius", radius))
 
-    def samples(self, terrain: FramedMap, flat: float) -> tuple[Ranges, Floats]:
+    def samples(self, terrain: LiveMap, flat: float) -> tuple[Ranges, Floats]:
         """Return the samples around, and the weight of each.
 
         The weight is 1 within ``flat`` meters of the center; from there it falls smoothly to 0 at
@@ -53,7 +53,7 @@ class Disc(NamedTuple):
         left = 1.0 - square
         return place, np.where(left > 0.0, left, 0.0) ** 2
 
-    def cells(self, terrain: FramedMap) -> tuple[Ranges, Bools]:
+    def cells(self, terrain: LiveMap) -> tuple[Ranges, Bools]:
         """Return the cells around, and which of them have their middle within, border included."""
         rows, columns = self._samples(terrain)
         around = cells_around(terrain, rows.start, rows.stop, columns.start, columns.stop)
@@ -62,7 +62,7 @@ class Disc(NamedTuple):
         with np.errstate(over="ignore"):  # infinitely far is far
             return place, along**2 + beside**2 <= self.radius * self.radius
 
-    def _samples(self, terrain: FramedMap) -> Ranges:
+    def _samples(self, terrain: LiveMap) -> Ranges:
         """Return the ranges of samples of the square around."""
         x0, _, z0 = terrain.origin
         cell_x, cell_z = terrain.cell_size
@@ -72,7 +72,7 @@ class Disc(NamedTuple):
             _range_within(self.x - x0, self.radius, cell_x, columns),
         )
 
-    def _offsets(self, terrain: FramedMap, place: Ranges, middle: float) -> tuple[Floats, Floats]:
+    def _offsets(self, terrain: LiveMap, place: Ranges, middle: float) -> tuple[Floats, Floats]:
         """Return how far samples, or middles of cells, are off the center: (n, 1) and (m,)."""
         x0, _, z0 = terrain.origin
         cell_x, cell_z = terrain.cell_size
@@ -109,7 +109,7 @@ class Brush(NamedTuple):
     strength: float = 1.0
     flat: float = 0.0
 
-    def stroke(self, terrain: FramedMap) -> tuple[Ranges, Float32s]:
+    def stroke(self, terrain: LiveMap) -> tuple[Ranges, Float32s]:
         """Return the samples of a map that the brush changes, and their new heights."""
         place, weights = self.disc.samples(terrain, self.flat)
         weights *= self.strength
@@ -128,7 +128,7 @@ def apply(storage: MapStorage, brush: Brush) -> None:
 def raising(disc: Disc, rise: float) -> Brush:
     """Return a brush that heaps up a hill; a rise below zero digs a pit."""
 
-    def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
+    def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
         return terrain.samples(place) + weights * (rise / terrain.height_scale)
 
     return Brush(disc, change)
@@ -137,7 +137,7 @@ def raising(disc: Disc, rise: float) -> Brush:
 def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
     """Return a brush that brings the ground to a level; NaN: there is no level."""
 
-    def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
+    def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
         if np.isnan(level) and weights.any():
             raise ValueError(
                 f"height must be given where there is no ground at the center, got None at "
@@ -154,7 +154,7 @@ def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
 def smoothing(disc: Disc, strength: Any) -> Brush:
     """Return a brush that softens the ground."""
 
-    def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
+    def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
         return _toward(_means(terrain, place), terrain.samples(place), weights)
 
     return Brush(disc, change, _share("strength", strength))
@@ -169,7 +169,7 @@ def _toward(goal: Floats | float, heights: Float32s, weights: Floats) -> Floats:
     return weights * goal + (1.0 - weights) * heights
 
 
-def _means(terrain: FramedMap, place: Ranges) -> Floats:
+def _means(terrain: LiveMap, place: Ranges) -> Floats:
     """Return means of samples and of those around them that are on the map and no holes.
 
     A sample counts four times, its four neighbors twice and those at the corners once. So equal

@@ -31,6 +31,32 @@ class Region(NamedTuple):
     column_stop: int
 
 
+def grown(region: Region) -> Region:
+    """Return a region with the cells around it."""
+    row_start, row_stop, column_start, column_stop = region
+    return Region(row_start - 1, row_stop + 1, column_start - 1, column_stop + 1)
+
+
+def common(one: Region, other: Region) -> Region | None:
+    """Return the cells that are in both regions; None if there are none."""
+    row_start, row_stop = max(one[0], other[0]), min(one[1], other[1])
+    column_start, column_stop = max(one[2], other[2]), min(one[3], other[3])
+    if row_start >= row_stop or column_start >= column_stop:
+        return None
+    return Region(row_start, row_stop, column_start, column_stop)
+
+
+def rim_of(rows: int, columns: int) -> list[Region]:
+    """Return the cells along the border of so many cells, each once."""
+    found = [
+        Region(0, 1, 0, columns),
+        Region(1, rows - 1, 0, 1),
+        Region(1, rows - 1, max(1, columns - 1), columns),
+        Region(max(1, rows - 1), rows, 0, columns),
+    ]
+    return [own for own in found if own.row_start < own.row_stop and own[2] < own[3]]
+
+
 @public
 class MapCells:
     """One value for each cell of a map: reads and writes go to the map.

@@ -1,6 +1,7 @@
-"""The common part of all maps, which kernels read: arrays, and a frame with the place of cells."""
+"""What all maps have in common: arrays that kernels read, and a frame with the place of cells."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from contextlib import AbstractContextManager
 from math import inf
 from typing import Any, Protocol
@@ -8,12 +9,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.materials import Names
+
+_REMEMBERED_CHANGES = 256
 
 
 class Materials(Protocol):
@@ -60,9 +64,9 @@ class FramedMap(ABC):
         """Give `views` and `materials` to a long query; they stay as they are until it ends."""
 
     @property
-    @abstractmethod
     def ground_arrays(self) -> GroundArrays:
-        """The arrays for characters."""
+        """The arrays for characters, without the map's sides."""
+        return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
 
     @property
     @abstractmethod
@@ -70,18 +74,15 @@ class FramedMap(ABC):
         """The materials of the cells; None if all are 0."""
 
     @property
-    @abstractmethod
-    def sample_count(self) -> tuple[int, int]:
-        """The number of samples, rows by columns."""
-
-    @abstractmethod
-    def samples(self, place: Ranges) -> Float32s:
-        """Return the samples of a range: to read, and only until the next edit."""
-
-    @property
     def cell_count(self) -> tuple[int, int]:
         """The number of cells, rows by columns."""
         return int(self.frame[kernels.ROWS]), int(self.frame[kernels.COLUMNS])
+
+    @property
+    def sample_count(self) -> tuple[int, int]:
+        """The number of samples, rows by columns."""
+        rows, columns = self.cell_count
+        return rows + 1, columns + 1
 
     @property
     def origin(self) -> Floats3:
@@ -141,3 +142,32 @@ class FramedMap(ABC):
             left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
             near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
         return (left, -inf, near), (right, inf, far)
+
+
+def no_changes() -> deque[tuple[int, Region]]:
+    """Return room for the latest edits of a map: versions, and the regions edited for them."""
+    return deque(maxlen=_REMEMBERED_CHANGES)
+
+
+class LiveMap(FramedMap):
+    """A map that is edited."""
+
+    __slots__ = ("_changes",)
+
+    _changes: deque[tuple[int, Region]]
+
+    def regions_since(self, version: int) -> list[Region]:
+        """Return the regions edited after a version, oldest first; the whole map if forgotten."""
+        changes = list(self._changes)  # at once: a signal handler may edit the map as well
+        count = (changes[-1][0] if changes else self.version) - version
+        if count > len(changes):
+            return [self.whole]
+        return [region for _, region in changes[len(changes) - count :]]
+
+    @abstractmethod
+    def samples(self, place: Ranges) -> Float32s:
+        """Return the samples of a range: to read, and only until the next edit."""
+
+    @abstractmethod
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end; those outside included if endless."""

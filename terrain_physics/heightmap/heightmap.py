@@ -47,6 +47,7 @@ from terrain_physics.heightmap.saved import (
     refuse_options,
     saved_map,
 )
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.ground_files import (
@@ -74,6 +75,13 @@ class HeightMap(Surface):
     z = ``origin.z + row * cell_size``; y = ``origin.y + height_scale * height``. Two triangles span
     each cell. NaN heights are holes: a cell with a hole at a corner has no ground.
 
+    Where its ground ends, at holes and open borders, a map has upright sides from its surface down
+    to its underside, 4,096 m if the thickness is unlimited. Rays, sweeps, contacts and closest
+    points meet them from outside; places inside the ground see none. The same holds for the
+    underside of a map of finite thickness. Each side of a cell has an id of its own, behind those
+    of the triangles: ``2 * cells + 6 * cell + k``, where ``cell`` is ``row * columns + column`` and
+    k 0 to 3 for the sides towards -x, +x, -z and +z, 4 and 5 for the halves of the underside.
+
     Parameters
     ----------
     heights : array_like, shape (rows, columns), at least (2, 2)
@@ -86,7 +94,8 @@ class HeightMap(Surface):
     origin : three numbers, default (0, 0, 0)
         Where sample (0, 0) of height 0 lies, in meters.
     border : {"extend", "open"}, default "extend"
-        Outside the map the heights of the border continue without end, or there is nothing.
+        Outside the map the heights of the border continue without end, or there is nothing, and
+        the map has sides.
     diagonal : {"a-c", "b-d", "alternating", "shortest"} or array of bool, default "a-c"
         How cells are split: from a (row + 1, column) to c (row, column + 1), the other way,
         a-c where row + column is even, or along the shorter line (a-c when equal). An array has a
@@ -173,7 +182,7 @@ class HeightMap(Surface):
         self._adopt(storage)
 
     def _adopt(self, storage: MapStorage) -> None:
-        self._storage, self._queries = storage, MapQueries(storage)
+        self._storage, self._queries = storage, SolidMapQueries(storage)
 
     @classmethod
     def load(

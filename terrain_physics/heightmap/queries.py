@@ -11,7 +11,7 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
+from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_shape import (
     MOST_HALVES,
@@ -19,11 +19,12 @@ from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_sphere,
 )
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -267,24 +268,46 @@ class MapQueries(Queries):
         return new_hit(ClosestPoint, parts)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        count = len(points)
-        places, distances = np.empty((count, 3)), np.empty(count)
-        triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
         with self.storage.reading() as (views, materials):
-
-            def work(first: int, last: int) -> None:
-                _CLOSEST_ROWS.call(
-                    *views, points, first, last, places, distances, triangles, nearest
-                )
-
-            Workers(threads).run(work, count, _SHAPE_COST)
+            places, distances, triangles, nearest = _closest_in(views, points, threads)
             made_of = _materials_at(materials, distances, nearest)
         return ClosestPoints(places, distances, triangles, made_of)
+
+    # Inside
+
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        with self.storage.reading() as (views, _):
+            surface, thickness = _surface_over(views, points, threads)
+        y = points[:, 1]
+        return np.asarray((y <= surface) & (y >= surface - thickness))
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        y = points[:, 1]
+        with self.storage.reading() as (views, _):
+            surface, thickness = _surface_over(views, points, threads)
+            distances = _closest_in(views, points, threads)[1]
+            if thickness < inf:  # the underside is the surface, that much farther down
+                raised = points + np.array([0.0, thickness, 0.0])
+                raised.setflags(write=False)
+                distances = np.minimum(distances, _closest_in(views, raised, threads)[1])
+        underside = surface - thickness
+        distances[(y == surface) | (y == underside)] = 0.0
+        return np.where((y < surface) & (y > underside), 0.0 - distances, distances)
 
     @property
     def triangle_count(self) -> int:
         rows, columns = self.storage.cell_count
         return 2 * rows * columns
+
+    @property
+    def id_count(self) -> int:
+        rows, columns = self.storage.cell_count
+        return (2 + SIDES_OF_CELL) * rows * columns
+
+    def _cell_of(self, ids: Any) -> Any:
+        """Return the cell of an id, or of each."""
+        side = ids - self.triangle_count
+        return np.where(side < 0, ids // 2, side // SIDES_OF_CELL)
 
     # For characters
 
@@ -319,24 +342,24 @@ class MapQueries(Queries):
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return the id and the material; outside the map the material of the nearest cell."""
         storage, (_, columns) = self.storage, self.storage.cell_count
-        is_known = part >= 0 and triangle < self.triangle_count
+        is_known = part >= 0 and triangle < self.id_count
         if storage.materials is None or not is_known:
             return triangle, 0, is_known
         if triangle < 0:
             (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
             return triangle, int(storage.materials.item(int(row * columns + column))), True
-        return triangle, int(storage.materials.item(triangle // 2)), True
+        return triangle, int(storage.materials.item(self._cell_of(triangle))), True
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
     ) -> tuple[Int64s, Bytes, Bools]:
         storage, (_, columns) = self.storage, self.storage.cell_count
         ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
-        known = (parts >= 0) & (ids < self.triangle_count)
+        known = (parts >= 0) & (ids < self.id_count)
         if materials is None:
             return ids, np.zeros(len(parts), np.uint8), known
-        inside = (ids >= 0) & (ids < self.triangle_count)
-        found = materials.take((ids >> 1) * inside)
+        inside = (ids >= 0) & (ids < self.id_count)
+        found = materials.take(self._cell_of(ids * inside))
         found *= inside
         outside = np.flatnonzero((ids < 0) & (parts >= 0))
         if len(outside):
@@ -364,6 +387,28 @@ def _surface_at(
 
     Workers(threads).run(work, xs.size, _POINT_COST)
     return out
+
+
+def _surface_over(views: MapArrays, points: Floats, threads: int | None) -> tuple[Floats, float]:
+    """Return the heights (n,) of the surface over or below points, and the thickness."""
+    xs, zs = read_only(*np.ascontiguousarray(points[:, ::2].T))
+    surface = _surface_at(views, xs, zs, threads, normals=False).reshape(-1)
+    return surface, float(views[3][kernels.THICKNESS])
+
+
+def _closest_in(
+    views: MapArrays, points: Floats, threads: int | None
+) -> tuple[Floats, Floats, Int64s, Int64s]:
+    """Return the closest points (n, 3) to points, their distances, triangles and cells."""
+    count = len(points)
+    places, distances = np.empty((count, 3)), np.empty(count)
+    triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
+
+    def work(first: int, last: int) -> None:
+        _CLOSEST_ROWS.call(*views, points, first, last, places, distances, triangles, nearest)
+
+    Workers(threads).run(work, count, _SHAPE_COST)
+    return places, distances, triangles, nearest
 
 
 def _materials_at(materials: Materials | None, distances: Floats, cells: Int64s) -> Bytes:

@@ -9,9 +9,9 @@ edits take first.
 """
 
 import operator
-from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,9 +21,9 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Rank, holding, in_order, new_lock
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
@@ -35,7 +35,6 @@ Edited = Literal["heights", "holes", "materials", "thickness"]
 THICKNESS_WITH_HOLES = 2.0
 
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
-_REMEMBERED_CHANGES = 256
 
 
 class _Reading(AbstractContextManager[tuple[MapArrays, "Bytes | None"]]):
@@ -54,7 +53,7 @@ class _Reading(AbstractContextManager[tuple[MapArrays, "Bytes | None"]]):
         self._storage.end_reading(self._begun)
 
 
-class MapStorage(FramedMap):
+class MapStorage(LiveMap):
     """The arrays of a height map.
 
     Attributes
@@ -78,7 +77,6 @@ class MapStorage(FramedMap):
 
     __slots__ = (
         "_begun",
-        "_changes",
         "_follows_heights",
         "_is_lent",
         "_is_thinner",
@@ -142,7 +140,7 @@ class MapStorage(FramedMap):
         self._is_lent = False
         # Thinner, or thicker, than readers have been told; maps united with this one are, too.
         self._is_thinner = False
-        self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
+        self._changes = no_changes()
         self.changes = ChangeLog(0)
         self.watchers = Watchers()
         self._shown: tuple[Any, ...] = (None,) * 4
@@ -175,13 +173,22 @@ class MapStorage(FramedMap):
         """The number of cells, rows by columns."""
         return self.heights.shape[0] - 1, self.heights.shape[1] - 1
 
-    @property
-    def sample_count(self) -> tuple[int, int]:
-        rows, columns = self.heights.shape
-        return rows, columns
-
     def samples(self, place: Ranges) -> Float32s:
         return self.heights[place]
+
+    @property
+    def may_have_holes(self) -> bool:
+        """Whether there may be cells without ground: the first hole ends an unlimited thickness."""
+        return not self._thickens or self.thickness < inf
+
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end; those outside included if endless."""
+        rows, columns = self.cell_count
+        endless = bool(self.frame[kernels.EXTEND])
+        if self.may_have_holes:
+            around = int(endless)
+            return [Region(-around, rows + around, -around, columns + around)]
+        return [] if endless else rim_of(rows, columns)
 
     def hole_marks(self, index: Any) -> Any:
         """Return which of the cells that an index selects are marked as holes, a new array."""
@@ -296,14 +303,6 @@ class MapStorage(FramedMap):
         self.changes.note(version, *(EVERYWHERE if everywhere else self.box_of(region)))
         self.version = version
         self.watchers.tell(what, region)
-
-    def regions_since(self, version: int) -> list[Region]:
-        """Return the regions edited after a version, oldest first; the whole map if forgotten."""
-        changes = list(self._changes)  # at once: a signal handler may edit the map as well
-        count = (changes[-1][0] if changes else self.version) - version
-        if count > len(changes):
-            return [self.whole]
-        return [region for _, region in changes[len(changes) - count :]]
 
     # Copies and pickles
 

@@ -15,14 +15,13 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
-from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.cells import Ranges, Region, rim_of
+from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
+from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.watching import Reader
 
 # The values where there is no tile.
@@ -84,13 +83,20 @@ class Tile:
             self._views = views
         return self._memory
 
+    def edge_regions(self) -> list[Region]:
+        """Return the cells at whose edges the ground may end."""
+        rows, columns = self.storage.cell_count
+        if self.storage.may_have_holes:
+            return [Region(0, rows, 0, columns)]
+        return rim_of(rows, columns)
+
     @property
     def blocks(self) -> Float32s:
         """The lowest level of its blocks: (rows, columns, 2)."""
         return _level(self.storage.blocks, *self.storage.cell_count, 0)
 
 
-class TiledMap(FramedMap):
+class TiledMap(LiveMap):
     """A map in tiles, none of which overlap.
 
     A short query holds the map's lock, and edits of the tiles wait for it. A long query is counted
@@ -131,7 +137,7 @@ class TiledMap(FramedMap):
         """
         self.tiles, self.places = list(tiles), places
         self.lock, self._reader, self._copied = lock, reader, 0
-        self.version, self.changes = 0, ChangeLog(0)
+        self.version, self.changes, self._changes = 0, ChangeLog(0), no_changes()
         first = self.tiles[0].storage
         rows, columns = (places[:, :2] + places[:, 2:]).max(axis=0).tolist()
         self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
@@ -191,10 +197,6 @@ class TiledMap(FramedMap):
         self._shown = blocks, shown, made
 
     @property
-    def ground_arrays(self) -> GroundArrays:
-        return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
-
-    @property
     def materials(self) -> "_TiledMaterials | None":
         return self._materials
 
@@ -252,17 +254,19 @@ class TiledMap(FramedMap):
         for number in np.flatnonzero(is_near).tolist():
             yield self.tiles[number], Place(*self.places[number].tolist())
 
-    @property
-    def sample_count(self) -> tuple[int, int]:
-        rows, columns = self.cell_count
-        return rows + 1, columns + 1
-
     def samples(self, place: Ranges) -> Float32s:
         shape = [span.stop - span.start for span in place]
         found = np.full(shape, np.nan, dtype=np.float32)
         for storage, own, values in self.shares(place, found, lines=1):
             values[:] = storage.heights[own]
         return found
+
+    def edge_regions(self) -> list[Region]:
+        return [
+            Region(row + own[0], row + own[1], column + own[2], column + own[3])
+            for tile, (row, column, _, _) in zip(self.tiles, self.places.tolist(), strict=True)
+            for own in tile.edge_regions()
+        ]
 
     # Edits
 
@@ -281,6 +285,7 @@ class TiledMap(FramedMap):
                 )
                 self._put_blocks_in(region)
                 self.version += 1
+                self._changes.append((self.version, region))
                 self.changes.note(self.version, *self.box_of(region))
         self._show([number for number, _ in changed])
 
@@ -433,7 +438,7 @@ def _kind(places: Int64s, memory: Int64s) -> tuple[int, bool]:
 
 def _rows(places: Int64s, memory: Int64s, heights_at: Int64s, cells_at: Int64s) -> Int64s:
     """Return the entries of the table of tiles: one for each tile, then one for no tile."""
-    row, column, columns = places[:, 0], places[:, 1], places[:, 3]
+    row, column, tall, columns = places.T
     across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
     rows = np.zeros((len(places) + 1, kernels.TILE_SIZE), dtype=np.int64)
     rows[:, kernels.HEIGHTS_AT], rows[:, kernels.CELLS_AT] = heights_at, cells_at
@@ -445,7 +450,7 @@ def _rows(places: Int64s, memory: Int64s, heights_at: Int64s, cells_at: Int64s) 
     own[kernels.TURNED_IF_ODD] = alternate
     own[kernels.TILE_NUMBER] = np.arange(len(places))
     own[kernels.TILE_ROW], own[kernels.TILE_COLUMN] = row, column
-    own[kernels.TILE_COLUMNS] = columns
+    own[kernels.TILE_COLUMNS], own[kernels.TILE_ROWS] = columns, tall
     rows[-1, kernels.TILE_NUMBER], rows[-1, kernels.TILE_COLUMNS] = kernels.NO_TILE, 1
     return rows
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from terrain_physics._kernels.types import Bytes, Floats, Int32s
 from terrain_physics._support import checks
+from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.surface.axes import Axes, frame_of
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.materials import checked_names, material_rows
@@ -54,6 +55,15 @@ def checked_materials(
     made_of = material_rows(materials, (count,), names=known)
     made_of.setflags(write=False)
     return made_of, known
+
+
+def checked_solid(solid: Any, vertices: Floats, faces: Int32s) -> bool:
+    """Return whether a mesh is to be solid; refuse one that is not closed."""
+    if not isinstance(solid, (bool, np.bool_)):
+        raise TypeError(f"solid must be True or False, got {checks.shorten(solid)}")
+    if solid:
+        refuse_open("faces must be closed to be solid", vertices, faces)
+    return bool(solid)
 
 
 def vertices_and_faces(mesh: Any) -> tuple[ArrayLike, ArrayLike]:

@@ -21,9 +21,11 @@ from terrain_physics.mesh.assembly import joined, joined_materials, moved, place
 from terrain_physics.mesh.checks import (
     checked_faces,
     checked_materials,
+    checked_solid,
     checked_vertices,
     vertices_and_faces,
 )
+from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.models import is_model, model_triangles
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
@@ -49,6 +51,11 @@ class TriangleMesh(Surface):
     counts. If several faces answer equally well, the lowest index wins. A shape is pushed out, or
     stopped, on the side it is on, and may leave on that side.
 
+    A closed mesh may be *solid*: then it has an inside, where its winding number is not 0,
+    whichever way its faces are wound; several bodies of one mesh are wound alike, but for hollows.
+    Contacts of a shape whose middle is inside lead outwards, and a character inside is taken out.
+    Rays, sweeps and closest points are those of a skin.
+
     Parameters
     ----------
     vertices : array_like, shape (v, 3)
@@ -61,6 +68,9 @@ class TriangleMesh(Surface):
         The materials of the faces, or one for all of them; by default 0. Copied.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
+    solid : bool, default False
+        Whether the mesh is solid, and no skin: it must be closed. Each edge, between vertices at
+        the same positions, has as many faces that run along it one way as the other way.
     axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
         Those of ``vertices``: "z-up" where +Z is up, as in Panda3D and CAD, "y-up-left" where axes
         are left-handed, as in ursina. The mesh has them in the library's axes.
@@ -72,7 +82,8 @@ class TriangleMesh(Surface):
         numbers.
     ValueError
         For other shapes, vertices that are not finite, faces with vertices that do not exist and
-        unknown materials; the message names the first one. For other axes.
+        unknown materials; the message names the first one. For other axes. For a mesh that is to be
+        solid and is not closed; the message names the first open edge.
 
     Examples
     --------
@@ -93,6 +104,9 @@ class TriangleMesh(Surface):
     ... )
     >>> bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material_name
     'rail'
+    >>> rock = TriangleMesh.box((2, 2, 2), solid=True)
+    >>> rock.contains((0, 0.5, 0)), rock.signed_distance((0, 0.5, 0))
+    (True, -0.5)
     """
 
     __slots__ = ("_storage",)
@@ -106,19 +120,25 @@ class TriangleMesh(Surface):
         *,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
         axes: Axes = "y-up",
     ) -> None:
         checks.refuse_path("vertices", vertices, "TriangleMesh.load")
         places = checked_vertices(vertices, axes)
         rows = checked_faces(faces, len(places))
         made_of, names = checked_materials(materials, material_names, len(rows))
-        self._adopt(MeshStorage(places, rows, materials=made_of, material_names=names))
+        is_solid = checked_solid(solid, places, rows)
+        self._adopt(
+            MeshStorage(places, rows, materials=made_of, material_names=names, solid=is_solid)
+        )
 
     def _adopt(self, storage: MeshStorage) -> None:
         self._storage, self._queries = storage, MeshQueries(storage)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, axes: Axes = "y-up") -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], *, axes: Axes = "y-up", solid: bool = False
+    ) -> Self:
         """Return a mesh that `save` wrote, to the last bit, or the triangles of a model.
 
         Parameters
@@ -131,6 +151,8 @@ class TriangleMesh(Surface):
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
             Those of a model, as for `TriangleMesh`: glTF has +Y up, and many ``.stl`` and ``.ply``
             files +Z.
+        solid : bool, default False
+            Whether a model is solid, as for `TriangleMesh`; a saved mesh is if it was.
 
         Returns
         -------
@@ -146,10 +168,14 @@ class TriangleMesh(Surface):
             For a model, if trimesh is missing.
         """
         if is_model(path):
-            return cls._of_model(path, axes)
-        if axes != "y-up":
-            rule = "axes are those of models, and must be left out for a saved mesh"
-            raise ValueError(f"{file_name(path)}: {rule}, got {checks.shorten(axes)}")
+            return cls._of_model(path, axes, solid=solid)
+        for rule, given, default in (
+            ("axes are those of models", axes, "y-up"),
+            ("solid is for models", solid, False),
+        ):
+            if given != default:
+                told = f"{rule}, and must be left out for a saved mesh"
+                raise ValueError(f"{file_name(path)}: {told}, got {checks.shorten(given)}")
         (part,), _ = load_parts(path, KIND)
         with damaged_otherwise(path):
             storage = loaded_mesh(part)._storage  # noqa: SLF001 of its own kind
@@ -158,11 +184,11 @@ class TriangleMesh(Surface):
         return mesh
 
     @classmethod
-    def _of_model(cls, path: str | os.PathLike[str], axes: Axes) -> Self:
+    def _of_model(cls, path: str | os.PathLike[str], axes: Axes, *, solid: bool) -> Self:
         frame_of(axes)
         vertices, faces = model_triangles(path)
         try:
-            return cls(vertices, faces, axes=axes)
+            return cls(vertices, faces, axes=axes, solid=solid)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file_name(path)}: {error}") from error
 
@@ -177,6 +203,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
     ) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
@@ -190,6 +217,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -210,7 +239,9 @@ class TriangleMesh(Surface):
         >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
         'wood'
         """
-        return cls._placed(solids.box(extents), position, transform, materials, material_names)
+        return cls._placed(
+            solids.box(extents), position, transform, materials, material_names, solid=solid
+        )
 
     @classmethod
     def cylinder(
@@ -223,6 +254,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
 
@@ -241,6 +273,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -263,6 +297,7 @@ class TriangleMesh(Surface):
             transform,
             materials,
             material_names,
+            solid=solid,
         )
 
     @classmethod
@@ -275,6 +310,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
     ) -> Self:
         """Return a sphere around the origin: closed, fronts outside.
 
@@ -294,6 +330,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -311,7 +349,7 @@ class TriangleMesh(Surface):
         (<TriangleMesh: 1280 faces, 642 vertices>, 3.0)
         """
         ball = solids.sphere(radius, subdivisions)
-        return cls._placed(ball, position, transform, materials, material_names)
+        return cls._placed(ball, position, transform, materials, material_names, solid=solid)
 
     @classmethod
     def stairs(
@@ -325,6 +363,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
 
@@ -348,6 +387,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -367,7 +408,12 @@ class TriangleMesh(Surface):
         (0.25, 1.0)
         """
         return cls._placed(
-            solids.stairs(width, rise, tread, steps), position, transform, materials, material_names
+            solids.stairs(width, rise, tread, steps),
+            position,
+            transform,
+            materials,
+            material_names,
+            solid=solid,
         )
 
     @classmethod
@@ -381,6 +427,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
     ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
 
@@ -401,6 +448,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -417,7 +466,12 @@ class TriangleMesh(Surface):
         0.75
         """
         return cls._placed(
-            solids.ramp(width, height, length), position, transform, materials, material_names
+            solids.ramp(width, height, length),
+            position,
+            transform,
+            materials,
+            material_names,
+            solid=solid,
         )
 
     @classmethod
@@ -428,6 +482,7 @@ class TriangleMesh(Surface):
         axes: Axes = "y-up",
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        solid: bool = False,
     ) -> Self:
         """Return a mesh of another library's, such as trimesh.
 
@@ -441,6 +496,8 @@ class TriangleMesh(Surface):
             Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model with +Z up.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
+        solid : bool, default False
+            Whether the mesh is solid, and no skin; see `TriangleMesh`.
 
         Returns
         -------
@@ -461,7 +518,14 @@ class TriangleMesh(Surface):
         2.0
         """
         vertices, faces = vertices_and_faces(mesh)
-        return cls(vertices, faces, axes=axes, materials=materials, material_names=material_names)
+        return cls(
+            vertices,
+            faces,
+            axes=axes,
+            materials=materials,
+            material_names=material_names,
+            solid=solid,
+        )
 
     def to_trimesh(self) -> Any:
         """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
@@ -486,7 +550,8 @@ class TriangleMesh(Surface):
 
         Faces and vertices are those of the first mesh, then those of the second, and so on: face i
         of a mesh has the id i plus the number of faces before it. Nothing is cut where they cross.
-        Equal names of materials become one.
+        Equal names of materials become one. It is solid if all of them are; those that are inside
+        out are turned then, by swapping the last two corners of each face.
 
         Parameters
         ----------
@@ -526,25 +591,31 @@ class TriangleMesh(Surface):
                 "meshes must all have material_names, or none of them, got none of "
                 f"meshes[{names.index(None)}]"
             )
+        solid = all(mesh.solid for mesh in given)
         materials = [(mesh._storage.materials, len(mesh)) for mesh in given]  # noqa: SLF001 its own
         return cls(
-            *joined([(mesh.vertices, mesh.faces) for mesh in given]),
+            *joined([(mesh.vertices, mesh._faces_to_join(solid=solid)) for mesh in given]),  # noqa: SLF001
             materials=joined_materials(materials, names),
             material_names=joined_names(names),
+            solid=solid,
         )
+
+    def _faces_to_join(self, *, solid: bool) -> NDArray[np.int32]:
+        return self._storage.outward_faces if solid else self.faces
 
     @classmethod
     def _placed(
-        cls, solid: Solid, position: Any, transform: Any, materials: Any, names: Any
+        cls, shape: Solid, position: Any, transform: Any, materials: Any, names: Any, *, solid: bool
     ) -> Self:
-        places = placed(solid, position, transform)
-        return cls(*places, materials=materials, material_names=names)
+        places = placed(shape, position, transform)
+        return cls(*places, materials=materials, material_names=names, solid=solid)
 
     def transformed(self, matrix: Any) -> Self:
         """Return a new mesh, moved, turned, stretched or sheared.
 
         Faces keep their ids, materials and fronts: a matrix that mirrors swaps the last two corners
-        of each face, so that what was outside stays outside. `refit` moves the mesh itself.
+        of each face, so that what was outside stays outside. A solid mesh stays
+        solid. `refit` moves the mesh itself.
 
         Parameters
         ----------
@@ -577,6 +648,7 @@ class TriangleMesh(Surface):
             *moved("matrix", matrix, self.vertices, self.faces),
             materials=self._storage.materials,
             material_names=self.material_names,
+            solid=self.solid,
         )
 
     # Properties
@@ -601,6 +673,11 @@ class TriangleMesh(Surface):
     def material_names(self) -> tuple[str, ...] | None:
         """The names of materials 0, 1, ..., if they have any."""
         return self._storage.material_names
+
+    @property
+    def solid(self) -> bool:
+        """Whether the mesh is solid, and no skin."""
+        return self._storage.solid
 
     @property
     def normals(self) -> NDArray[np.float64]:
@@ -631,7 +708,8 @@ class TriangleMesh(Surface):
         return len(self.faces)
 
     def __repr__(self) -> str:
-        return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices>"
+        kind = ", solid" if self.solid else ""
+        return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices{kind}>"
 
     def refit(self, vertices: ArrayLike, *, axes: Axes = "y-up") -> None:
         """Move the vertices; faces stay. Not while another thread queries the mesh.
@@ -649,13 +727,16 @@ class TriangleMesh(Surface):
         Raises
         ------
         TypeError, ValueError
-            As for `TriangleMesh`, and for another number of vertices.
+            As for `TriangleMesh`, for another number of vertices, and for a solid mesh that they
+            would open: vertices at one position have to stay at one.
         """
         places = checked_vertices(vertices, axes)
         if len(places) != len(self.vertices):
             raise ValueError(
                 f"vertices must have {len(self.vertices)} rows as before, got {len(places)}"
             )
+        if self.solid:
+            refuse_open("vertices must keep a solid mesh closed", places, self.faces)
         self._storage.refit(places)
 
     # Meshes that cross
@@ -730,7 +811,7 @@ class TriangleMesh(Surface):
         return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file for `load`: vertices, faces, materials, names and version.
+        """Write everything to a file for `load`: vertices, faces, materials, names, version, solid.
 
         It is a zip archive of arrays and JSON, described in ``surface/ground_files.py``.
 
@@ -761,13 +842,14 @@ class TriangleMesh(Surface):
     def __getstate__(self) -> tuple[Any, ...]:
         storage, arrays = self._storage, self._storage.arrays
         tree = arrays.vertices, arrays.faces, self.version, arrays.order
-        return *tree, storage.materials, storage.material_names
+        return *tree, storage.materials, storage.material_names, storage.solid
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         for values in state:
             if isinstance(values, np.ndarray):
                 values.setflags(write=False)  # kernels know one type only
-        self._adopt(MeshStorage(*state))
+        *kept, solid = state
+        self._adopt(MeshStorage(*kept, solid=solid))
 
 
 def loaded_mesh(saved: SavedPart) -> TriangleMesh:

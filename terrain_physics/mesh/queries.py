@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from terrain_physics._kernels.mesh.contacts import (
     put_contacts,
     triangles_near,
 )
+from terrain_physics._kernels.mesh.inside import contains_rows, signed_distance_rows
 from terrain_physics._kernels.mesh.queries import (
     along_a_curve,
     closest_one,
@@ -29,7 +31,7 @@ from terrain_physics._kernels.mesh.queries import (
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -55,6 +57,9 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 
+_ANY_DISTANCE = np.full(1, inf)
+_ANY_DISTANCE.setflags(write=False)
+
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
@@ -67,6 +72,8 @@ _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(raycast_rows)
 _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
+_CONTAINS = CachedDispatch(contains_rows)
+_SIGNED_DISTANCES = CachedDispatch(signed_distance_rows)
 _SWEEP, _CONTACTS = CachedDispatch(sweep_rows), CachedDispatch(contacts_of_one)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 
@@ -239,17 +246,27 @@ class MeshQueries(Queries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
+        return self.closest_within(point, inf)
+
+    def closest_within(self, point: Floats3, distance: float) -> ClosestPoint:
+        """Return the closest point up to a distance; at distance infinity if there is none."""
         with self.storage.asked as table:
-            triangle, distance, x, y, z = _CLOSEST.call(table, self._mask, *point)
+            triangle, distance, x, y, z = _CLOSEST.call(table, self._mask, *point, distance)
             material = self.storage.material_of(table, triangle)
         parts = glm.vec3(x, y, z), distance, triangle, material, None, None
         return new_hit(ClosestPoint, parts)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        return self.all_closest_within(points, _ANY_DISTANCE, threads)
+
+    def all_closest_within(
+        self, points: Floats, most: Floats, threads: int | None
+    ) -> ClosestPoints:
+        """Return the closest points up to distances (n,) or (1,); at infinity if there are none."""
         # Each begins with the last one's triangle, which is nearly as near.
         order = along_a_curve(points)
-        along, count = points[order], len(points)
-        along.setflags(write=False)
+        count = len(points)
+        along, within = read_only(points[order], most[order] if len(most) > 1 else most)
         places, distances = np.empty((count, 3)), np.empty(count)
         triangles = np.empty(count, np.int64)
         rows = np.empty(count, np.int64)
@@ -258,13 +275,39 @@ class MeshQueries(Queries):
 
             def search(first: int, last: int) -> None:
                 _CLOSEST_ROWS.call(
-                    table, self._mask, along, first, last, places, distances, triangles
+                    table, self._mask, along, within, first, last, places, distances, triangles
                 )
 
             Workers(threads).run(search, count, _RAY_COST)
             found = triangles[rows]
             made_of = self.storage.materials_of(table, found)
         return ClosestPoints(places[rows], distances[rows], found, made_of)
+
+    # Inside
+
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        inside = np.empty(len(points), np.uint8)
+        with self.storage.reading as table:
+
+            def ask(first: int, last: int) -> None:
+                _CONTAINS.call(table, self._mask, points, first, last, inside)
+
+            Workers(threads).run(ask, len(points), _RAY_COST)
+        return inside.view(np.bool_)
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        order = along_a_curve(points)  # see `closest_points`
+        along = points[order]
+        along.setflags(write=False)
+        found, distances = np.empty(len(points)), np.empty(len(points))
+        with self.storage.reading as table:
+
+            def ask(first: int, last: int) -> None:
+                _SIGNED_DISTANCES.call(table, self._mask, along, first, last, found)
+
+            Workers(threads).run(ask, len(points), _SHAPE_COST)
+        distances[order] = found
+        return distances
 
     @property
     def triangle_count(self) -> int:

@@ -5,10 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
+from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 from terrain_physics.geometry.shapes import Sphere
+from terrain_physics.mesh.closed import facing_of
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
@@ -36,18 +38,25 @@ class MeshStorage(Meshes):
         Of the faces; read-only. None: all 0.
     material_names : tuple of str, or None
         The names of materials 0, 1, ...
+    solid : bool
+        Whether the mesh is solid, and no skin.
+    facing : int
+        How it faces: see `terrain_physics._kernels.mesh.parts`.
     """
 
     __slots__ = (
         "_neighbors",
         "_normals",
         "_now",
+        "_side_ids",
         "_sphere",
         "arrays",
         "asked",
         "changes",
+        "facing",
         "material_names",
         "materials",
+        "solid",
         "table",
         "version",
         "watchers",
@@ -69,16 +78,26 @@ class MeshStorage(Meshes):
         order: Int32s | None = None,
         materials: Bytes | None = None,
         material_names: tuple[str, ...] | None = None,
+        *,
+        solid: bool = False,
+        side_ids: Int64s | None = None,
     ) -> None:
-        """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
-        self.materials, self.material_names = materials, material_names
+        """Take over checked, read-only arrays; ``order`` is that of the tree of a copy.
+
+        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (n,).
+        """
+        self.materials, self.material_names, self.solid = materials, material_names, solid
+        self._side_ids = side_ids
         self.watchers = Watchers()
         self.changes = ChangeLog(version)
         self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
+        self.facing = SKIN if self._side_ids is None else SIDE
+        if self.solid:
+            self.facing = facing_of(arrays.vertices, arrays.faces)
         table = MeshTable()
-        table.put(0, arrays, self.materials)
+        table.put(0, arrays, self.materials, self.facing, self._side_ids)
         self._now = arrays, table  # at once, for readers of both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None
@@ -99,6 +118,12 @@ class MeshStorage(Meshes):
             self._normals = face_normals(self.arrays.corners, self.arrays.order)
             self._normals.setflags(write=False)
         return self._normals
+
+    @property
+    def outward_faces(self) -> Int32s:
+        """The faces (n, 3), turned if the mesh is solid and was given inside out."""
+        faces = self.arrays.faces
+        return faces[:, [0, 2, 1]] if self.facing == INSIDE_OUT else faces
 
     @property
     def neighbors(self) -> Neighbors:

@@ -68,18 +68,30 @@ class MeshTable:
         other._show([list(arrays) for arrays in self._owned])  # noqa: SLF001
         return other
 
-    def put(self, number: int, arrays: Mesh, materials: Bytes | None) -> None:
-        """Add a mesh to the first layer; its number is higher than any before."""
+    def put(
+        self,
+        number: int,
+        arrays: Mesh,
+        materials: Bytes | None,
+        facing: int,
+        ids: Int64s | None = None,
+    ) -> None:
+        """Add a mesh to the first layer; its number is higher than any before.
+
+        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers.
+        """
         row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
         of_tree = addresses(
             arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
             arrays.vertices, arrays.faces,
         )  # fmt: skip
         row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
-        row[columns.LAYERS] = FIRST_LAYER
+        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
         if materials is not None:
             row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
-        self._put(number, row, [arrays, materials])
+        if ids is not None:
+            row[columns.IDS : columns.IDS + 2] = addresses(ids)
+        self._put(number, row, [arrays, materials, ids])
 
     def put_as(self, number: int, other: "MeshTable", named: Bytes | None, layers: int) -> None:
         """Add the mesh of a table of one mesh to some layers; the number is as in `put`.

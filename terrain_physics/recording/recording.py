@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Self
 
-from terrain_physics._public import public
+from terrain_physics._public import hinted, public
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name, written_whole
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
@@ -297,6 +297,7 @@ class Recording:
         self._scene, self._start, self._frames = scene, start, frames
 
 
+@hinted
 def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference | None:
     """Play a recording to a new scene; return where that first goes another way.
 

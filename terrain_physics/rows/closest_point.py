@@ -6,9 +6,11 @@ import numpy as np
 
 from terrain_physics._kernels.geometry import closest_point_rows
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 
 
+@hinted
 def closest_point_on_triangle(points: Any, triangles: Any) -> Floats:
     """Return the closest points to n points, each of the triangle in its row.
 
@@ -43,6 +45,7 @@ def closest_point_on_triangle(points: Any, triangles: Any) -> Floats:
     return out
 
 
+@hinted
 def closest_point_on_segment(points: Any, segments: Any) -> Floats:
     """Return the closest points to n points, each of the segment in its row.
 

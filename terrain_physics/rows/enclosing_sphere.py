@@ -3,10 +3,12 @@
 from typing import Any
 
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics.geometry.enclosing_sphere import enclosing_rows
 
 
+@hinted
 def smallest_enclosing_sphere(points: Any) -> Floats:
     """Return the smallest sphere around each of m sets of k points.
 

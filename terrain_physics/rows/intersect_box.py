@@ -4,11 +4,13 @@ from typing import Any
 
 from terrain_physics._kernels.geometry import solid_pair_rows
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics.rows.boxes import aabbs, as_obbs
 from terrain_physics.rows.penetrations import penetrations
 
 
+@hinted
 def intersect_aabb_aabb(lowers: Any, uppers: Any, other_lowers: Any, other_uppers: Any) -> Floats:
     """Return the penetrations of n axis-aligned boxes, each out of the other one in its row.
 
@@ -40,6 +42,7 @@ def intersect_aabb_aabb(lowers: Any, uppers: Any, other_lowers: Any, other_upper
     )
 
 
+@hinted
 def intersect_aabb_sphere(lowers: Any, uppers: Any, spheres: Any) -> Floats:
     """Return the penetrations of n axis-aligned boxes, each out of the sphere in its row.
 
@@ -73,6 +76,7 @@ def intersect_aabb_sphere(lowers: Any, uppers: Any, spheres: Any) -> Floats:
     )
 
 
+@hinted
 def intersect_obb_sphere(centers: Any, half_extents: Any, rotations: Any, spheres: Any) -> Floats:
     """Return the penetrations of n oriented boxes, each out of the sphere in its row.
 
@@ -109,6 +113,7 @@ def intersect_obb_sphere(centers: Any, half_extents: Any, rotations: Any, sphere
     )
 
 
+@hinted
 def intersect_obb_obb(
     centers: Any,
     half_extents: Any,
@@ -152,6 +157,7 @@ def intersect_obb_obb(
     )
 
 
+@hinted
 def intersect_obb_aabb(
     centers: Any, half_extents: Any, rotations: Any, lowers: Any, uppers: Any
 ) -> Floats:
@@ -192,6 +198,7 @@ def intersect_obb_aabb(
     )
 
 
+@hinted
 def intersect_capsule_obb(capsules: Any, centers: Any, half_extents: Any, rotations: Any) -> Floats:
     """Return the penetrations of n capsules, each out of the oriented box in its row.
 
@@ -231,6 +238,7 @@ def intersect_capsule_obb(capsules: Any, centers: Any, half_extents: Any, rotati
     )
 
 
+@hinted
 def intersect_capsule_aabb(capsules: Any, lowers: Any, uppers: Any) -> Floats:
     """Return the penetrations of n capsules, each out of the axis-aligned box in its row.
 

@@ -4,10 +4,12 @@ from typing import Any
 
 from terrain_physics._kernels.geometry import solid_pair_rows
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics.rows.penetrations import penetrations
 
 
+@hinted
 def intersect_sphere_sphere(spheres: Any, other_spheres: Any) -> Floats:
     """Return the penetrations of n spheres, each out of the other one in its row.
 
@@ -40,6 +42,7 @@ def intersect_sphere_sphere(spheres: Any, other_spheres: Any) -> Floats:
     )
 
 
+@hinted
 def intersect_capsule_sphere(capsules: Any, spheres: Any) -> Floats:
     """Return the penetrations of n capsules, each out of the sphere in its row.
 
@@ -73,6 +76,7 @@ def intersect_capsule_sphere(capsules: Any, spheres: Any) -> Floats:
     )
 
 
+@hinted
 def intersect_capsule_capsule(capsules: Any, other_capsules: Any) -> Floats:
     """Return the penetrations of n capsules, each out of the other one in its row.
 

@@ -10,11 +10,13 @@ from terrain_physics._kernels.geometry.triangle_rows import (
     sphere_triangle_rows,
 )
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Rows
 from terrain_physics.rows.boxes import as_obbs
 
 
+@hinted
 def intersect_sphere_triangle(spheres: Any, triangles: Any, *, two_sided: bool = False) -> Floats:
     """Return the penetrations of n spheres, each against the triangle in the same row.
 
@@ -53,6 +55,7 @@ def intersect_sphere_triangle(spheres: Any, triangles: Any, *, two_sided: bool =
     return out + 0.0  # never -0
 
 
+@hinted
 def intersect_obb_triangle(
     centers: Any, half_extents: Any, rotations: Any, triangles: Any, *, two_sided: bool = False
 ) -> Floats:
@@ -101,6 +104,7 @@ def _of_boxes(boxes: Rows, triangles: Any, two_sided: Any) -> Floats:
     return out + 0.0  # never -0
 
 
+@hinted
 def intersect_aabb_triangle(
     lowers: Any, uppers: Any, triangles: Any, *, two_sided: bool = False
 ) -> Floats:
@@ -135,6 +139,7 @@ def intersect_aabb_triangle(
     return _of_boxes(as_obbs(lowers, uppers), triangles, two_sided)
 
 
+@hinted
 def intersect_capsule_triangle(capsules: Any, triangles: Any, *, two_sided: bool = False) -> Floats:
     """Return the penetrations of n capsules, each against the triangle in the same row.
 

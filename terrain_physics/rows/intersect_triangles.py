@@ -9,9 +9,11 @@ from terrain_physics._kernels.geometry.triangle_triangle_rows import (
     triangles_touch_rows,
 )
 from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 
 
+@hinted
 def intersect_triangle_triangle(first: Any, second: Any) -> Bools:
     """Tell for each of n pairs of triangles whether they have a point in common.
 
@@ -44,6 +46,7 @@ def intersect_triangle_triangle(first: Any, second: Any) -> Bools:
     return out
 
 
+@hinted
 def crossing_segment(first: Any, second: Any) -> Floats:
     """Return for each of n pairs of triangles the segment they have in common.
 

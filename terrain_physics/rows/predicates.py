@@ -10,9 +10,11 @@ from terrain_physics._kernels.geometry.sphere_surface_rows import (
     touches_plane_rows,
 )
 from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 
 
+@hinted
 def surface_touches_plane(spheres: Any, planes: Any) -> Bools:
     """Tell for each of n spheres whether its surface touches the plane in its row.
 
@@ -48,6 +50,7 @@ def surface_touches_plane(spheres: Any, planes: Any) -> Bools:
     return out
 
 
+@hinted
 def surface_touches_segment(spheres: Any, segments: Any) -> Bools:
     """Tell for each of n spheres whether its surface touches the segment in its row.
 
@@ -77,6 +80,7 @@ def surface_touches_segment(spheres: Any, segments: Any) -> Bools:
     return _touches_corners(spheres, "segments", segment_rows)
 
 
+@hinted
 def surface_touches_triangle(spheres: Any, triangles: Any) -> Bools:
     """Tell for each of n spheres whether its surface touches the triangle in its row.
 
@@ -113,6 +117,7 @@ def _touches_corners(spheres: Any, name: str, corners: Floats) -> Bools:
     return out
 
 
+@hinted
 def point_in_triangle_2d(points: Any, a: Any, b: Any, c: Any) -> Bools:
     """Tell for each of n 2D points whether it lies in the triangle in its row.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels.geometry import ray_rows
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import hinted
 from terrain_physics._support import checks
 
 
@@ -14,6 +15,7 @@ def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
     return checks.points("origins", origins), checks.directions("directions", directions)
 
 
+@hinted
 def raycast_triangle(origins: Any, directions: Any, triangles: Any) -> Floats:
     """Return how far along n rays each meets the triangle in its row.
 
@@ -49,6 +51,7 @@ def raycast_triangle(origins: Any, directions: Any, triangles: Any) -> Floats:
     return out
 
 
+@hinted
 def raycast_sphere(origins: Any, directions: Any, spheres: Any) -> Floats:
     """Return how far along n rays each meets the solid sphere in its row.
 
@@ -82,6 +85,7 @@ def raycast_sphere(origins: Any, directions: Any, spheres: Any) -> Floats:
     return out
 
 
+@hinted
 def raycast_aabb(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Floats:
     """Return how far along n rays each meets the solid axis-aligned box in its row.
 
@@ -117,6 +121,7 @@ def raycast_aabb(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Flo
     return out
 
 
+@hinted
 def raycast_obb(
     origins: Any, directions: Any, centers: Any, half_extents: Any, rotations: Any
 ) -> Floats:
@@ -156,6 +161,7 @@ def raycast_obb(
     return out
 
 
+@hinted
 def raycast_capsule(origins: Any, directions: Any, capsules: Any) -> Floats:
     """Return how far along n rays each meets the solid capsule in its row.
 

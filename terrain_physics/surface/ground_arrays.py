@@ -14,6 +14,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MESHES,
     MOVER_SIZE,
     MOVERS,
+    SIDES,
 )
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
@@ -76,12 +77,18 @@ class GroundArrays:
         See `terrain_physics.mesh.table`.
     movers : ndarray of float64
         See `terrain_physics._kernels.ground.movers`.
+    sides : ndarray of int64
+        Of the maps, as meshes.
     """
 
-    __slots__ = ("maps", "meshes", "movers", "table")
+    __slots__ = ("maps", "meshes", "movers", "sides", "table")
 
-    def __init__(self, maps: Int64s, meshes: Int64s, movers: Floats = NO_MOVERS) -> None:
-        self.maps, self.meshes, self.movers = maps, meshes, movers
-        rows = np.empty((3, 2), dtype=np.int64)
-        rows[MAPS], rows[MESHES], rows[MOVERS] = map(addresses, (maps, meshes, movers))
-        self.table = table_over(rows, (maps, meshes, movers))
+    def __init__(
+        self, maps: Int64s, meshes: Int64s, movers: Floats = NO_MOVERS, sides: Int64s = NO_MESHES
+    ) -> None:
+        self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
+        tables = maps, meshes, movers, sides
+        rows = np.empty((len(tables), 2), dtype=np.int64)
+        for place, own in zip((MAPS, MESHES, MOVERS, SIDES), tables, strict=True):
+            rows[place] = addresses(own)
+        self.table = table_over(rows, tables)

@@ -133,10 +133,25 @@ class Queries(ABC):
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         """Return the points of the ground closest to points (n, 3)."""
 
+    # Inside
+
+    @abstractmethod
+    def contains(self, points: Floats, threads: int | None) -> Bools:
+        """Tell which points (n, 3) are in something solid, or on a surface."""
+
+    @abstractmethod
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
+
     @property
     @abstractmethod
     def triangle_count(self) -> int:
         """Count of triangles that have ids."""
+
+    @property
+    def id_count(self) -> int:
+        """Count of ids: of triangles, and of sides of maps."""
+        return self.triangle_count
 
     @property
     @abstractmethod

@@ -629,3 +629,9 @@ class Contacts(NamedRows):
 
     def __repr__(self) -> str:
         return f"<Contacts: {len(self)}>"
+
+
+def with_queries(contacts: Contacts, queries: NDArray[np.int64]) -> Contacts:
+    """Return contacts with other queries (n,)."""
+    vectors = contacts.penetration, contacts.normal, contacts.point
+    return Contacts(np.stack([queries, contacts.triangle]), np.stack(vectors), contacts.material)

@@ -47,9 +47,8 @@ from terrain_physics.surface.shapes import (
 )
 
 _Many = NDArray[Any] | Sequence[float]
-
-# In `height_at` and `normal_at`, `_third` makes mask and threads keyword-only, as an argument by
-# position would reach it first: real keyword-only arguments would cost a tenth of a call.
+_Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]
+_Points = NDArray[Any] | Sequence[Sequence[float] | NDArray[Any] | glm.vec3 | glm.dvec3]
 
 # A place with a smaller square is not too far. Asking for the square first is quick.
 _SURELY_NEAR = FARTHEST**2 / 10.0
@@ -111,7 +110,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -148,8 +147,8 @@ class Surface:
         array([1., 2.])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -173,7 +172,7 @@ class Surface:
         self,
         x: Any,
         z: Any,
-        _third: Any = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
         threads: int | None = None,
     ) -> Any:
@@ -210,8 +209,8 @@ class Surface:
         array([[0., 1., 0.]])
         """
         queries = self._queries
-        if _third is not None or mask is not ALL_LAYERS or threads is not None:
-            queries = self._asked_at(_third, mask, threads)
+        if _more is not None or mask is not ALL_LAYERS or threads is not None:
+            queries = self._asked_at(_more, mask, threads)
         if type(x) is type(z) is float and x * x + z * z < _SURELY_NEAR:
             return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -320,9 +319,15 @@ class Surface:
 
     @quick
     def raycast(
-        self, ray: Ray, max_distance: float = math.inf, *, mask: int = ALL_LAYERS
+        self,
+        ray: Ray,
+        max_distance: float = math.inf,
+        _more: None = None,
+        mask: int = ALL_LAYERS,
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
+
+        Sides and undersides of maps are hit from outside only, see `HeightMap`.
 
         Parameters
         ----------
@@ -368,6 +373,8 @@ class Surface:
         """
         if type(ray) is not Ray:
             checks.instance("ray", ray, Ray)
+        if _more is not None:
+            raise TypeError(f"mask must be given by name: mask={checks.shorten(_more)}")
         if max_distance is not inf:
             max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
         origin = ray.origin64
@@ -453,7 +460,12 @@ class Surface:
 
         Each triangle is tested by itself, by the rules of `intersect_sphere_triangle` and its
         counterparts. The triangles of a height map are solid from above only; those of a mesh have
-        two sides. Touching is contact.
+        two sides, but lead the shapes out whose middle is inside of a solid mesh: a push that would
+        lead further in goes through the face. Touching is contact.
+
+        Sides and undersides of maps (see `HeightMap`) are touched by shapes with a center outside
+        of the ground; such a shape does not touch the surface from behind. A side of a cell has one
+        contact, the deepest of its triangles.
 
         Parameters
         ----------
@@ -560,13 +572,13 @@ class Surface:
     def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
         """Return the first touch of a moving shape with the ground.
 
-        The ground is touched from above and from below. A shape that touches at the start is
-        stopped at fraction 0 if it moves further in, and is free to move out or along. A motion is
-        along a surface if it leads into the surface by less than a millionth of its length, as
-        perpendicular motions and normals in float32 differ by that much. So a shape sliding over
-        level ground is stopped neither by the ground nor by the edge of the next triangle. A touch
-        at an edge or a corner with a normal that leads into a neighbor counts as a touch of the
-        face.
+        The ground is touched from above and from below, sides and undersides of maps from outside.
+        A shape that touches at the start is stopped at fraction 0 if it moves further in, and is
+        free to move out or along. A motion is along a surface if it leads into the surface by less
+        than a millionth of its length, as perpendicular motions and normals in float32 differ by
+        that much. So a shape sliding over level ground is stopped neither by the ground nor by the
+        edge of the next triangle. A touch at an edge or a corner with a normal that leads into a
+        neighbor counts as a touch of the face.
 
         Parameters
         ----------
@@ -735,6 +747,102 @@ class Surface:
         queries = self._filtered(mask)
         return named(*queries.with_names(lambda: queries.closest_points(places, threads)))
 
+    # Inside
+
+    @overload
+    def contains(self, points: _Point, *, threads: int | None = ..., mask: int = ...) -> bool: ...
+    @overload
+    def contains(
+        self, points: _Points, *, threads: int | None = ..., mask: int = ...
+    ) -> NDArray[np.bool_]: ...
+    def contains(
+        self, points: Any, *, threads: int | None = None, mask: int = ALL_LAYERS
+    ) -> bool | NDArray[np.bool_]:
+        """Tell whether a point is in something solid, or which of n points are.
+
+        Solid are a map below its surface, as deep as its thickness, and a closed mesh made with
+        ``solid=True``. Any other mesh is a skin, with no inside. Points on a surface, also on a
+        skin, are in it. The answer is exact for meshes.
+
+        Parameters
+        ----------
+        points : three numbers, or array_like, shape (n, 3)
+            One point or many, in meters.
+        threads : int, optional
+            Number of threads; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Layers to ask, a bit for each; see `Surface`.
+
+        Returns
+        -------
+        bool or ndarray of bool, shape (n,)
+
+        Raises
+        ------
+        TypeError
+            For anything that is not numbers.
+        ValueError
+            For another shape, non-finite values, and a point at 1e38 m or beyond.
+
+        Examples
+        --------
+        >>> from terrain_physics import TriangleMesh
+        >>> crate = TriangleMesh.box((2, 2, 2), solid=True)
+        >>> crate.contains((0, 0, 0))
+        True
+        >>> crate.contains([(0, 0, 0), (1, 0, 0), (2, 0, 0)])
+        array([ True,  True, False])
+        """
+        places, is_one = _one_or_many(points)
+        inside = self._filtered(mask).contains(places, threads)
+        return bool(inside[0]) if is_one else inside
+
+    @overload
+    def signed_distance(
+        self, points: _Point, *, threads: int | None = ..., mask: int = ...
+    ) -> float: ...
+    @overload
+    def signed_distance(
+        self, points: _Points, *, threads: int | None = ..., mask: int = ...
+    ) -> Floats: ...
+    def signed_distance(
+        self, points: Any, *, threads: int | None = None, mask: int = ALL_LAYERS
+    ) -> float | Floats:
+        """Return the distance of points to the surface in meters: below 0 in something solid.
+
+        The sign is that of `contains`: a distance is 0 on a surface, and only that of a point in a
+        map or in a solid mesh is negative.
+
+        Parameters
+        ----------
+        points, threads, mask
+            As for `contains`.
+
+        Returns
+        -------
+        float or ndarray of float64, shape (n,)
+            In a map, the distance to its surface, its underside or a side, whichever is nearest. In
+            several solid parts of a ground, or solid meshes, that in the one which the point is
+            deepest in. Infinite where there are no triangles.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `contains`.
+
+        Examples
+        --------
+        >>> from terrain_physics import TriangleMesh
+        >>> crate = TriangleMesh.box((2, 2, 2), solid=True)
+        >>> crate.signed_distance((0, 0.75, 0))
+        -0.25
+        >>> crate.signed_distance([(1, 0, 0), (4, 0, 0)])
+        array([0., 3.])
+        """
+        places, is_one = _one_or_many(points)
+        distances = self._filtered(mask).signed_distances(places, threads)
+        return float(distances[0]) if is_one else distances
+
     def _filtered(self, mask: int) -> Queries:
         """Return the queries that a mask filters."""
         if mask is ALL_LAYERS:
@@ -763,6 +871,21 @@ def _place(name: str, value: Any) -> float:
     number = checks.finite(name, value)
     refuse_far_number(name, number)
     return number
+
+
+def _one_or_many(points: Any) -> tuple[Floats, bool]:
+    """Return points (n, 3), read-only, and whether it is one that was given as three numbers."""
+    try:
+        is_one = hasattr(points, "x") or (np.ndim(points) == 1 and len(points) > 0)
+    except ValueError:  # rows of different lengths
+        is_one = False
+    if is_one:
+        places = np.array([checks.vector("points", points)])
+    else:
+        places = checks.points("points", points)
+    refuse_far("points", places)
+    places.setflags(write=False)
+    return places, is_one
 
 
 def queries_of(ground: Surface) -> Queries:

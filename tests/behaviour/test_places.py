@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.behaviour import places
+from tests.behaviour import cliffs, places
 from tests.behaviour.drive import COLLIDERS, FRAME, RESOLVERS
 from tests.helpers.pairwise import each_once, pairwise
 
@@ -81,3 +81,23 @@ LIFTED_YET = {1178, 1347}
 @pytest.mark.long
 def test_all_who_go_into_the_side_of_a_map():
     assert set(led_in(2000)) == LIFTED_YET
+
+
+def not_outside(count):
+    """Return the seeds of walks among cliffs that lead into the ground, with the figures."""
+    found = {seed: cliffs.among(seed) for seed in range(count)}
+    return {
+        seed: f
+        for seed, f in found.items()
+        if f.inside > 0.0 or f.overlap > 1e-3 or f.lifted > 1e-3
+    }
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.full)])
+def test_who_moves_among_cliffs_stays_outside(count):
+    assert not not_outside(count)
+
+
+@pytest.mark.long
+def test_all_who_move_among_cliffs():
+    assert not not_outside(2000)

@@ -1,14 +1,16 @@
-"""Contacts, rays and sweeps of random grounds against NumPy's answers about every triangle.
+"""Contacts, rays and sweeps of random surfaces against NumPy's answers about every triangle.
 
 Verdicts may differ only where something touches, or a ray hits an edge, by less than `TOLERANCE`.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import terrain_physics as tp
+from tests.helpers.surfaces import surface_contacts, surface_hits, surface_touches
 from tests.oracles.heightmap import Map
 from tests.oracles.heightmap_contacts import feet_on_triangles
 from tests.oracles.sweeps import ray_triangles
@@ -82,7 +84,8 @@ def _places(rng: np.random.Generator, land: KnownGround, count: int) -> Array:
 def _rays(rng: np.random.Generator, land: KnownGround) -> None:
     origins, ways = _places(rng, land, RAYS), rng.normal(size=(RAYS, 3))
     ways[0] = (0.0, -1.0, 0.0)
-    hits = land.ground.raycast_many(origins, ways, FARTHEST)
+    ask = partial(surface_hits, land.ground) if land.is_map else land.ground.raycast_many
+    hits = ask(origins, ways, FARTHEST)
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     for k in range(RAYS):
         distances, least = ray_triangles(np.zeros(3), ways[k], land.corners - origins[k])
@@ -101,7 +104,7 @@ def _rays(rng: np.random.Generator, land: KnownGround) -> None:
 
 def _balls(rng: np.random.Generator, land: KnownGround) -> None:
     balls = np.column_stack([_places(rng, land, BALLS), rng.uniform(0.05, 1.5, BALLS)])
-    found = land.ground.contacts(balls)
+    found = surface_contacts(land.ground, balls) if land.is_map else land.ground.contacts(balls)
     for k in range(BALLS):
         feet, _, _ = feet_on_triangles(balls[k, :3], land.corners)
         gaps = np.linalg.norm(feet - balls[k, :3], axis=1) - balls[k, 3]
@@ -138,7 +141,8 @@ def _sweeps(rng: np.random.Generator, grounds: list[KnownGround]) -> None:
         ways *= rng.uniform(0.1, FARTHEST, (SWEEPS, 1)) / np.linalg.norm(ways, axis=1)[:, None]
         balls.append(np.hstack([centers, radii]))
         motions.append(ways)
-        told.append(land.ground.sweep_many(balls[-1], ways).fraction)
+        ask = partial(surface_touches, land.ground) if land.is_map else land.ground.sweep_many
+        told.append(ask(balls[-1], ways).fraction)
         low = np.minimum(centers, centers + ways) - radii - 1e-3
         high = np.maximum(centers, centers + ways) + radii + 1e-3
         lowest, highest = land.corners.min(axis=1), land.corners.max(axis=1)

@@ -20,6 +20,7 @@ from terrain_physics import (
     Sphere,
     TriangleMesh,
 )
+from terrain_physics.surface.surface import queries_of
 from tests.helpers.grounds import bits, everything, one_by_one, questions, rough
 from tests.helpers.meshes import grid
 from tests.oracles.deepest import deepest_rows, is_in_map
@@ -66,6 +67,12 @@ def count_of(part: HeightMap | TriangleMesh) -> int:
     return len(part) if isinstance(part, TriangleMesh) else 2 * math.prod(part.cell_count)
 
 
+def id_count(part: HeightMap | TriangleMesh) -> int:
+    """Return how many ids there are: of triangles, and of the sides of cells behind them."""
+    sides = 0 if isinstance(part, TriangleMesh) else 6 * math.prod(part.cell_count)
+    return count_of(part) + sides
+
+
 def first_ids(parts: list[Any]) -> list[int]:
     return [k << 40 for k in range(len(parts))]
 
@@ -75,10 +82,13 @@ def shifted(ids: Any, first: int) -> Any:
 
 
 def open_parts(parts: list[Any]) -> list[Any]:
-    """Return the parts as they are in a ground: of several maps each ends at its border."""
+    """Return the parts as they are in a ground: of several maps each ends at its border.
+
+    There it has no sides where another map goes on.
+    """
     if sum(isinstance(part, HeightMap) for part in parts) < 2:
         return parts
-    return [
+    found = [
         HeightMap(
             part.heights,
             cell_size=part.cell_size,
@@ -91,6 +101,10 @@ def open_parts(parts: list[Any]) -> list[Any]:
         else part
         for part in parts
     ]
+    maps: list[Any] = [queries_of(part) for part in found if isinstance(part, HeightMap)]
+    for own in maps:
+        own.sides.others = [other.storage for other in maps if other is not own]
+    return found
 
 
 def inside(parts: list[Any], question: str, asked: Any) -> Any:
@@ -385,7 +399,7 @@ def test_a_cave_mouth_is_a_hole_in_a_map_and_a_mesh_below():
 def test_part_of_every_id(name):
     parts = GROUNDS[name]
     ground = Ground(parts)
-    sizes = [count_of(part) for part in parts]
+    sizes = [id_count(part) for part in parts]
     ids = np.concatenate([np.arange(size) + (k << 40) for k, size in enumerate(sizes)])
     part, own = ground.part_of(ids)
     assert np.array_equal(part, np.repeat(np.arange(len(parts)), sizes))

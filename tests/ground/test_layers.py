@@ -392,6 +392,7 @@ def test_other_masks_are_refused(value, error, message):
         "contact_counts": ([(1, 1, 1, 1)],), "sweep": (Sphere((1, 1, 1), 1), (0, -1, 0)),
         "closest_points": ([(1, 1, 1)],), "triangles_in_many": ([(0, 0, 0)], [(1, 1, 1)]),
         "triangles_in": (AABB((0, 0, 0), (1, 1, 1)),),
+        "contains": ((1, 1, 1),), "signed_distance": ((1, 1, 1),),
     }  # fmt: skip
     methods = {name: ask for name, ask in vars(Surface).items() if inspect.isfunction(ask)}
     masked = {name for name in methods if "mask" in inspect.signature(methods[name]).parameters}

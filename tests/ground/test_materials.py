@@ -66,7 +66,9 @@ def named(ground, triangle):
     part, own = ground.part_of(int(triangle))
     found = ground.parts[part]
     if isinstance(found, HeightMap):
-        number = int(found.materials[divmod(own // 2, found.cell_count[1])])
+        count = 2 * found.cell_count[0] * found.cell_count[1]
+        cell = own // 2 if own < count else (own - count) // 6  # behind triangles are sides
+        number = int(found.materials[divmod(cell, found.cell_count[1])])
     else:
         number = int(found.materials[own])
     return number if found.material_names is None else found.material_names[number]

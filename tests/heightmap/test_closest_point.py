@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
-from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
+from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics.heightmap.files import load_heights
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps

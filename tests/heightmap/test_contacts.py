@@ -236,7 +236,8 @@ def test_results_are_values():
     assert repr(found) == f"<Contacts: {len(found)}>"
     first = next(iter(found))
     assert isinstance(first, Contact)
-    assert first == (0, 1, glm.vec3(0, 0.6 - 0.5, 0), glm.vec3(0, 1, 0), glm.vec3(0.25, 0, 0.25), 0)
+    sunk, up, below = glm.vec3(0, 0.6 - 0.5, 0), glm.vec3(0, 1, 0), glm.vec3(0.25, 0, 0.25)
+    assert tuple(first) == (0, 1, sunk, up, below, 0, None, None)
     assert first.depth == pytest.approx(0.1)
     assert [one.triangle for one in found] == found.triangle.tolist()
     for twin in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):

@@ -1,4 +1,4 @@
-"""Contacts with a height map are those of the pair functions with every triangle, to the bit."""
+"""Contacts with a map's surface are those of the pair functions with every triangle, to the bit."""
 
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
@@ -22,6 +22,7 @@ from terrain_physics.heightmap import contacts
 from terrain_physics.surface.contact_room import ContactRoom
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import boxes, coordinates, maps
+from tests.helpers.surfaces import surface_contacts, surface_of
 from tests.oracles.deepest import deepest_rows, is_in_map
 
 pytestmark = pytest.mark.kernels
@@ -110,9 +111,10 @@ def test_balls(kind):
         centers + radii,
         lambda i, corners: tp.rows.intersect_sphere_triangle(balls[i : i + 1], corners),
     )
-    every = land.contacts(balls)
-    assert_same(every, expected)
-    assert land.contact_counts(balls).tolist() == np.bincount(expected[0], minlength=40).tolist()
+    alone, every = surface_contacts(land, balls), land.contacts(balls)
+    assert_same(alone, expected)
+    counts = surface_of(land).contact_counts(balls)
+    assert counts.tolist() == np.bincount(expected[0], minlength=40).tolist()
     deepest, kept = land.contacts(balls, keep="deepest"), deepest_of(land, every, centers)
     for name in ("query", "triangle", "penetration", "normal", "point"):
         assert getattr(deepest, name).tobytes() == getattr(every, name)[kept].tobytes()
@@ -144,8 +146,8 @@ def test_boxes(kind):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
+    assert_same(surface_contacts(land, tp.Boxes(centers, half, turns)), expected)
     every = land.contacts(tp.Boxes(centers, half, turns))
-    assert_same(every, expected)
     deepest = land.contacts(tp.Boxes(centers, half, turns), keep="deepest")
     kept = deepest_of(land, every, centers)
     assert deepest.triangle.tolist() == every.triangle[kept].tolist()
@@ -185,7 +187,7 @@ def test_boxes_whose_faces_all_but_tie(kind):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
-    assert_same(land.contacts(tp.Boxes(centers, half, turns)), expected)
+    assert_same(surface_contacts(land, tp.Boxes(centers, half, turns)), expected)
 
 
 def barely_touching(land, rng, half, turns):
@@ -222,7 +224,7 @@ def test_boxes_that_barely_touch(kind):
             centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
         ),
     )
-    assert_same(land.contacts(tp.Boxes(centers, half, turns)), expected)
+    assert_same(surface_contacts(land, tp.Boxes(centers, half, turns)), expected)
 
 
 @pytest.mark.parametrize("kind", MAPS)
@@ -247,8 +249,8 @@ def test_capsules(kind):
         return np.array(rows) + 0.0
 
     lower, upper = np.minimum(starts, ends) - radii, np.maximum(starts, ends) + radii
-    every = land.contacts(tp.Capsules(np.column_stack([starts, ends, radii])))
-    assert_same(every, brute(land, lower, upper, pushes))
+    found = surface_contacts(land, tp.Capsules(np.column_stack([starts, ends, radii])))
+    assert_same(found, brute(land, lower, upper, pushes))
 
 
 def test_threads_and_chunks_do_not_matter(monkeypatch):
@@ -336,7 +338,7 @@ def test_ties_on_exact_maps(case, data):
         ball[:, :3] + radius,
         lambda _, corners: tp.rows.intersect_sphere_triangle(ball, corners),
     )
-    assert_same(case.land.contacts(ball), expected)
+    assert_same(surface_contacts(case.land, ball), expected)
 
 
 @examples(60)

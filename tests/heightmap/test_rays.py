@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from terrain_physics import AABB, HeightMap, Ray, RayHit
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps, places
+from tests.helpers.surfaces import surface_hit
 from tests.oracles.heightmap import Map
 from tests.oracles.sweeps import ray_triangles
 
@@ -92,7 +93,7 @@ def test_a_ray_hits_the_nearest_of_all_triangles(data, case):
             edge = oracle.origin[axis] + side * size
             most = min(most, (edge - origin[axis]) / unit[axis])
     most = min(most, 1e3)
-    hit = case.land.raycast(ray, most)
+    hit = surface_hit(case.land, ray, most)
     corners, ids = corners_within(oracle, window)
     # Relative to the origin of the ray: the oracle's own rounding stays small.
     scale = float(np.abs(np.nan_to_num(oracle.heights)).max() * abs(oracle.height_scale))

@@ -327,6 +327,49 @@ def _decks_behind_walls() -> Iterator[Any]:
             yield mover.position64, mover.hits()
 
 
+UPWARDS = np.array((0.2, 1.0, 0.1))
+
+
+def _solid_houses() -> Iterator[tp.TriangleMesh]:
+    """Give solid meshes: turned, inside out, hollow, and of two bodies."""
+    place = pose((12.0, 2.0, 12.0), turn((0.0, 1.0, 0.0), 0.4))
+    house = tp.TriangleMesh.box((8, 5, 6), transform=place, solid=True)
+    small = tp.TriangleMesh.cylinder(2, 3, sections=7, transform=place)
+    yield house
+    yield tp.TriangleMesh(house.vertices, house.faces[:, ::-1], solid=True)
+    vertices = np.concatenate([house.vertices, small.vertices])
+    for faces in (small.faces, small.faces[:, ::-1]):
+        rows = np.concatenate([house.faces, faces + len(house.vertices)])
+        yield tp.TriangleMesh(vertices, rows, solid=True)
+
+
+def _solid_meshes() -> Iterator[Any]:
+    """Ask solid meshes, put them on crowds, and push these with them."""
+    draws = Draws(11)
+    for house in _solid_houses():
+        points = draws.uniform(4.0, 20.0, 80, 3) * np.array((1.0, 0.3, 1.0))
+        yield house.contains(points), house.signed_distance(points)
+        for shapes in (
+            np.column_stack([points, np.full(80, 0.7)]),
+            tp.Capsules(np.column_stack([points, points + UPWARDS, np.full(80, 0.3)])),
+            tp.Boxes(points, np.full((80, 3), 0.5)),
+        ):
+            yield house.contacts(shapes), house.contacts(shapes, keep="deepest")
+        land = tp.Ground([tp.HeightMap(draws.uniform(-0.1, 0.1, 25, 25))])
+        group = tp.CharacterGroup(land, BODY, collide=True)
+        places = draws.uniform(8.0, 16.0, 20, 3)
+        places[:, 1] = 0.5
+        group.add_many(range(20), places)
+        for frame in range(90):
+            if frame == 30:
+                key = land.add(house)
+            if frame > 60:
+                land.move(key, pose((0.05 * (frame - 60), 0.0, 0.0)), FRAME)
+            result = group.update(FRAME)
+            yield group.positions, group.velocities, result.lifted, result.converged
+        yield [group[k].state_hash() for k in range(20)]
+
+
 GROUPS: Groups = {
     "crowds of masks and riders": _crowds,
     "decks behind walls": _decks_behind_walls,
@@ -338,5 +381,6 @@ GROUPS: Groups = {
     "refits of parts": _refits,
     "saved characters": _saved_characters,
     "saved grounds": _saved_grounds,
+    "solid meshes": _solid_meshes,
     "ties of the counter": _ties,
 }

@@ -26,7 +26,10 @@ Array = NDArray[Any]
 
 
 class Cut(NamedTuple):
-    """A map, its tiles, and which tile and which id there each triangle has."""
+    """A map, its tiles, and which tile and which id there each id of the map has.
+
+    Ids are those of triangles, and behind them those of the sides of cells.
+    """
 
     whole: HeightMap
     tiles: list[HeightMap]
@@ -54,14 +57,18 @@ def cut(
     cell_x, cell_z = whole.cell_size
     x, y, z = whole.origin64
     rows, columns = whole.cell_count
-    ids = np.arange(2 * rows * columns).reshape(rows, columns, 2)
-    owner, own = np.empty_like(ids), np.empty_like(ids)
+    # The ids of each cell: two triangles, and six behind all triangles.
+    owner = [np.empty((rows, columns, size), np.int64) for size in (2, 6)]
+    own = [np.empty_like(of_each) for of_each in owner]
     spans = list(itertools.product(itertools.pairwise(row_cuts), itertools.pairwise(column_cuts)))
     tiles = []
     for k, ((row_0, row_1), (column_0, column_1)) in enumerate(spans[::-1] if reverse else spans):
         part = np.s_[row_0:row_1, column_0:column_1]
-        owner[part] = k
-        own[part] = np.arange(owner[part].size).reshape(owner[part].shape)
+        first = 0
+        for owners, ids in zip(owner, own, strict=True):
+            owners[part], shape = k, owners[part].shape
+            ids[part] = first + np.arange(np.prod(shape)).reshape(shape)
+            first += int(np.prod(shape))
         origin = (x + column_0 * cell_x, y, z + row_0 * cell_z)
         tiles.append(
             HeightMap(
@@ -70,7 +77,7 @@ def cut(
                 **(options | {"origin": origin}),
             )
         )
-    return Cut(whole, tiles, owner.ravel(), own.ravel())
+    return Cut(whole, tiles, *(np.concatenate([k.ravel() for k in each]) for each in (owner, own)))
 
 
 class Questions(NamedTuple):

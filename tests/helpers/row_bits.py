@@ -15,6 +15,7 @@ import numpy as np
 import terrain_physics as tp
 from tests.behaviour import (
     blocks,
+    cliffs,
     crowds,
     doors,
     flights,
@@ -112,6 +113,7 @@ def _places() -> Iterator[Any]:
         yield places.jump_below(2.2, *pair), places.saved_runs_agree(*pair, frames=200, save_at=100)
     for seed in range(12):
         yield places.into_side(seed)
+        yield cliffs.among(seed)
 
 
 def _crowds() -> Iterator[Any]:

@@ -122,6 +122,8 @@ _CASES: dict[str, tuple[Callable[..., Any], list[tuple[np.ndarray, Any]]]] = {
         [(_BALLS, _NAN), (_MOVES, _NAN)],
     ),
     "closest points": (lambda p: _land().closest_points(p), [(_PLACES, _NAN)]),
+    "inside": (lambda p: _land().contains(p), [(_PLACES, _NAN)]),
+    "signed distances": (lambda p: _mesh().signed_distance(p), [(_PLACES, _NAN)]),
     "parts": (
         lambda i: tp.Ground([_mesh(), _land()]).part_of(i)[1].tolist(),
         [(_IDS, 1 << 40)],

@@ -28,6 +28,7 @@ from terrain_physics import (
     TriangleMesh,
     intersect_sphere_sphere,
     raycast,
+    smallest_enclosing_sphere,
 )
 from terrain_physics._guesses import WAYS, Signpost, names_and_ways
 
@@ -78,7 +79,7 @@ NAMED = (
     ("land.ray_cast((0, 9, 0), (0, -1, 0))", "did you mean raycast(Ray(origin, direction))"),
     ("land.raycast((0, 9, 0), (0, -1, 0))", "must be a Ray"),
     ("land.raycast(origin=(0, 9, 0), direction=(0, -1, 0))", "raycast(ray, max_distance"),
-    ("land.raycast(ray, 9, 1)", "raycast(ray, max_distance, *, mask)"),
+    ("land.raycast(ray, 9, 1)", "mask must be given by name: mask=1"),
     ("land.collide(Sphere((0, 0, 0), 1))", "did you mean contacts(shape)"),
     ("land.sphere_cast(Sphere((0, 0, 0), 1))", "did you mean sweep(shape, motion)"),
     ("TriangleMesh.cube((1, 1, 1))", "did you mean box(extents)"),
@@ -134,6 +135,8 @@ NAMED = (
     ("FixedStep(dt=1 / 60)", "did you mean seconds"),
     ("FixedStep(1 / 60).tick(0.016)", "did you mean steps(frame_seconds)"),
     ("recording.start()", "it records from when it was made"),
+    ("rows.raycast_sphere(origin=[(0, 0, 0)])", "did you mean origins"),
+    ("smallest_enclosing_sphere(vertices=[(0, 0, 0)])", "did you mean points"),
     ("terrain_physics.Heightmap", "did you mean HeightMap"),
     ("terrain_physics.CharacterController", "did you mean CharacterMovement"),
     ("terrain_physics.Terrain", "did you mean HeightMap"),
@@ -173,7 +176,9 @@ def names() -> dict[str, Any]:
     )
     kinds += (Sphere, SphereCollider, TriangleMesh)
     known = {kind.__name__: kind for kind in kinds}
-    return things | known | {"terrain_physics": terrain_physics, "glm": glm, "Path": Path}
+    others = {"rows": terrain_physics.rows, "glm": glm, "Path": Path}
+    others |= {"smallest_enclosing_sphere": smallest_enclosing_sphere}
+    return things | known | others | {"terrain_physics": terrain_physics}
 
 
 @pytest.mark.parametrize("guess", WORKS)
@@ -195,6 +200,16 @@ def test_signposts_hide_nothing(kind: type) -> None:
         assert isinstance(vars(kind).get(name), Signpost), name
         assert not hasattr(kind, name)
     assert "__getattr__" not in vars(kind)
+
+
+def test_a_wrong_import_is_told_the_way() -> None:
+    with pytest.raises(
+        ImportError, match="'Heightmap' from 'terrain_physics': did you mean HeightMap"
+    ):
+        from terrain_physics import Heightmap  # type: ignore[attr-defined]  # noqa: F401
+    with pytest.raises(ImportError, match=r"cannot import name 'Nothing' from 'terrain_physics'$"):
+        from terrain_physics import Nothing  # type: ignore[attr-defined]  # noqa: F401
+    assert not hasattr(terrain_physics, "Heightmap")
 
 
 def test_the_table_is_of_public_classes() -> None:
@@ -250,6 +265,10 @@ def test_functions_keep_their_names_and_signatures() -> None:
     land = HeightMap([[0, 0], [0, 0]])
     asked = pickle.loads(pickle.dumps(land.height_at))
     assert asked(0.5, 0.5) == 0.0
+    for question in (land.height_at, land.normal_at, land.raycast):
+        parameters = inspect.signature(question).parameters
+        assert parameters["mask"].kind is inspect.Parameter.KEYWORD_ONLY
+        assert "_more" not in parameters
 
 
 def test_warnings_name_the_line_of_the_game(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
     ground.raycast(Ray((1, 9, 1), (0, -1, 0)))
     ground.raycast_many([(1, 9, 1)], [(0, -1, 0)])
     ground.closest_point((1, 9, 1)), ground.closest_points([(1, 9, 1), (2, 1, 2)])
+    ground.contains((1, 9, 1)), ground.signed_distance([(1, 9, 1), (2, 1, 2)])
     ground.triangles_in(AABB((0, 0, 0), (1, 4, 1)))
     ground.triangles_in_many([(0, 0, 0)], [(1, 4, 1)])
     ground.height_at(1.0, 1.0), ground.height_at([1.0], [1.0]), ground.normal_at(1.0, 1.0)

@@ -139,7 +139,7 @@ def _rescue(
         most = max(_RESCUE_STEP, _RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
-        tally = replaced(tally, lifted=lifted)
+        tally = replaced(tally, lifted=tally.lifted + lifted)
         if up > most:
             return replaced(motion, offset=offset, tally=tally), up - most
     if not motion.footing.walking:
@@ -164,15 +164,20 @@ def _rescue(
 
 @kernel
 def rise(state: Floats, scene: Scene, motion: Motion, left: float, delta_time: float) -> None:
-    """Write the state of a body that is still ``left`` meters too low after its rescue."""
+    """Write the state of a body that is still ``left`` meters too low after its rescue.
+
+    Or so far from where it leaves a solid mesh. It does nothing else in this update; others of a
+    crowd and its own velocity would lead it back.
+    """
     put_three_at(state, at.OWN_VELOCITY, (0.0, 0.0, 0.0))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), motion.offset))
     put_three_at(state, at.VELOCITY, (0.0, 0.0, 0.0))
     state[at.WAS_GROUNDED] = state[at.GROUNDED]
     state[at.HITS] = 0.0
-    state[at.GROUNDED] = state[at.CONTACTS] = state[at.CONVERGED] = state[at.ROUNDS] = 0.0
+    state[at.GROUNDED] = state[at.CONTACTS] = state[at.ROUNDS] = 0.0
     state[at.STEPPING] = state[at.STEP_FOOT] = state[at.BELOW] = 0.0
-    state[at.LIMIT] = at.BY_DEPTH
+    state[at.LIMIT] = at.BY_DEPTH if left > 0.0 else at.NO_LIMIT
+    state[at.CONVERGED] = 1.0 if left == 0.0 else 0.0
     state[at.PENETRATION], state[at.LIFTED] = left, motion.tally.lifted
     state[at.UNDISTURBED], state[at.DRIVEN], state[at.MOVED] = 1.0, 0.0, 0.0
     state[at.AIR_TIME] += delta_time

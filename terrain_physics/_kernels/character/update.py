@@ -7,18 +7,19 @@ In this order:
  3. `find_dropped`, `find_moving_base`: find the one-way part that the body drops through, and the
     moving part that it stands on, or is thrown off.
  4. `carry_and_squeeze`: let it carry the body, and other moving parts push and squeeze it.
- 5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
- 6. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
- 7. `depenetrate`: take the body out of what it was put into; deep below it can only `rise`.
- 8. `take_steps`: for each step,
- 9.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
-10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
-11.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
-12. `end_among_others`: note the characters that were hit, and take the push out of the velocity;
+ 5. `leave_solids`: take the body out of a solid mesh that its center is inside of, or some way.
+ 6. `begin_motion`: read rules and initial velocity, and cut the time into steps.
+ 7. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
+ 8. `depenetrate`: take the body out of what it was put into; deep below it can only `rise`.
+ 9. `take_steps`: for each step,
+10.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
+11.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
+12.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
+13. `end_among_others`: note the characters that were hit, and take the push out of the velocity;
     `remember_encounters`: keep who is touched, and how far the heading turns among others.
-13. `settle`, `report_character_below`: write place, velocity and ground to the state.
-14. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
-15. `settle_moving_base`, `note_contact_signature`: make ready for the next update, or for sleep.
+14. `settle`, `report_character_below`: write place, velocity and ground to the state.
+15. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
+16. `settle_moving_base`, `note_contact_signature`: make ready for the next update, or for sleep.
 """
 
 from typing import NamedTuple
@@ -35,6 +36,7 @@ from terrain_physics._kernels.character.contacts.scene import (
     look,
     make_memory,
 )
+from terrain_physics._kernels.character.leave_solids import leave_solids, report_shut_in
 from terrain_physics._kernels.character.moving_base.moving_base import (
     MovingBase,
     find_moving_base,
@@ -126,20 +128,26 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
         find_dropped(state, body, spot, ground, scene.candidates, scene.work)
         moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
+    leaving = leave_solids(state, rules, scene, ground, delta_time)
     place, center = three_at(state, at.POSITION), center_at(state, rules)
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
     movement = replaced(movement, guarded=not is_new)
+    motion = replaced(motion, tally=replaced(motion.tally, lifted=leaving.moved))
     path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
-    scene, motion, left = depenetrate(
-        state, movement, motion, pace, scene, ground, delta_time, is_teleported
-    )
-    if left > 0.0:
+    left, is_rising = leaving.left, leaving.moved > 0.0
+    if not is_rising:
+        scene, motion, left = depenetrate(
+            state, movement, motion, pace, scene, ground, delta_time, is_teleported
+        )
+    if is_rising or left > 0.0:
         rise(state, scene, motion, left, delta_time)
     else:
         _take_steps_and_settle(state, others, movement, path, motion, pace, scene, ground, log)
+    if leaving.depth > 0.0:
+        report_shut_in(state, leaving.depth)
     if has_moving_ground:
         settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
     elif left == 0.0:

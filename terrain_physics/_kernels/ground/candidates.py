@@ -26,6 +26,7 @@ from terrain_physics._kernels.ground.table import (
     maps_of,
     movers_of,
     parts_of,
+    sides_of,
 )
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import (
@@ -39,19 +40,34 @@ from terrain_physics._kernels.heightmap.grid import (
     sample_places,
     slope_normal,
 )
+from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.sorting import sort_range
-from terrain_physics._kernels.math.vec3 import Vec3, add, choose, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, choose, scale, subtract
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
-from terrain_physics._kernels.mesh.parts import ID_BITS, MeshPart, part_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    ID_BITS,
+    INSIDE_OUT,
+    SIDE,
+    SKIN,
+    MeshPart,
+    ids_at,
+    part_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The last column
-# tells whether its part moves, is a conveyor or is one-way.
+# Columns of a candidate. The triangle is the id in its part, -1 outside of a map. The thickness is
+# that of the solid below a surface of a map, 0 of a skin, and below 0 of what has solid behind it,
+# but is no surface of a map: SOLID_MESH of a solid mesh, BESIDE of the sides and the underside of a
+# map. The last column tells whether its part moves, is a conveyor or is one-way.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
+
+# The thickness of a skin, of a solid mesh, and of what a map has beside its surface.
+SKIN_THICKNESS, SOLID_MESH, BESIDE = 0.0, -1.0, -2.0
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
@@ -120,6 +136,35 @@ def _gather_cell(
     return count
 
 
+@kernel(noinline=True, no_refcount=True)
+def _gather_underside(
+    grid: Grid, row: int, column: int, origin: Vec3, low: float, high: float, candidates: Floats,
+    count: int,
+) -> int:  # fmt: skip
+    """Write the underside of the cell whose triangles come last, if it meets low..high."""
+    a, b, c, d = corner_heights(lowered(grid), row, column)
+    if min(a, b, c, d) > high or max(a, b, c, d) < low:
+        return count
+    y = (a - origin[1], b - origin[1], c - origin[1], d - origin[1])
+    flipped = is_flipped(grid, row, column)
+    for half in range(2):
+        above = count - 2
+        for k in range(CANDIDATE_SIZE):
+            candidates[count, k] = candidates[above, k]
+        # Seen from below, the corners run the other way.
+        candidates[count, A + 1] = y[1] if flipped and half == 1 else y[0]
+        put_three(candidates, count, B, three(candidates, above, C))
+        candidates[count, B + 1] = y[3] if flipped or half == 1 else y[2]
+        put_three(candidates, count, C, three(candidates, above, B))
+        candidates[count, C + 1] = y[1] if half == 0 else y[2]
+        put_three(candidates, count, NORMAL, scale(three(candidates, above, NORMAL), -1.0))
+        if candidates[above, TRIANGLE] >= 0.0:
+            candidates[count, TRIANGLE] = underside_id(grid, row, column, half)
+        candidates[count, THICKNESS] = BESIDE
+        count += 1
+    return count
+
+
 @kernel(inline=True)
 def _narrowed(
     first: int, last: int, low: float, high: float, start: float, size: float
@@ -139,6 +184,7 @@ def _gather_map(
 ) -> tuple[Floats, int, float]:  # fmt: skip
     grid, blocks = map_of(ground, which)
     number = int(maps_of(ground)[which, MAP_NUMBER])
+    skyward = (upper[0], np.inf, upper[2])  # a body in the ground must know all of it overhead
     blocks_wide = blocks_across(grid.columns, 0)
     row_0, row_1 = cell_span(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = cell_span(
@@ -161,13 +207,20 @@ def _gather_map(
                 and (0 <= row < grid.rows)
             ):
                 place = (row // BLOCK) * blocks_wide + column // BLOCK
-                low, high = block_span(grid, blocks, place)
-                if low > upper[1] or high < lower[1]:
+                _, high = block_span(grid, blocks, place)
+                if high < lower[1]:
                     column = min(column + BLOCK, grid.columns)
                     continue
-            if count + 2 > candidates.shape[0]:
+            if count + 4 > candidates.shape[0]:
                 candidates = _grown(candidates)
-            count = _gather_cell(grid, number, row, column, origin, lower, upper, candidates, count)
+            before = count
+            count = _gather_cell(
+                grid, number, row, column, origin, lower, skyward, candidates, count
+            )
+            if count > before and grid.thickness < np.inf:
+                count = _gather_underside(
+                    grid, row, column, origin, lower[1], upper[1], candidates, count
+                )
             column += 1
     return candidates, count, left
 
@@ -190,11 +243,16 @@ def _gather_faces(
 ) -> tuple[Floats, int]:
     """Write the triangles of a mesh that `faces_near` found, sorted by face."""
     sort_range(faces, 0, found)
+    thickness = SKIN_THICKNESS if part.facing == SKIN else SOLID_MESH
+    if part.facing == SIDE:
+        thickness = BESIDE
     for k in range(found):
         slot = int(faces[k] & SLOT)
         a = subtract(corner(part.corners, slot, 0), origin)
         b = subtract(corner(part.corners, slot, 1), origin)
         c = subtract(corner(part.corners, slot, 2), origin)
+        if part.facing == INSIDE_OUT:
+            b, c = c, b
         has_area, normal = triangle_normal(a, b, c)
         if not has_area:
             continue  # its edges are those of its neighbors
@@ -206,7 +264,7 @@ def _gather_faces(
         put_three(candidates, count, NORMAL, normal)
         candidates[count, PART] = part.first_id >> ID_BITS
         candidates[count, TRIANGLE] = faces[k] >> SLOT_BITS
-        candidates[count, THICKNESS] = 0.0  # only a skin, not solid
+        candidates[count, THICKNESS] = thickness
         candidates[count, OF_MOVER] = 0.0
         count += 1
     return candidates, count
@@ -260,6 +318,36 @@ def _gather_meshes(
     return candidates, count, left
 
 
+@kernel
+def _gather_sides(
+    ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    left: float,
+) -> tuple[Floats, int, float]:  # fmt: skip
+    """Write the sides of maps near a box, map by map."""
+    sides = sides_of(ground)
+    nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
+    near, faces = np.empty(row_count(sides.rows), np.int64), np.empty(FEW, np.int64)
+    for k in range(items_near(sides.tree, lower, upper, borrow(nodes), borrow(near))):
+        part, ids, first = (
+            part_at(sides.rows, int(near[k])),
+            ids_at(sides.rows, int(near[k])),
+            count,
+        )
+        found = faces_near(part, lower, upper, left, borrow(stack), borrow(faces))
+        if found > len(faces):
+            faces = np.empty(found, np.int64)
+            faces_near(part, lower, upper, left, borrow(stack), borrow(faces))
+        candidates, count = _gather_faces(part, origin, borrow(faces), found, candidates, count)
+        left -= found
+        for i in range(first, count):
+            candidates[i, TRIANGLE] = ids[int(candidates[i, TRIANGLE])]
+    keep(nodes)
+    keep(stack)
+    keep(near)
+    keep(faces)
+    return candidates, count, left
+
+
 @kernel(noinline=True)
 def gather_candidates(
     ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
@@ -273,16 +361,19 @@ def gather_candidates(
     them lies the index of `nearby.py`.
 
     Maps come first, by row, column and half, however far above the box: a body in the ground must
-    know all of it overhead. Meshes follow by their numbers, each by its faces: the order of its
-    tree, which stays as it was when vertices move, decides nothing.
+    know all of it overhead. Their sides follow, map by map, then meshes by their numbers, each by
+    its faces: the order of its tree, which stays as it was when vertices move, decides nothing.
     """
     count, left = 0, most
     for which in range(len(maps_of(ground))):
         if maps_of(ground)[which, MAP_LAYERS] & ground.mask == 0 or ground.only >= 0:
             continue
-        skyward = (upper[0], np.inf, upper[2])
         candidates, count, left = _gather_map(
-            ground, which, origin, lower, skyward, candidates, count, left
+            ground, which, origin, lower, upper, candidates, count, left
+        )
+    if row_count(sides_of(ground).rows) > 1 and ground.only < 0:
+        candidates, count, left = _gather_sides(
+            ground, origin, lower, upper, candidates, count, left
         )
     if row_count(parts_of(ground).rows) > 1:
         candidates, count, left = _gather_meshes(
@@ -320,7 +411,7 @@ def surface_at(
     k = next_near(candidates, count, 0, lower, upper)
     while k < count:
         looked_at += 1
-        if not solid or candidates[k, THICKNESS] != 0.0:
+        if not solid or candidates[k, THICKNESS] > 0.0:
             surface = height_over(candidates, k, x, z)
             if best < surface <= top:
                 best, which = surface, k
@@ -340,7 +431,7 @@ def is_in_ground(candidates: Floats, count: int, place: Vec3) -> tuple[bool, int
     while k < count:
         looked_at += 1
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
-        if top > place[1] and candidates[k, THICKNESS] != 0.0:
+        if top > place[1] and candidates[k, THICKNESS] > 0.0:
             surface = height_over(candidates, k, place[0], place[2])
             if surface > highest:
                 highest, thickness = surface, float(candidates[k, THICKNESS])

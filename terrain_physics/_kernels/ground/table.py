@@ -21,6 +21,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MESHES,
     MOVER_SIZE,
     MOVERS,
+    SIDES,
 )
 from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
@@ -35,7 +36,7 @@ class GroundTable(NamedTuple):
     their table of addresses.
     """
 
-    table: Int64s  # (3, 2): see `surface.ground_arrays`
+    table: Int64s  # (4, 2): see `surface.ground_arrays`
     mask: int
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
     base_part: int  # the number of the moving base, which counts as never moved; -1: none
@@ -65,6 +66,14 @@ def parts_of(ground: GroundTable) -> Parts:
     """Return the meshes."""
     table = ground.table
     rows = array_at(table[MESHES, 0], (table[MESHES, 1], MESH_ROW_SIZE), np.int64)
+    return parts_at(rows, ground.mask)
+
+
+@kernel(inline=True)
+def sides_of(ground: GroundTable) -> Parts:
+    """Return the sides of the maps, as meshes."""
+    table = ground.table
+    rows = array_at(table[SIDES, 0], (table[SIDES, 1], MESH_ROW_SIZE), np.int64)
     return parts_at(rows, ground.mask)
 
 

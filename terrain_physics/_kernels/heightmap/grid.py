@@ -45,11 +45,12 @@ TILED_FRAME_SIZE = 14
 # tile has these entries: where in `Grid.heights` the sample at row 0 and column 0 of the whole map
 # would be, and the step to the next row; the same for `Grid.cells`; the bits that are turned in all
 # cells, and those that are turned where row + column is odd; the number of the tile, its first row
-# and column in the whole map, and its number of columns. If the step to the next row is 0, so is
-# the step to the next column: all cells share their bits, or, where no tile is, a missing sample.
+# and column in the whole map, and its numbers of columns and rows. If the step to the next row is
+# 0, so is the step to the next column: all cells share their bits, or, where no tile is, a missing
+# sample.
 HEIGHTS_AT, HEIGHTS_DOWN, CELLS_AT, CELLS_DOWN, TURNED, TURNED_IF_ODD = range(6)
-TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS = range(6, 10)
-TILE_SIZE = 10
+TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS, TILE_ROWS = range(6, 11)
+TILE_SIZE = 11
 NO_TILE = -1  # its number
 
 

@@ -7,19 +7,30 @@ from terrain_physics._kernels.heightmap.grid import (
     TILE_COLUMNS,
     TILE_NUMBER,
     TILE_ROW,
+    TILE_ROWS,
     tile_in,
 )
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.types import Int64s
 
 
 @kernel(inline=True)
 def _owner(table: Int64s, rows: int, columns: int, triangle: int) -> tuple[int, int]:
-    """Return the number of the tile that owns a triangle, or NO_TILE, and the triangle's own id."""
-    row = triangle // 2 // columns
-    column = triangle // 2 - row * columns
+    """Return the number of the tile that owns a triangle, or NO_TILE, and the triangle's own id.
+
+    A side of a cell is owned by the tile of the cell.
+    """
+    side = triangle - 2 * rows * columns
+    each = 2 if side < 0 else SIDES_OF_CELL
+    place = triangle if side < 0 else side
+    row = place // each // columns
+    column = place // each - row * columns
     at = int(tile_in(table, rows, row, column))
     below, beside = row - int(table[at + TILE_ROW]), column - int(table[at + TILE_COLUMN])
-    own = 2 * (below * int(table[at + TILE_COLUMNS]) + beside) + triangle % 2
+    own_columns = int(table[at + TILE_COLUMNS])
+    own = each * (below * own_columns + beside) + place % each
+    if side >= 0:
+        own += 2 * int(table[at + TILE_ROWS]) * own_columns
     return int(table[at + TILE_NUMBER]), own
 
 

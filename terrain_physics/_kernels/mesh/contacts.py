@@ -8,12 +8,24 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
-from terrain_physics._kernels.math.vec3 import Vec3, length
+from terrain_physics._kernels.math.vec3 import Vec3, dot, length, scale, subtract
+from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
+from terrain_physics._kernels.mesh.inside import INSIDE, place_in
 from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
-from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, parts_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    ID_BITS,
+    INSIDE_OUT,
+    SIDE,
+    SKIN,
+    Parts,
+    part_at,
+    parts_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.tree import (
     STACK,
     Float32,
@@ -22,8 +34,18 @@ from terrain_physics._kernels.mesh.tree import (
     lanes_in_box,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
-from terrain_physics._kernels.tolerances import FRAME_DISTANCE_MARGIN, FRAME_MARGIN
+from terrain_physics._kernels.surface.shapes import (
+    body_at,
+    bounds_at,
+    center_at,
+    extent_along,
+    row_vector,
+)
+from terrain_physics._kernels.tolerances import (
+    FRAME_DISTANCE_MARGIN,
+    FRAME_MARGIN,
+    FRONT_COSINE,
+)
 from terrain_physics._kernels.types import Floats, Int64s
 
 # The contacts to keep of each shape: all, the deepest, or their number alone.
@@ -58,6 +80,29 @@ def _box_in_frame(
 
 
 @kernel(noinline=True)
+def _is_outside(kind: int, shapes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3) -> bool:
+    """Tell whether the center of a shape sees a triangle of a side."""
+    center = center_at(kind, shapes, index)
+    return is_seen(SIDE, subtract(a, center), subtract(b, center), subtract(c, center))
+
+
+@kernel(noinline=True)
+def _led_out(
+    kind: int, shapes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, move: Vec3, direction: Vec3
+) -> tuple[Vec3, Vec3]:
+    """Return (move, unit direction) of a shape with its center inside a solid, never led inwards.
+
+    A push off an edge may do so: then the way out is through the face.
+    """
+    center, body = body_at(kind, shapes, index)
+    a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+    has_area, normal = triangle_normal(a, b, c)
+    if not has_area or dot(direction, normal) >= -FRONT_COSINE:
+        return move, direction
+    return scale(normal, max(extent_along(body, normal) + dot(normal, a), 0.0)), normal
+
+
+@kernel(noinline=True)
 def _find_contacts(
     parts: Parts,
     kind: int,
@@ -87,6 +132,11 @@ def _find_contacts(
             part, begin_of_part = part_at(parts.rows, int(near[k])), count
             corners, order, boxes, children = part.corners, part.order, part.boxes, part.children
             low, high = _box_in_frame(part.frame, lower, upper)
+            is_inside = (
+                part.facing != SKIN
+                and part.facing != SIDE
+                and place_in(part, center_at(kind, shapes, index), borrow(stack)) == INSIDE
+            )
             stack[0] = len(children) - 1
             height = 1
             while height > 0:
@@ -104,11 +154,17 @@ def _find_contacts(
                     slot = ~child + lane
                     a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                     c = corner(corners, slot, 2)
-                    touching, move, direction, point = contact(
-                        kind, shapes, index, a, b, c, True, scratch
-                    )
-                    if not touching:
+                    if part.facing == SIDE and not _is_outside(kind, shapes, index, a, b, c):
                         continue
+                    if part.facing == INSIDE_OUT:
+                        b, c = c, b
+                    touching, move, direction, point = contact(
+                        kind, shapes, index, a, b, c, not is_inside, scratch
+                    )
+                    if not touching or not is_own_touch(part.facing, direction):
+                        continue
+                    if is_inside:
+                        move, direction = _led_out(kind, shapes, index, a, b, c, move, direction)
                     touched += 1
                     if kept == NUMBER:
                         continue

@@ -21,16 +21,21 @@ from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int6
 # A triangle's id is the number of its mesh, shifted by so many bits, plus its face.
 ID_BITS = 40
 
-# Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice.
-ROW_COUNT, TREE_BOXES, TREE_LINKS = 0, 1, 3
+# Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice;
+# how many meshes are no skins.
+ROW_COUNT, TREE_BOXES, TREE_LINKS, FACED = 0, 1, 3, 5
 
 # Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
-# layers.
+# layers; how it faces; (address, length) of the ids of its faces, if they have any.
 NUMBER, LEAF = 0, 1
 CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
 VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
 MATERIALS, NAMED = 24, 26
-LAYERS = 28
+LAYERS, FACING, IDS = 28, 29, 30
+
+# How a mesh faces: a skin has two sides. A solid has its outside in front of its faces, or behind
+# them if it was given inside out. Sides of a map are seen from the front alone.
+INSIDE_OUT, SKIN, SOLID, SIDE = -1, 0, 1, 2
 
 
 class Parts(NamedTuple):
@@ -41,9 +46,10 @@ class Parts(NamedTuple):
 
 
 class MeshPart(NamedTuple):
-    """One mesh, see `tree.Mesh`, and the first of its ids."""
+    """One mesh, see `tree.Mesh`, the first of its ids, and how it faces."""
 
     first_id: int
+    facing: int
     corners: Floats
     order: Int32s
     boxes: Float32s
@@ -78,12 +84,20 @@ def part_at(rows: Int64s, row: int) -> MeshPart:
     """Return the mesh of a row."""
     return MeshPart(
         rows[row, NUMBER] << ID_BITS,
+        rows[row, FACING],
         array_at(rows[row, CORNERS], (rows[row, CORNERS + 1], 9), np.float64),
         array_at(rows[row, ORDER], (rows[row, ORDER + 1],), np.int32),
         array_at(rows[row, BOXES], (rows[row, BOXES + 1], 6, LANES), np.float32),
         array_at(rows[row, CHILDREN], (rows[row, CHILDREN + 1],), np.int32),
         array_at(rows[row, FRAME], (rows[row, FRAME + 1],), np.float64),
     )
+
+
+@kernel(inline=True)
+def ids_at(rows: Int64s, row: int) -> Int64s:
+    """Return the ids of the faces of a mesh that is the sides of a map."""
+    ids: Int64s = array_at(rows[row, IDS], (rows[row, IDS + 1],), np.int64)
+    return ids
 
 
 @kernel(inline=True)
@@ -105,6 +119,12 @@ def skin_at(rows: Int64s, row: int) -> Skin:
 def row_count(rows: Int64s) -> int:
     """Return how many rows are in use: as many items as the tree may find."""
     return int(rows[0, ROW_COUNT])
+
+
+@kernel(inline=True)
+def is_solid(part: MeshPart) -> bool:
+    """Tell whether a mesh is solid, and no skin."""
+    return bool(part.facing == SOLID or part.facing == INSIDE_OUT)
 
 
 @kernel
@@ -130,6 +150,8 @@ def put_part(
     """
     if not is_new:
         take_leaf(boxes, links, table[row, LEAF])
+        table[0, FACED] -= int(table[row, FACING] != SKIN)
+    table[0, FACED] += int(content[FACING] != SKIN)
     for k in range(MESH_ROW_SIZE):
         table[row, k] = content[k]
     frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
@@ -144,6 +166,7 @@ def put_part(
 def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
     """Take the mesh of a row out of the tree, and its addresses out of the row."""
     take_leaf(boxes, links, table[row, LEAF])
+    table[0, FACED] -= int(table[row, FACING] != SKIN)
     for k in range(CORNERS, MESH_ROW_SIZE):
         table[row, k] = 0
 

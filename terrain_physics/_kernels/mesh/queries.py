@@ -21,7 +21,8 @@ from terrain_physics._kernels.geometry.closest_point import closest_on_triangle,
 from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen, meets_front
 from terrain_physics._kernels.mesh.part_tree import (
     LEFT,
     NODES_ON_PATH,
@@ -32,7 +33,14 @@ from terrain_physics._kernels.mesh.part_tree import (
     items_near,
     items_on_path,
 )
-from terrain_physics._kernels.mesh.parts import MeshPart, Parts, part_at, parts_at, row_count
+from terrain_physics._kernels.mesh.parts import (
+    SIDE,
+    MeshPart,
+    Parts,
+    part_at,
+    parts_at,
+    row_count,
+)
 from terrain_physics._kernels.mesh.traversal import (
     NO_WIDTH,
     entry_of,
@@ -53,7 +61,7 @@ _NO_PATH = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
 
 
 @kernel(noinline=True)
-def _first_hit(
+def first_hit(
     part: MeshPart, origin: Vec3, direction: Vec3, longest: float, stack: Int32s, entries: Float32s
 ) -> tuple[int, float, int]:
     """Return (face, distance, slot) of the first hit of a ray with one mesh; -1 and inf: none.
@@ -84,13 +92,11 @@ def _first_hit(
             bits = np.int32(bits & (bits - 1))
             if child < 0:
                 slot = ~child + lane
-                along = ray_frame_triangle(
-                    origin,
-                    shear,
-                    corner(corners, slot, 0),
-                    corner(corners, slot, 1),
-                    corner(corners, slot, 2),
-                )
+                a, b = corner(corners, slot, 0), corner(corners, slot, 1)
+                c = corner(corners, slot, 2)
+                along = ray_frame_triangle(origin, shear, a, b, c)
+                if along <= best and not meets_front(part.facing, direction, a, b, c):
+                    continue
                 if along < best or (along == best and (face < 0 or order[slot] < face)):
                     # inf is no distance, though it is not more than ``longest``.
                     if along < math.inf:
@@ -108,7 +114,7 @@ def _first_hit(
     return face, best if face >= 0 else math.inf, found
 
 
-class _Scratch(NamedTuple):
+class Scratch(NamedTuple):
     """Memory for the traversal of both kinds of trees."""
 
     nodes: Int64s  # (NODES_ON_PATH,)
@@ -119,9 +125,9 @@ class _Scratch(NamedTuple):
 
 
 @kernel(inline=True)
-def _make_scratch(parts: Parts) -> _Scratch:
+def make_scratch(parts: Parts) -> Scratch:
     rows = row_count(parts.rows)
-    return _Scratch(
+    return Scratch(
         np.empty(NODES_ON_PATH, np.int64),
         np.empty(rows, np.int64),
         np.empty(rows, np.float64),
@@ -131,8 +137,8 @@ def _make_scratch(parts: Parts) -> _Scratch:
 
 
 @kernel(inline=True)
-def _borrowed(scratch: _Scratch) -> _Scratch:
-    return _Scratch(
+def borrowed(scratch: Scratch) -> Scratch:
+    return Scratch(
         borrow(scratch.nodes),
         borrow(scratch.found),
         borrow(scratch.starts),
@@ -142,7 +148,7 @@ def _borrowed(scratch: _Scratch) -> _Scratch:
 
 
 @kernel(inline=True)
-def _keep(scratch: _Scratch) -> None:
+def keep_scratch(scratch: Scratch) -> None:
     keep(scratch.nodes)
     keep(scratch.found)
     keep(scratch.starts)
@@ -152,7 +158,7 @@ def _keep(scratch: _Scratch) -> None:
 
 @kernel(noinline=True)
 def _first_hit_of_all(
-    parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: _Scratch
+    parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: Scratch
 ) -> tuple[int, float, Vec3, Vec3]:
     """Return (id, distance, point, normal) of the first hit of a ray; -1 and NaN: none."""
     best, triangle, row, slot = longest, -1, 0, 0
@@ -164,7 +170,7 @@ def _first_hit_of_all(
         if scratch.starts[k] > best:
             break
         part = part_at(parts.rows, int(scratch.found[k]))
-        face, along, place = _first_hit(
+        face, along, place = first_hit(
             part, origin, direction, best, scratch.stack, scratch.entries
         )
         own = part.first_id + face
@@ -197,8 +203,8 @@ def raycast_rows(
     one.
     """
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    scratch = _borrowed(memory)
+    memory = make_scratch(parts)
+    scratch = borrowed(memory)
     for ray in range(first, last):
         origin = row3(origins, ray if len(origins) > 1 else 0)
         direction = row3(directions, ray if len(directions) > 1 else 0)
@@ -209,7 +215,7 @@ def raycast_rows(
         distances[ray], triangles[ray] = distance, triangle
         for axis in range(3):
             points[ray, axis], normals[ray, axis] = point[axis], normal[axis]
-    _keep(memory)
+    keep_scratch(memory)
 
 
 @kernel
@@ -226,16 +232,16 @@ def ray_hit(
 ) -> tuple[int, float, float, float, float, float, float, float]:
     """Return (id, distance, point, normal) of one ray; -1 and NaN: nothing."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
+    memory = make_scratch(parts)
     triangle, distance, point, normal = _first_hit_of_all(
-        parts, (x, y, z), (dx, dy, dz), longest, _borrowed(memory)
+        parts, (x, y, z), (dx, dy, dz), longest, borrowed(memory)
     )
-    _keep(memory)
+    keep_scratch(memory)
     return triangle, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
 
 
 @kernel(noinline=True)
-def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float, Vec3]:
+def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float, Vec3]:
     """Return (height, normal) of the highest surface over a place; NaN where there is none.
 
     Each mesh is asked as if it were alone: by a ray straight down from its own top.
@@ -246,7 +252,7 @@ def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float
     for k in range(count):
         part = part_at(parts.rows, int(scratch.found[k]))
         top = float(part.frame[UPPER + 1])
-        face, along, place = _first_hit(
+        face, along, place = first_hit(
             part, (x, top, z), _DOWN, math.inf, scratch.stack, scratch.entries
         )
         if face >= 0 and (slot < 0 or top - along > best):
@@ -269,23 +275,23 @@ def height_rows(
 ) -> None:
     """Write heights (n,) and normals (n, 3) of the highest surface over places first..last."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    scratch = _borrowed(memory)
+    memory = make_scratch(parts)
+    scratch = borrowed(memory)
     for place in range(first, last):
         height, normal = _highest(parts, float(xs[place]), float(zs[place]), scratch)
         heights[place] = height
         for axis in range(3):
             normals[place, axis] = normal[axis]
-    _keep(memory)
+    keep_scratch(memory)
 
 
 @kernel
 def height_at(table: Int64s, mask: int, x: float, z: float) -> tuple[float, float, float, float]:
     """Return height and normal of the highest surface over one place."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    height, normal = _highest(parts, x, z, _borrowed(memory))
-    _keep(memory)
+    memory = make_scratch(parts)
+    height, normal = _highest(parts, x, z, borrowed(memory))
+    keep_scratch(memory)
     return height, normal[0], normal[1], normal[2]
 
 
@@ -364,13 +370,31 @@ def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Fl
     return along > 0.0 and along * along > float(limit) * dot(line, line)
 
 
+@kernel(inline=True)
+def _counts(part: MeshPart, slot: int, query: Vec3, nearest: Vec3) -> bool:
+    """Tell whether the nearest point of a triangle, relative to a query, is an answer to it."""
+    return part.facing != SIDE or _is_outside(part.corners, slot, query, nearest)
+
+
 @kernel(noinline=True)
-def _nearest_slot(
-    part: MeshPart, query: Vec3, slot: int, stack: Int32s, gaps: Float32s
+def _is_outside(corners: Floats, slot: int, query: Vec3, nearest: Vec3) -> bool:
+    """Tell whether a query is outside a side of a map, and its nearest point not on the surface."""
+    a = subtract(corner(corners, slot, 0), query)
+    b = subtract(corner(corners, slot, 1), query)
+    c = subtract(corner(corners, slot, 2), query)
+    size = length(nearest)
+    away = scale(nearest, -1.0 / size) if size > 0.0 else _NO_PATH
+    return is_seen(SIDE, a, b, c) and is_own_touch(SIDE, away)
+
+
+@kernel(noinline=True)
+def nearest_slot(
+    part: MeshPart, query: Vec3, slot: int, most: float, stack: Int32s, gaps: Float32s
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
-    This is for one mesh. ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
+    This is for one mesh. ``slot`` is a first guess; what is farther than the root of ``most`` does
+    not count where the guess does not; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
     corners, order, boxes, children, frame = (
         part.corners, part.order, part.boxes, part.children, part.frame,
@@ -381,6 +405,8 @@ def _nearest_slot(
     margin = POINT_MARGIN * (1.0 + size)
     nearest = _closest(corners, slot, query)
     best, face = dot(nearest, nearest), int(order[slot])
+    if not _counts(part, slot, query, nearest):
+        best, face = most, -1
     limit = _limit2(best, factor, margin)
     x, y, z, within = _ZERO, _ZERO, _ZERO, 0.0
     if size < _FAR:
@@ -408,6 +434,8 @@ def _nearest_slot(
                 other = _closest(corners, spot, query)
                 square = dot(other, other)
                 if square < best or (square == best and order[spot] < face):
+                    if not _counts(part, spot, query, other):
+                        continue
                     best, face, nearest, slot = square, int(order[spot]), other, spot
                     if size < _FAR:
                         limit = _limit2(best, factor, margin)
@@ -420,22 +448,25 @@ def _nearest_slot(
                 spot -= 1
             gaps[spot], stack[spot] = gap, child + lane
             height += 1
-    return slot, best, nearest
+    return slot, best if face >= 0 else math.inf, nearest
 
 
 @kernel(noinline=True)
-def _nearest_of_all(
-    parts: Parts, query: Vec3, row: int, slot: int, scratch: _Scratch
+def nearest_of_all(
+    parts: Parts, query: Vec3, row: int, slot: int, within: float, scratch: Scratch
 ) -> tuple[int, int, float, Vec3]:
     """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
 
-    Row 0 means none. ``row`` and ``slot`` are a first guess, if the row is not 0.
+    Row 0 means none, up to a distance ``within``. ``row`` and ``slot`` are a first guess, if the
+    row is not 0.
     """
     rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
-    guess, guessed, limit = row, slot, math.inf
+    guess, guessed, limit = row, slot, within * within
     if guess > 0:
-        near = _closest(part_at(rows, guess).corners, slot, query)
-        limit = dot(near, near)
+        known = part_at(rows, guess)
+        near = _closest(known.corners, slot, query)
+        if _counts(known, slot, query, near):
+            limit = min(limit, dot(near, near))
     best, triangle, nearest = math.inf, -1, _NO_PATH
     scratch.nodes[0], scratch.starts[0] = links[0, ROOT], 0.0
     height = 1
@@ -452,21 +483,21 @@ def _nearest_of_all(
             height += 2
             continue
         part = part_at(rows, right)
-        place, square, near = _nearest_slot(
-            part, query, guessed if right == guess else 0, scratch.stack, scratch.entries
+        place, square, near = nearest_slot(
+            part, query, guessed if right == guess else 0, limit, scratch.stack, scratch.entries
         )
         own = part.first_id + int(part.order[place])
-        if square < best or (square == best and own < triangle):
+        if square < best or (square == best < math.inf and own < triangle):
             best, triangle, nearest, row, slot = square, own, near, right, place
             limit = min(limit, best)
-    return row, slot, best, nearest
+    return row if triangle >= 0 else 0, slot, best, nearest
 
 
 @kernel(inline=True)
 def _answer(
     parts: Parts, query: Vec3, row: int, slot: int, square: float, nearest: Vec3
 ) -> tuple[int, float, Vec3]:
-    """Return (id, distance, point) of an answer of `_nearest_of_all`; -1, inf and NaN: nothing."""
+    """Return (id, distance, point) of an answer of `nearest_of_all`; -1, inf and NaN: nothing."""
     if row == 0:
         return -1, math.inf, (np.nan, np.nan, np.nan)
     part = part_at(parts.rows, row)
@@ -479,6 +510,7 @@ def closest_rows(
     table: Int64s,
     mask: int,
     queries: Floats,
+    within: Floats,
     first: int,
     last: int,
     points: Floats,
@@ -487,33 +519,34 @@ def closest_rows(
 ) -> None:
     """Write the closest point of all meshes to each point first..last, its distance and its id.
 
-    NaN, inf and -1 where the mask selects no mesh.
+    NaN, inf and -1 where there is none, up to distances ``within`` (n,) or (1,).
     """
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    scratch = _borrowed(memory)
+    memory = make_scratch(parts)
+    scratch = borrowed(memory)
     row, slot = 0, 0
     for place in range(first, last):
         query = row3(queries, place)
         # Points often come in order: the last one's triangle is a first guess.
-        row, slot, square, nearest = _nearest_of_all(parts, query, row, slot, scratch)
+        limit = float(within[place if len(within) > 1 else 0])
+        row, slot, square, nearest = nearest_of_all(parts, query, row, slot, limit, scratch)
         triangles[place], distances[place], point = _answer(
             parts, query, row, slot, square, nearest
         )
         for axis in range(3):
             points[place, axis] = point[axis]
-    _keep(memory)
+    keep_scratch(memory)
 
 
 @kernel
 def closest_one(
-    table: Int64s, mask: int, x: float, y: float, z: float
+    table: Int64s, mask: int, x: float, y: float, z: float, within: float
 ) -> tuple[int, float, float, float, float]:
     """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
     parts = parts_at(table, mask)
-    memory = _make_scratch(parts)
-    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, _borrowed(memory))
-    _keep(memory)
+    memory = make_scratch(parts)
+    row, slot, square, nearest = nearest_of_all(parts, (x, y, z), 0, 0, within, borrowed(memory))
+    keep_scratch(memory)
     triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
     return triangle, distance, point[0], point[1], point[2]
 

@@ -16,6 +16,7 @@ from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_on_path
 from terrain_physics._kernels.mesh.parts import (
     MeshPart,
@@ -174,9 +175,13 @@ def _first_touch(
                 a = subtract(corner(corners, slot, 0), center)
                 b = subtract(corner(corners, slot, 1), center)
                 c = subtract(corner(corners, slot, 2), center)
+                if not is_seen(part.facing, a, b, c):
+                    continue
                 # The test takes the whole path, not its rest: bits must not depend on the order.
                 along, front = travel(body, direction, length, a, b, c, True, scratch)
                 if along == math.inf or along > first.along:
+                    continue
+                if not is_own_touch(part.facing, front):
                     continue
                 if along == first.along and own > first.triangle:
                     continue

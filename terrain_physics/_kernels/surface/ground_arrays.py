@@ -5,8 +5,8 @@ call. `terrain_physics.surface.ground_arrays` makes the tables and keeps the arr
 """
 
 # Rows of the table: the (address, length) of the table of maps, of that of meshes, of that of parts
-# that move.
-MAPS, MESHES, MOVERS = range(3)
+# that move, of that of the sides of maps.
+MAPS, MESHES, MOVERS, SIDES = range(4)
 
 # Columns of a map: (address, length) of its arrays, then its number and its layers.
 MAP_HEIGHTS, MAP_CELLS, MAP_BLOCKS, MAP_FRAME = 0, 2, 4, 6
@@ -14,7 +14,7 @@ MAP_NUMBER, MAP_LAYERS = 8, 9
 MAP_ROW_SIZE = 10
 
 # Columns of a mesh: see `mesh.parts`.
-MESH_ROW_SIZE = 29
+MESH_ROW_SIZE = 32
 
 # Columns of a moving part: from the column MOVES on, its latest moves, MOVE_SIZE columns each; see
 # `ground.movers`.

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import product, turned
-from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot
 from terrain_physics._kernels.types import Floats
 
 
@@ -163,6 +163,19 @@ def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Bo
     """Return a capsule; a sweep along a line leaves out ``extents`` and ``rotation``."""
     half_extents = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
     return Body(CAPSULE, radius, extents, rotation, axis, half_extents, radius)
+
+
+@kernel
+def extent_along(body: Body, normal: Vec3) -> float:
+    """Return how far a body extends from its center against a unit normal."""
+    if body.kind != BOX:
+        return body.radius + abs(dot(body.axis, normal))
+    m, e = body.rotation, body.extents
+    return (
+        abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
+        + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
+        + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
+    )
 
 
 @kernel(noinline=True)

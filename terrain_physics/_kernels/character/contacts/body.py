@@ -20,9 +20,18 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_box,
     to_world,
 )
-from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
+from terrain_physics._kernels.ground.candidates import (
+    BESIDE,
+    NORMAL,
+    THICKNESS,
+    A,
+    B,
+    C,
+    surface_at,
+    three,
+)
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
-from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body, extent_along
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
     FARTHER_SHARE,
@@ -47,19 +56,6 @@ def foot_of(center: Vec3, body: Body) -> Vec3:
 def center_of(foot: Vec3, body: Body) -> Vec3:
     """Return the center of a body from its foot."""
     return (foot[0], foot[1] + body.half_extents[1], foot[2])
-
-
-@kernel
-def extent_along(body: Body, normal: Vec3) -> float:
-    """Return how far a body extends from its center against a unit normal."""
-    if body.kind != BOX:
-        return body.radius + abs(dot(body.axis, normal))
-    m, e = body.rotation, body.extents
-    return (
-        abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
-        + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
-        + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
-    )
 
 
 @kernel(inline=True)
@@ -153,7 +149,8 @@ def _round_contact(
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
     If ``through``, the axis pierces the triangle, and `_angular_contact` finds the contact instead.
-    A triangle of a map has one side. A triangle of a mesh has two: the side of the center counts.
+    A triangle of a map or of a solid mesh has one side. One of a skin has two: the side of the
+    center counts.
     """
     a, b, c, normal = corners_from(candidates, k, offset)
     radius = body.radius
@@ -173,11 +170,14 @@ def _round_contact(
     distance = math.sqrt(distance2)
     on_feature = ON_FEATURE_SHARE * (radius + length(a) + length(b) + length(c))
     if on_face:
-        two_sided = candidates[k, THICKNESS] == 0.0
+        thickness = float(candidates[k, THICKNESS])
         if over < -on_feature:
-            if not two_sided:
+            if thickness > 0.0 or thickness == BESIDE:
                 # The center is behind this face, in the ground: a nearer face lies between.
                 return NO_CONTACT, normal, radius - distance, False
+            if thickness < 0.0:
+                # Out of a solid mesh, all of the body. The push of a nearer face may end this one.
+                return extent_along(body, normal) + dot(normal, a), normal, radius - distance, False
             return radius + over, scale(normal, -1.0), radius - distance, False
         return radius - over, normal, radius - distance, False
     if distance > on_feature:
@@ -193,8 +193,8 @@ def _is_that_deep(
     work: Floats,
 ) -> bool:  # fmt: skip
     """Tell whether a box's deepest corner is as deep under the ground as under a face's plane."""
-    if candidates[k, THICKNESS] == 0.0:
-        return True  # only the skin is solid; other contacts tell whether this one is needed
+    if candidates[k, THICKNESS] <= 0.0:
+        return True  # no surface of a map; other contacts tell whether this one is needed
     n = to_box(body.rotation, normal)
     corner = (
         -body.extents[0] if n[0] > 0.0 else body.extents[0],
@@ -270,6 +270,8 @@ def _angular_contact(
     faces = on_stack(FACE_COUNT, 4)
     a, b, c, normal = corners_from(candidates, k, offset)
     is_behind = dot(normal, a) > 0.0
+    if is_behind and candidates[k, THICKNESS] == BESIDE:
+        return NO_CONTACT, normal, NO_CONTACT  # the center is in the ground, or above the surface
     a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
     sides, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
     if sides < 0:

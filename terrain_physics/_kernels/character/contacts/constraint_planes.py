@@ -2,7 +2,6 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import extent_along
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
 from terrain_physics._kernels.character.contacts.scene import (
@@ -16,6 +15,7 @@ from terrain_physics._kernels.character.state.layout import MASK, OFFSET, POSITI
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import dot
+from terrain_physics._kernels.surface.shapes import extent_along
 from terrain_physics._kernels.tolerances import SAME_NORMAL_COSINE
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 

@@ -38,39 +38,14 @@ def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> b
 
 
 @kernel(no_refcount=True)
-def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
-    """Tell whether one of a candidate's two edges at a corner is a rim: no triangle is across it.
-
-    Returns (whether it is, the work).
-    """
-    at, work = _corner_at(candidates, k, place, slack), 0
-    for side in range(1, 3):
-        far = three(candidates, k, A + 3 * ((at + side) % 3))
-        shared = False
-        listed, walk = at_corner(candidates, count, place, slack)
-        while walk >= 0 and not shared:
-            work += cost_at(listed)
-            j = candidate_at(listed, walk)
-            shared = (
-                j != k
-                and _corner_at(candidates, j, place, slack) >= 0
-                and _corner_at(candidates, j, far, slack) >= 0
-            )
-            walk = next_at(candidates, count, listed, walk)
-        if not shared:
-            return True, work
-    return False, work
-
-
-@kernel(no_refcount=True)
 def _leads_out_of_edge(
     candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
-) -> tuple[bool, bool, int]:
+) -> tuple[bool, int]:
     """Tell whether all triangles that share an edge of a candidate fall away along the push.
 
-    Returns (whether they do, whether the edge is a rim that no other triangle shares, the work).
+    Returns (whether they do, the work).
     """
-    rim, work = True, 0
+    work = 0
     listed, walk = at_corner(candidates, count, start, slack)
     while walk >= 0:
         work += cost_at(listed)
@@ -78,12 +53,10 @@ def _leads_out_of_edge(
         at = _corner_at(candidates, j, start, slack)
         if at >= 0 and j != k:
             other = _corner_at(candidates, j, end, slack)
-            if other >= 0:
-                rim = False
-                if _is_beyond(candidates, j, 3 - at - other, start, push):
-                    return False, False, work
+            if other >= 0 and _is_beyond(candidates, j, 3 - at - other, start, push):
+                return False, work
         walk = next_at(candidates, count, listed, walk)
-    return True, rim, work
+    return True, work
 
 
 @kernel(no_refcount=True)
@@ -113,26 +86,6 @@ def _leads_out_of_corner(
     return True, work
 
 
-@kernel(no_refcount=True)
-def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
-    """Tell whether the rim of the ground goes through a corner.
-
-    Returns (whether it does, the work).
-    """
-    work = 0
-    listed, walk = at_corner(candidates, count, corner, slack)
-    while walk >= 0:
-        work += cost_at(listed)
-        j = candidate_at(listed, walk)
-        if _corner_at(candidates, j, corner, slack) >= 0:
-            is_rim, more = _is_rim(candidates, count, j, corner, slack)
-            work += more
-            if is_rim:
-                return True, work
-        walk = next_at(candidates, count, listed, walk)
-    return False, work
-
-
 @kernel(inline=True, no_refcount=True)
 def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, float]:
     """Return (how many corners of a candidate lie foremost along a push, first, last, slack)."""
@@ -159,36 +112,18 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3, work: Floats) 
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
     All triangles near the body are candidates, so those at the corner that it touches are among
-    them. A downward push leaves solid ground only at a rim, where no ground is beside the triangle.
+    them. A downward push does not leave the surface of solid ground: where that ends, it has sides.
     """
+    if push[1] <= 0.0 < candidates[k, THICKNESS]:
+        return False
     at_top, first, last, slack = _foremost(candidates, k, push)
-    anywhere = push[1] > 0.0 or candidates[k, THICKNESS] <= 0.0
     if at_top == 3:
-        return anywhere
+        return True
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        falls_away, rim, cost = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
-        spend(work, cost)
-        return falls_away and (anywhere or rim)
-    falls_away, cost = _leads_out_of_corner(candidates, count, k, start, push, slack)
-    if falls_away and not anywhere:
-        falls_away, more = _is_at_rim(candidates, count, start, slack)
-        cost += more
+        falls_away, cost = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+    else:
+        falls_away, cost = _leads_out_of_corner(candidates, count, k, start, push, slack)
     spend(work, cost)
     return falls_away
-
-
-@kernel(noinline=True, no_refcount=True)
-def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, work: Floats) -> bool:
-    """Tell whether a push leaves a candidate where the ground ends, at its rim."""
-    at_top, first, last, slack = _foremost(candidates, k, push)
-    start = three(candidates, k, A + 3 * first)
-    if at_top == 2:
-        end = three(candidates, k, A + 3 * last)
-        _, rim, cost = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
-        spend(work, cost)
-        return rim
-    is_rim, cost = _is_at_rim(candidates, count, start, slack)
-    spend(work, cost)
-    return at_top == 1 and is_rim

@@ -3,7 +3,6 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import extent_along
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.character.state.work import GATHERED, LOOK, may_gather, spend
@@ -35,7 +34,7 @@ from terrain_physics._kernels.ground.table import (
 )
 from terrain_physics._kernels.math.rigid import to_local, to_world
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, subtract
-from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.surface.shapes import Body, extent_along
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, ONE_WAY_COSINE, ONE_WAY_DEPTH
 from terrain_physics._kernels.types import Floats
 

@@ -36,13 +36,13 @@ from terrain_physics._kernels.character.state.work import (
 )
 from terrain_physics._kernels.ground.candidates import (
     NORMAL,
+    SOLID_MESH,
     THICKNESS,
     A,
     B,
     C,
     height_over,
     put_three,
-    surface_at,
     three,
 )
 from terrain_physics._kernels.ground.nearby import (
@@ -59,7 +59,6 @@ from terrain_physics._kernels.math.vec3 import (
     cross,
     dot,
     length,
-    scale,
     subtract,
 )
 from terrain_physics._kernels.tolerances import (
@@ -77,9 +76,6 @@ _FARTHEST_PUSH = 2.0
 # Farthest that a body is lifted out of what it overlaps, as a multiple of the overlap: the way up
 # along a slope of more than 89 degrees.
 _FARTHEST_RISE = 100.0
-
-# Halvings of a step that find the side of a map in it, far closer than the contact margin.
-_HALVINGS = 32
 
 # Most lifts in a row. Each clears all that the body overlaps where it starts.
 _MOST_RISES = 64
@@ -235,13 +231,16 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
 
 @kernel(no_refcount=True)
 def _ceiling(scene: Scene, offset: Vec3) -> float:
-    """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
+    """Return how far the lowest ceiling is over the center; infinity if none is.
+
+    That is a triangle of a mesh, or the underside of a map.
+    """
     candidates, lowest = scene.candidates, np.inf
     lower, upper = column_of(offset, (0.0, 0.0, 0.0), offset[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size:
         spend(scene.work, 1.0)
-        if candidates[k, THICKNESS] == 0.0:
+        if candidates[k, THICKNESS] <= 0.0:
             above = height_over(candidates, k, offset[0], offset[2]) - offset[1]
             if 0.0 < above < lowest:
                 lowest = above
@@ -262,69 +261,19 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
-        if buried or overlap_alone(candidates, k, offset, scene.body, scene.work) > 0.0:
+        depth = np.inf if buried else overlap_alone(candidates, k, offset, scene.body, scene.work)
+        if depth > 0.0:
             up = rise_onto(candidates, k, offset, scene.body, scene.work)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
+            elif candidates[k, THICKNESS] == SOLID_MESH and not buried and depth > STUCK_DEPTH:
+                return 0.0
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
-@kernel(no_refcount=True)
-def _at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3]:
-    """Return (whether a move came into a map by no surface, the place just before it did)."""
-    before, after = start, end
-    for _ in range(_HALVINGS):
-        middle = scale(add(before, after), 0.5)
-        if is_buried(scene, middle):
-            after = middle
-        else:
-            before = middle
-    surface, _, looked_at = surface_at(
-        scene.candidates, scene.size, after[0], after[2], np.inf, True
-    )
-    spend(scene.work, looked_at)
-    return bool(surface - after[1] > CONTACT_MARGIN), before
-
-
 @kernel(inline=True)
-def _short_of(start: float, side: float, end: float) -> float:
-    """Return where a move from ``start`` to ``end`` ends short of a side, in one coordinate."""
-    if start < end:
-        return max(start, side - CONTACT_MARGIN)
-    return min(start, side + CONTACT_MARGIN) if start > end else end
-
-
-@kernel(noinline=True, no_refcount=True)
-def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
-    """Return (whether a move led into a map from beside or below, where it ends, normal).
-
-    A map has sides at holes and at open borders, also where it borders on a lower map. They are
-    walls along X or Z, and its underside is a ceiling. Elsewhere a body enters the ground through
-    its surface, and pushing out and lifting lead back there.
-    """
-    if not is_buried(scene, end) or is_buried(scene, start):
-        return False, end, (0.0, 0.0, 0.0)
-    from_beside, side = _at_side(scene, start, end)
-    if not from_beside:
-        return False, end, (0.0, 0.0, 0.0)
-    x, z = _short_of(start[0], side[0], end[0]), _short_of(start[2], side[2], end[2])
-    stopped = (x, end[1], end[2])
-    if is_buried(scene, stopped):
-        stopped = (end[0], end[1], z)
-    if is_buried(scene, stopped):
-        stopped = (x, end[1], z)
-    if is_buried(scene, stopped):
-        stopped = start
-    back = subtract(stopped, end)
-    size = length(back)
-    if size == 0.0:
-        return True, stopped, (0.0, -1.0, 0.0)
-    return True, stopped, (back[0] / size, back[1] / size, back[2] / size)
-
-
-@kernel(inline=True)
-def _crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
+def crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
     """Tell whether a segment goes through a triangle."""
     a, b, c = corners
     before, after = dot(normal, subtract(start, a)), dot(normal, subtract(end, a))
@@ -350,7 +299,7 @@ def _leads_through(scene: Scene, start: Vec3, end: Vec3) -> bool:
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
         corners = (three(candidates, k, A), three(candidates, k, B), three(candidates, k, C))
-        if _crosses(start, end, corners, three(candidates, k, NORMAL)):
+        if crosses(start, end, corners, three(candidates, k, NORMAL)):
             return True
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return False
@@ -376,7 +325,7 @@ def _of_maps(scene: Scene, count: int) -> tuple[int, float]:
     """Drop contacts with meshes from the list; return (how many are left, the greatest depth)."""
     contacts, kept, deepest = scene.contacts, 0, 0.0
     for i in range(count):
-        if scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS] > 0.0:
+        if scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS] != 0.0:
             contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
             contacts[kept, DEPTH] = contacts[i, DEPTH]
             put_three(contacts, kept, PUSH, three(contacts, i, PUSH))

@@ -26,12 +26,12 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-# Column of a plane behind its normal: its candidate, or one of the two values below.
+# Column of a plane behind its normal: its candidate, or the value below.
 PLANE_CANDIDATE = 3
 
 PLANE_SIZE = 4
 
-NO_CANDIDATE, SIDE_OF_MAP = -1, -2
+NO_CANDIDATE = -1
 
 # Columns of a contact.
 CANDIDATE, DEPTH, PUSH = 0, 1, 2

@@ -23,11 +23,9 @@ from terrain_physics._kernels.character.contacts.grounding import (
 from terrain_physics._kernels.character.contacts.resolve import (
     Resolved,
     is_pressed,
-    note_plane,
     resolve,
-    stop_at_side,
 )
-from terrain_physics._kernels.character.contacts.scene import PUSH, SIDE_OF_MAP, Scene, look
+from terrain_physics._kernels.character.contacts.scene import PUSH, Scene, look
 from terrain_physics._kernels.character.reports.hits import (
     HitLog,
     candidate_of,
@@ -56,8 +54,6 @@ class Aim(NamedTuple):
     last: Vec3  # as it ends, in m/s
     offset: Vec3  # where it ends
     manifold: Manifold  # there, listed in the scene
-    blocked: bool  # whether the side of a map stopped it
-    side: Vec3  # its normal
 
 
 class Flight(NamedTuple):
@@ -66,8 +62,6 @@ class Flight(NamedTuple):
     origin: Vec3  # the origin of the scene, in meters in the world
     velocity: Vec3  # at the end of the move, in m/s
     out: Resolved  # of the ground, at the end of the move
-    blocked: bool  # whether the side of a map stopped the move
-    side: Vec3  # its normal
     strayed: bool  # whether pushes led beyond the ground looked at first
     stuck: bool  # if so: whether it went back to its start
 
@@ -123,8 +117,8 @@ def take_aim(movement: MovementRules, motion: Motion, pace: Pace, scene: Scene) 
     if not movement.by_sum:
         velocity = _not_into_steep(scene, start, velocity, movement.walkable)
     displacement, last = through_air(velocity, movement.gravity, pace.seconds)
-    blocked, aimed, side = stop_at_side(scene, start, add(start, displacement))
-    return Aim(velocity, last, aimed, list_contacts(scene, aimed), blocked, side)
+    aimed = add(start, displacement)
+    return Aim(velocity, last, aimed, list_contacts(scene, aimed))
 
 
 @kernel(inline=True)
@@ -142,7 +136,7 @@ def fly(movement: MovementRules, motion: Motion, scene: Scene, aim: Aim) -> Flig
     out = resolve(
         scene, aim.offset, aim.manifold, movement.max_rounds, _near(movement), movement.guarded
     )
-    return Flight(motion.origin, aim.last, out, aim.blocked, aim.side, False, False)
+    return Flight(motion.origin, aim.last, out, False, False)
 
 
 @kernel(inline=True)
@@ -300,13 +294,8 @@ def _comes_down(
 
 @kernel(inline=True, no_refcount=True)
 def _end_of_flight(scene: Scene, start: Vec3, flight: Flight) -> tuple[bool, Resolved]:
-    """Return (whether a body is stuck, the result of its flight from ``start``).
-
-    The side of a map that stopped it is one of the planes.
-    """
+    """Return (whether a body is stuck, the result of its flight from ``start``)."""
     out = flight.out
-    if flight.blocked:
-        out = replaced(out, planes=note_plane(scene, out.planes, flight.side, SIDE_OF_MAP))
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         return _back_if_stuck(scene, start, out)
     return flight.stuck, out

@@ -199,7 +199,7 @@ def stop_at_impact(
         where its parabola has led it: set on the ground, straight up or down, and walking, or
         stopped by the ceiling for this step. Without an impact the scene is as before.
     """
-    if not movement.walks or aim.manifold.contacts == 0 or aim.blocked:
+    if not movement.walks or aim.manifold.contacts == 0:
         return False, motion, pace
     if pace.cuts == MOST_CUTS:
         return False, motion, pace

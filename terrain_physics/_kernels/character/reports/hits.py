@@ -13,7 +13,6 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact, corners_from, foremost
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
-from terrain_physics._kernels.character.contacts.internal_edges import is_off_rim
 from terrain_physics._kernels.character.contacts.resolve import Resolved
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
@@ -21,7 +20,6 @@ from terrain_physics._kernels.character.contacts.scene import (
     NO_CANDIDATE,
     PLANE_CANDIDATE,
     PUSH,
-    SIDE_OF_MAP,
     Scene,
     gathered,
 )
@@ -30,6 +28,7 @@ from terrain_physics._kernels.character.state.motion import Motion, MovementRule
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
+    BESIDE,
     NORMAL,
     PART,
     THICKNESS,
@@ -168,17 +167,6 @@ def _span(
     return lowest, highest
 
 
-@kernel
-def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
-    """Tell whether a body lies against the edge of a candidate where the ground of a map ends."""
-    candidates = scene.candidates
-    return bool(
-        candidates[k, THICKNESS] > 0.0
-        and dot(three(candidates, k, NORMAL), normal) < SAME_NORMAL_COSINE
-        and is_off_rim(candidates, scene.size, k, normal, scene.work)
-    )
-
-
 @kernel(noinline=True, no_refcount=True)
 def _put_reason(
     log: HitLog,
@@ -195,11 +183,11 @@ def _put_reason(
     if k == NO_CANDIDATE:
         rows[row + REASON] = WALL
         return
-    if k == SIDE_OF_MAP or _is_rim(scene, k, normal):
-        rows[row + REASON] = EDGE
-        return
     if normal[1] < _FACES_DOWN:
         rows[row + REASON] = CEILING
+        return
+    if scene.candidates[k, THICKNESS] == BESIDE:
+        rows[row + REASON] = EDGE
         return
     lowest, riser = _span(movement, scene, place, k, normal)
     if lowest > place.offset[1]:
@@ -215,21 +203,11 @@ def _put_reason(
 
 
 @kernel
-def _over_side(scene: Scene, place: _HitPlace, normal: Vec3) -> int:
-    """Return the candidate at the top of a map's side that stopped a body."""
-    beyond = add_scaled(place.offset, normal, -scene.body.least)
-    _, which, _ = surface_at(scene.candidates, scene.size, beyond[0], beyond[2], np.inf, True)
-    return which
-
-
-@kernel
 def _put_place(
     log: HitLog, row: int, scene: Scene, place: _HitPlace, met: _Met, point: Vec3
 ) -> None:
     """Write the triangle that a body hit, the point, and the normal."""
     k = met.candidate
-    if k == SIDE_OF_MAP:
-        k = _over_side(scene, place, met.normal)
     log.rows[row + HIT_PART] = scene.candidates[k, PART] if k >= 0 else -1.0
     log.rows[row + HIT_TRIANGLE] = scene.candidates[k, TRIANGLE] if k >= 0 else -1.0
     put_three_at(log.rows, row + HIT_POINT, add(place.origin, point))
@@ -368,12 +346,11 @@ def note_walk(
         approach = (0.0, 0.0, 0.0)
         if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_IMPACT:
             approach = _approach_velocity(scene, motion.offset, velocity, own, True)
-        k, normal = int(scene.planes[i, PLANE_CANDIDATE]), wall
+        k = int(scene.planes[i, PLANE_CANDIDATE])
         if k == NO_CANDIDATE:
             count = _note_corner(log, count, movement, scene, place, velocity, approach)
             continue
-        if k != SIDE_OF_MAP:
-            normal = _face_normal(scene, walked.contacts, k, wall)
+        normal = _face_normal(scene, walked.contacts, k, wall)
         met = _Met(k, normal, -dot(normal, approach), taken)
         count = _note(log, count, movement, scene, place, met)
     return count

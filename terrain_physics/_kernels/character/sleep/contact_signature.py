@@ -23,6 +23,7 @@ from terrain_physics._kernels.character.state.layout import (
 )
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.solids import is_in_solid
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, dot
 from terrain_physics._kernels.types import Floats, UInt64s
@@ -32,6 +33,9 @@ _ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
 
 # Added to the signature where the center of the body is below the surface of a map.
 _BURIED = 0.7071
+
+# Added where it is inside of a solid mesh.
+_ENCLOSED = 0.5772
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -50,8 +54,8 @@ def contact_signature(
 ) -> float:
     """Return the contact signature of a body, and write the part and triangle it stands on.
 
-    The signature also tells whether the body's center is in the ground. It is 0 if it was too much
-    work to find.
+    The signature also tells whether the body's center is in a map or a solid mesh. It is 0 if it
+    was too much work to find.
     """
     center = center_at(state, rules)
     scene = scene_around(rules, center, 0.0, random_state, ground, memory)
@@ -62,4 +66,7 @@ def contact_signature(
     point = three_at(state, GROUND_POINT)
     report_ground(state, scene, center, count, normal, kind)
     put_three_at(state, GROUND_POINT, point)
-    return _signature_of(scene, count) + (_BURIED if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
+    signature = _signature_of(scene, count)
+    if is_in_solid(ground, center):
+        signature += _ENCLOSED
+    return signature + (_BURIED if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)

@@ -115,7 +115,9 @@ def step_among_others(
         )
     scene, ahead, rest = take_step(rules, start, pace, scene, ground, log)
     initial_velocity, is_on_character = encounter.initial_velocity, False
-    if is_among_others(crowd) and _must_repeat(others, start, ahead):
+    # A landing at the very end of an update leaves a step without time, which leads nowhere.
+    has_time = pace.seconds > 0.0
+    if has_time and is_among_others(crowd) and _must_repeat(others, start, ahead):
         scene, ahead, rest, initial_velocity = _repeat_step(
             others, initial_velocity, _Step(rules, start, pace), scene, ground, log, ahead, rest
         )

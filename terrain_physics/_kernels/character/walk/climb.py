@@ -4,7 +4,6 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import keep, replaced
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import extent_along
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import (
@@ -31,7 +30,7 @@ from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
-from terrain_physics._kernels.surface.shapes import BOX
+from terrain_physics._kernels.surface.shapes import BOX, extent_along
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
 
 # Number of points, from a body's middle to twice its extent, probed for ground beyond a riser.

@@ -6,8 +6,7 @@ from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
-from terrain_physics._kernels.character.contacts.resolve import note_plane, stop_at_side
-from terrain_physics._kernels.character.contacts.scene import SIDE_OF_MAP, Scene
+from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.hits import HitLog, note_walk
 from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.free_motion import along_ground
@@ -54,27 +53,6 @@ def _displacement(movement: MovementRules, motion: Motion, seconds: float) -> tu
 def _limits(movement: MovementRules, pace: Pace) -> WalkLimits:
     """Return the limits of a step along the ground."""
     return WalkLimits(pace.farthest, movement.snap, movement.walkable, movement.max_rounds)
-
-
-@kernel(noinline=True, no_refcount=True)
-def _short_of_side(scene: Scene, start: Vec3, walked: Walked, limits: WalkLimits) -> Walked:
-    """Return a walk that ended in a map, without the part of its displacement into a side of it.
-
-    The side is one of the planes then.
-    """
-    side, is_blocked = (0.0, 0.0, 0.0), False
-    for attempt in range(2):
-        leads_in, stopped, normal = stop_at_side(scene, start, walked.offset)
-        if not leads_in:
-            break
-        # If walls push it into the side again, it stays where it is.
-        share = 1.0 if attempt == 0 else 0.0
-        part = (share * (stopped[0] - start[0]), 0.0, share * (stopped[2] - start[2]))
-        walked = walk(scene, start, part, limits)
-        (_, side), is_blocked = flat(normal), True
-    if not is_blocked:
-        return walked
-    return replaced(walked, planes=note_plane(scene, walked.planes, side, SIDE_OF_MAP))
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -205,9 +183,6 @@ def walk_step(
     limits = _limits(movement, pace)
     walked = walk(scene, motion.offset, displacement, limits)
     below = is_buried(scene, walked.offset)
-    if below:
-        walked = _short_of_side(scene, motion.offset, walked, limits)
-        below = is_buried(scene, walked.offset)
     motion = replaced(motion, tally=replaced(motion.tally, below=below))
     climbs, offset, foot = _try_to_climb(
         movement, motion, pace, displacement, walked, scene, ground

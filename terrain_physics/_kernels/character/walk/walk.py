@@ -140,7 +140,7 @@ def support(
             upright = normal[1]
             if depth < -CONTACT_MARGIN:  # an adjacent triangle covers it: its face counts too
                 face = float(candidates[k, NORMAL + 1])
-                upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
+                upright = min(upright, face if candidates[k, THICKNESS] != 0.0 else abs(face))
             elif upright > 0.0 and up > held:
                 held = up
                 falls = _falls_away(normal, three(candidates, k, NORMAL), direction)

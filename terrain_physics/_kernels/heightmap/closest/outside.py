@@ -9,7 +9,7 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_segment
 from terrain_physics._kernels.heightmap.clipping import Terrain
-from terrain_physics._kernels.heightmap.closest_cell import (
+from terrain_physics._kernels.heightmap.closest.cell import (
     OUTSIDE,
     CellAxis,
     Nearest,

@@ -20,7 +20,7 @@ from terrain_physics._kernels.heightmap.blocks import (
     level_start,
 )
 from terrain_physics._kernels.heightmap.clipping import AHEAD, Terrain, fetch_ahead, survey
-from terrain_physics._kernels.heightmap.closest_cell import (
+from terrain_physics._kernels.heightmap.closest.cell import (
     NOWHERE,
     ON_MAP,
     CellAxis,
@@ -33,7 +33,7 @@ from terrain_physics._kernels.heightmap.closest_cell import (
     gap,
     line,
 )
-from terrain_physics._kernels.heightmap.closest_outside import is_out, search_outside
+from terrain_physics._kernels.heightmap.closest.outside import is_out, search_outside
 from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add

@@ -1,0 +1,96 @@
+"""Which shapes and boxes come near the sides of a map, and near its underside.
+
+Most do not. To tell so takes a few nanoseconds each, a question to the sides hundreds.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
+from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
+from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.surface.shapes import bounds_at
+from terrain_physics._kernels.types import Bytes, Float32s, Floats
+
+# What a box comes near, as bits.
+NEAR_SIDES, NEAR_UNDERSIDE = 1, 2
+
+# How far outward the blocks around a box reach, in blocks: farther than all rounding.
+_OUTWARD = 0.01
+
+# A box over more blocks than this may be near both.
+_MOST_BLOCKS = 16
+
+
+@kernel(inline=True)
+def _block_of(place: float, start: float, per_meter: float, count: int, outward: float) -> int:
+    """Return the block of a place along an axis, or the one beside it; outside, the nearest one."""
+    return int(min(max((place - start) * per_meter + outward, 0.0), count - 1.0))
+
+
+@kernel(inline=True, no_refcount=True)
+def _near(
+    grid: Grid, blocks: Float32s, marks: Bytes, clear: Floats, lower: Vec3, upper: Vec3
+) -> int:
+    """Return what a box comes near; see `box_near`."""
+    is_clear = (
+        lower[0] > clear[0] and lower[2] > clear[1]
+        and upper[0] < clear[2] and upper[2] < clear[3]
+    )  # fmt: skip
+    if is_clear and grid.y0 == -np.inf:
+        return 0
+    rows, columns = blocks_across(grid.rows, 0), blocks_across(grid.columns, 0)
+    per_x, per_z = 1.0 / (BLOCK * grid.cell_x), 1.0 / (BLOCK * grid.cell_z)
+    row_0 = _block_of(lower[2], grid.z0, per_z, rows, -_OUTWARD)
+    row_1 = _block_of(upper[2], grid.z0, per_z, rows, _OUTWARD)
+    column_0 = _block_of(lower[0], grid.x0, per_x, columns, -_OUTWARD)
+    column_1 = _block_of(upper[0], grid.x0, per_x, columns, _OUTWARD)
+    if (row_1 - row_0 + 1) * (column_1 - column_0 + 1) > _MOST_BLOCKS:
+        return NEAR_SIDES | NEAR_UNDERSIDE
+    found = 0
+    for row in range(row_0, row_1 + 1):
+        for column in range(column_0, column_1 + 1):
+            place = row * columns + column
+            if not is_clear and marks[place] != 0:
+                found |= NEAR_SIDES
+            low, high = block_span(grid, blocks, place)
+            if low <= upper[1] and high >= lower[1]:
+                found |= NEAR_UNDERSIDE
+    return found
+
+
+@kernel(holds_gil=True)
+def box_near(
+    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
+    lower: Vec3, upper: Vec3,
+) -> int:  # fmt: skip
+    """Return what a box may come near: bits of NEAR_SIDES and NEAR_UNDERSIDE.
+
+    The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its
+    lowest blocks have cells with sides. None is within ``clear``: least x and z, greatest ones.
+    """
+    return _near(unpack_grid(heights, cells, frame), blocks, marks, clear, lower, upper)
+
+
+@kernel
+def put_boxes_near(
+    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
+    lower: Floats, upper: Floats, out: Bytes,
+) -> None:  # fmt: skip
+    """Write what each of n boxes (n, 3), (n, 3) may come near, as `box_near` does."""
+    grid = unpack_grid(heights, cells, frame)
+    for index in range(len(lower)):
+        out[index] = _near(grid, blocks, marks, clear, row3(lower, index), row3(upper, index))
+
+
+@kernel
+def put_shapes_near(
+    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
+    kind: int, shapes: Floats, out: Bytes,
+) -> None:  # fmt: skip
+    """Write what each of n shapes, flat rows, may come near, as `box_near` does."""
+    grid = unpack_grid(heights, cells, frame)
+    for index in range(len(out)):
+        lower, upper = bounds_at(kind, shapes, index)
+        out[index] = _near(grid, blocks, marks, clear, lower, upper)

@@ -1,0 +1,1 @@
+"""A height map as solid ground: its surface, its sides and its underside."""

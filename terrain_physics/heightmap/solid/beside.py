@@ -1,0 +1,348 @@
+"""What a height map has beside its surface, its sides and its underside: each answers questions."""
+
+from abc import ABC, abstractmethod
+from math import inf, isnan, nan
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics._kernels.heightmap.solid.reach import NEAR_SIDES, NEAR_UNDERSIDE
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL, UNDERSIDE
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
+from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
+from terrain_physics._support.checks import Floats3
+from terrain_physics.heightmap.framed import Materials
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid.sides import SideMesh
+from terrain_physics.heightmap.solid.still import StillMap
+from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    ClosestPoints,
+    Contacts,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+)
+from terrain_physics.surface.shapes import centers_of
+
+# In a row of numbers of each kind of shape: what changes its sign where up becomes down. The
+# rotation of a box stays a right-handed one: its third axis becomes its opposite, too.
+_UPS = {SPHERE: [1], CAPSULE: [1, 4], BOX: [1, 8, 9, 10, 14]}
+
+# A ray that comes out of the ground looks for more so far beyond, in meters, and so often.
+_ONWARD, _MOST_WAYS_OUT = 1e-6, 64
+
+_UPSIDE_DOWN = np.array([1.0, -1.0, 1.0])
+_UPSIDE_DOWN.setflags(write=False)
+
+
+_Hit = TypeVar("_Hit", RayHit, SweepHit)
+_Hits = TypeVar("_Hits", RayHits, SweepHits)
+
+
+class Beside(ABC):
+    """The sides or the underside of a map: ids and materials are those of the map."""
+
+    __slots__ = ()
+
+    bit: ClassVar[int]
+    """What `Reach` tells who comes near it."""
+
+    @abstractmethod
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        """Return the first hit of a ray of a unit direction."""
+
+    @abstractmethod
+    def rays(
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
+    ) -> RayHits:
+        """Return the first hits of rays of unit directions; an array of one row serves for all."""
+
+    @abstractmethod
+    def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
+        """Return all contacts of rows."""
+
+    @abstractmethod
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        """Return the first touch of one row (w,) that moves by (1, 3)."""
+
+    @abstractmethod
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        """Return the first touches of moving rows; an array of one row serves for all."""
+
+    @abstractmethod
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
+        """Return the closest point up to a distance; at distance infinity if a point sees none."""
+
+    @abstractmethod
+    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
+        """Return the closest points of points (n, 3) up to distances (n,)."""
+
+
+class Walls(Beside):
+    """The sides of a map."""
+
+    __slots__ = ("_materials", "_mesh", "_skin")
+
+    bit = NEAR_SIDES
+
+    def __init__(self, mesh: SideMesh, materials: Materials | None) -> None:
+        self._mesh, self._materials = mesh, materials
+        self._skin: MeshQueries | None = None  # made when it is first needed
+
+    def _ids(self, faces: Int64s) -> Int64s:
+        return np.where(faces >= 0, self._mesh.ids[faces], -1)
+
+    def _made_of(self, faces: Int64s) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        found = np.zeros(len(faces), np.uint8)
+        if self._materials is not None:
+            hit = faces >= 0
+            found[hit] = self._materials.take(self._mesh.cells[faces[hit]])
+        return found
+
+    def _named(self, face: int) -> tuple[int, int]:
+        """Return the id and the material of a face."""
+        faces = np.array([face])
+        return int(self._ids(faces)[0]), int(self._made_of(faces)[0])
+
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        hit = self._mesh.queries.ray(origin, direction, longest)
+        if hit is None:
+            return None
+        triangle, material = self._named(hit.triangle)
+        return hit._replace(triangle=triangle, material=material)
+
+    def rays(
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
+    ) -> RayHits:
+        hits = self._mesh.queries.rays(origins, directions, longest, count, threads)
+        faces = hits.triangle
+        return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
+
+    def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
+        found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
+        if not len(found):
+            return found
+        faces = found.triangle
+        named = found.with_triangles(self._ids(faces), self._made_of(faces))
+        # The triangles of a side are one side: its deepest contact counts.
+        order = np.lexsort([-named.depth, named.triangle, named.query])
+        query, triangle = named.query[order], named.triangle[order]
+        is_first = np.ones(len(order), dtype=np.bool_)
+        is_first[1:] = (query[1:] != query[:-1]) | (triangle[1:] != triangle[:-1])
+        return taken(named, order[is_first])
+
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        hit = self._mesh.queries.sweep(kind, row, motion)
+        if hit is None:
+            return None
+        triangle, material = self._named(hit.triangle)
+        return hit._replace(triangle=triangle, material=material)
+
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        hits = self._mesh.queries.sweeps(kind, rows, motions, count, threads)
+        faces = hits.triangle
+        return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
+
+    def distances(self, points: Floats, threads: int | None) -> Floats:
+        """Return the distances of points (n, 3), from inside of the ground as from outside."""
+        if self._skin is None:
+            arrays = self._mesh.storage.arrays
+            self._skin = MeshQueries(MeshStorage(arrays.vertices, arrays.faces))
+        found: Floats = self._skin.closest_points(points, threads).distance
+        return found
+
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
+        found = self._mesh.queries.closest_within(point, within)
+        if found.triangle < 0:
+            return found
+        triangle, material = self._named(found.triangle)
+        return found._replace(triangle=triangle, material=material)
+
+    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
+        found = self._mesh.queries.all_closest_within(points, within, threads)
+        faces = found.triangle
+        return found._replace(triangle=self._ids(faces), material=self._made_of(faces))
+
+
+class Underside(Beside):
+    """The underside of a map of finite thickness: the surface of the map upside down.
+
+    It is seen from below: shapes and points with a center above it see nothing of it.
+    """
+
+    __slots__ = ("_first", "_queries")
+
+    bit = NEAR_UNDERSIDE
+
+    def __init__(self, still: StillMap) -> None:
+        self._queries = MapQueries(still.upside_down())
+        rows, columns = still.cell_count
+        self._first = 2 * rows * columns + UNDERSIDE
+
+    def _id(self, triangle: int) -> int:
+        return (
+            self._first + SIDES_OF_CELL * (triangle >> 1) + (triangle & 1) if triangle >= 0 else -1
+        )
+
+    def _ids(self, triangles: Int64s) -> Int64s:
+        own = self._first + SIDES_OF_CELL * (triangles >> 1) + (triangles & 1)
+        return np.where(triangles >= 0, own, -1)
+
+    def _is_below(self, places: Floats) -> Bools:
+        """Tell which places (n, 3), upside down, are outside: not above the underside."""
+        xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
+        return np.asarray(~(self._queries.heights(xs, zs, None) > places[:, 1]))
+
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        way = _turned(direction)
+        hit = self._queries.ray(_turned(origin), way, longest)
+        if (
+            hit is not None and glm.dot(hit.normal, glm.vec3(way)) > 0.0
+        ):  # it comes out of the ground
+            one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
+            hits = self.rays(one[0], one[1], one[2], 1, 1)
+            point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])
+            distance, material = float(hits.distance[0]), int(hits.material[0])
+            found = RayHit(distance, point, normal, int(hits.triangle[0]), material)
+            return None if isnan(distance) else found
+        return None if hit is None else self._turned_hit(hit)
+
+    def _turned_hit(self, hit: _Hit) -> _Hit:
+        """Return a hit upside down."""
+        return hit._replace(
+            point=_turned_back(hit.point), normal=_turned_back(hit.normal),
+            triangle=self._id(hit.triangle),
+        )  # fmt: skip
+
+    def _turned_hits(self, hits: _Hits) -> _Hits:
+        """Return hits upside down."""
+        return hits._replace(
+            point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
+            triangle=self._ids(hits.triangle),
+        )  # fmt: skip
+
+    def rays(
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
+    ) -> RayHits:
+        turned = read_only(origins * _UPSIDE_DOWN, directions * _UPSIDE_DOWN)
+        hits = self._queries.rays(turned[0], turned[1], longest, count, threads)
+        starts, ways = (np.broadcast_to(own, (count, 3)) for own in turned)
+        self._pass_out(hits, starts, ways, longest)
+        return self._turned_hits(hits)
+
+    def _pass_out(
+        self, hits: RayHits, origins: Floats, directions: Floats, longest: Floats
+    ) -> None:
+        """Let rays go on that come out of the ground: they do not see the underside from inside."""
+        for _ in range(_MOST_WAYS_OUT):
+            out = np.flatnonzero((directions * hits.normal).sum(axis=1) > 0.0)
+            if not len(out):
+                return
+            start = hits.distance[out] + _ONWARD
+            rest = read_only(
+                origins[out] + start[:, np.newaxis] * directions[out],
+                directions[out],
+                np.broadcast_to(longest, len(origins))[out] - start,
+            )
+            again = self._queries.rays(rest[0], rest[1], rest[2], len(out), None)
+            again.distance[:] += start
+            put_hits(hits, out, again, np.arange(len(out)))
+        hits.distance[out] = np.nan
+
+    def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
+        turned = _turned_rows(kind, rows)
+        found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())
+        centers = centers_of(kind, turned)
+        seen = self._is_below(centers)[found.query] & ~from_behind(found, centers)
+        found = taken(found, np.flatnonzero(seen))
+        ints = np.stack([found.query, self._ids(found.triangle)])
+        floats = np.stack([found.penetration, found.normal, found.point])
+        return Contacts(ints, _all_turned_back(floats), found.material)
+
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        turned = _turned_rows(kind, row[np.newaxis])
+        if not self._is_below(centers_of(kind, turned))[0]:
+            return None
+        (moved,) = read_only(motion * _UPSIDE_DOWN)
+        hit = self._queries.sweep(kind, turned[0], moved)
+        return None if hit is None else self._turned_hit(hit)
+
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        turned = _turned_rows(kind, rows)
+        (moved,) = read_only(motions * _UPSIDE_DOWN)
+        hits = self._queries.sweeps(kind, turned, moved, count, threads)
+        inside = ~self._is_below(centers_of(kind, turned))
+        hits.distance[np.broadcast_to(inside, count)] = np.nan
+        return self._turned_hits(hits)
+
+    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:  # noqa: ARG002
+        turned = _turned(point)
+        if self._queries.height(turned[0], turned[2]) > turned[1]:
+            return ClosestPoint(glm.vec3(nan), inf, -1, 0)
+        found = self._queries.closest_point(turned)
+        return found._replace(point=_turned_back(found.point), triangle=self._id(found.triangle))
+
+    def closest_points(
+        self,
+        points: Floats,
+        within: Floats,  # noqa: ARG002
+        threads: int | None,
+    ) -> ClosestPoints:
+        (turned,) = read_only(points * _UPSIDE_DOWN)
+        found = self._queries.closest_points(turned, threads)
+        found.distance[~self._is_below(turned)] = inf
+        ids = self._ids(found.triangle)
+        return found._replace(point=_all_turned_back(found.point), triangle=ids)
+
+
+def put_hits(hits: Any, rows: Int64s, others: Any, from_rows: Int64s) -> None:
+    """Write some rows of hits over rows of other hits."""
+    for values, new in zip(hits, others, strict=True):
+        values[rows] = new[from_rows]
+
+
+def from_behind(contacts: Contacts, centers: Floats) -> Bools:
+    """Tell which contacts lead shapes with centers (n, 3) through the triangle to its front."""
+    away = centers[contacts.query] - contacts.point
+    return np.asarray((away * contacts.normal).sum(axis=1) < 0.0)
+
+
+def taken(contacts: Contacts, rows: Int64s) -> Contacts:
+    """Return some of the contacts."""
+    ints = np.stack([contacts.query[rows], contacts.triangle[rows]])
+    floats = np.stack([contacts.penetration[rows], contacts.normal[rows], contacts.point[rows]])
+    return Contacts(ints, floats, contacts.material[rows])
+
+
+def _turned(place: Floats3) -> Floats3:
+    x, y, z = place
+    return x, -y, z
+
+
+def _turned_rows(kind: int, rows: Floats) -> Floats:
+    """Return shapes upside down."""
+    turned = rows.copy()
+    turned[:, _UPS[kind]] *= -1.0
+    turned.setflags(write=False)
+    return turned
+
+
+def _turned_back(vector: glm.vec3) -> glm.vec3:
+    return glm.vec3(vector.x, 0.0 - vector.y, vector.z)
+
+
+def _all_turned_back(vectors: Floats) -> Floats:
+    """Return vectors upside down, and never -0."""
+    return np.asarray(vectors * _UPSIDE_DOWN + 0.0)

@@ -1,0 +1,309 @@
+"""The questions to a height map as solid ground: its surface, its sides and its underside."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE
+from terrain_physics._kernels.types import Floats, Int64s, read_only
+from terrain_physics._support.checks import Floats3
+from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls, put_hits
+from terrain_physics.heightmap.solid.contacts import SolidContacts
+from terrain_physics.heightmap.solid.reach import Reach
+from terrain_physics.heightmap.solid.sides import Sides
+from terrain_physics.heightmap.solid.still import StillMap
+from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    ClosestPoints,
+    Contacts,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+)
+from terrain_physics.surface.shapes import Shape, centers_of, row_of
+
+_Hit = TypeVar("_Hit", RayHit, SweepHit)
+_Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
+
+
+class SolidMapQueries(MapQueries):
+    """The answers of a height map that is solid.
+
+    The surface is asked first. If there are sides or an underside, these are asked too, and what is
+    nearer, or deeper, is the answer; of equals, the surface.
+    """
+
+    __slots__ = ("_arrays", "_bare_at", "_beside", "_reach", "_shown", "_surface", "sides")
+
+    storage: LiveMap
+
+    def __init__(self, storage: LiveMap) -> None:
+        super().__init__(storage)
+        self.sides = Sides(storage)
+        self._surface = MapQueries(storage)
+        self._shown: tuple[Any, ...] = None, None, None
+        self._beside: tuple[Beside, ...] = ()
+        self._bare_at = -1
+        self._reach = Reach(storage.views, None)
+        self._arrays: tuple[Any, ...] = None, None, None
+
+    def _now(self) -> tuple[Beside, ...]:
+        """Return what there is beside the surface. The caller holds the lock of the map."""
+        storage, mesh = self.storage, self.sides.now()
+        if mesh is None and storage.thickness == np.inf:
+            self._bare_at = storage.version
+            return ()
+        shown = storage.views, storage.materials, mesh
+        if any(new is not old for new, old in zip(shown, self._shown, strict=True)):
+            still, beside = StillMap(storage.views, storage.materials), list[Beside]()
+            if mesh is not None:
+                beside.append(Walls(mesh, storage.materials))
+            if storage.thickness < np.inf:
+                beside.append(Underside(still))
+            self._beside, self._shown = tuple(beside), shown
+            self._reach = Reach(storage.views, mesh)
+        return self._beside
+
+    @contextmanager
+    def _asked(self) -> Iterator[tuple[MapQueries, tuple[Beside, ...], Reach]]:
+        """Give the surface, and what is beside it, of one moment."""
+        with ExitStack() as held:
+            surface = self._surface
+            with self.storage.lock:
+                beside = self._now()
+                if beside:
+                    views, materials = held.enter_context(self.storage.reading())
+                    surface = MapQueries(StillMap(views, materials))
+                reach = self._reach
+            yield surface, beside, reach
+
+    @property
+    def _is_bare(self) -> bool:
+        """Whether there is a surface alone, as of the last look at this version."""
+        return self._bare_at == self.storage.version and not self.sides.others
+
+    # Rays
+
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        if self._is_bare:
+            return super().ray(origin, direction, longest)
+        with self.storage.lock:
+            best = super().ray(origin, direction, longest)
+            for own in self._now():
+                nearest = longest if best is None else best.distance
+                if self._reach.of_box(*_moved(origin, origin, direction, nearest)) & own.bit:
+                    best = _nearer(best, own.ray(origin, direction, nearest))
+        return best
+
+    def rays(
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
+    ) -> RayHits:
+        with self._asked() as (surface, beside, reach):
+            hits = surface.rays(origins, directions, longest, count, threads)
+            if beside:
+                origins, directions = (
+                    np.broadcast_to(a, (count, 3)) for a in (origins, directions)
+                )
+            for own in beside:
+                nearest = np.fmin(hits.distance, longest)
+                # A direction may be 0 along an axis, and the distance infinite.
+                ways, moves = np.zeros((count, 3)), directions != 0.0
+                np.multiply(directions, nearest[:, np.newaxis], out=ways, where=moves)
+                near = _near(reach, own, origins, origins + ways, 0.0)
+                some = read_only(origins[near], directions[near], nearest[near])
+                _put_nearer(hits, own.rays(some[0], some[1], some[2], len(near), threads), near)
+        return hits
+
+    # Shapes
+
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
+        if self._is_bare:
+            return super().contacts_of_one(shape, keep, most)
+        kind, row = row_of("shapes", shape)
+        box = _box_of(kind, row)
+        with self.storage.lock:
+            is_near = bool(self._now()) and self._reach.of_box(*box) != 0
+        if not is_near:
+            return super().contacts_of_one(shape, keep, most)
+        (rows,) = read_only(np.array([row]))
+        with self._asked() as (surface, beside, reach):
+            found = surface.contacts_of_one(shape, keep, most)
+            if not beside:  # as of now
+                return found
+            near = reach.of_shapes(kind, rows)
+            shapes = SolidContacts(surface, beside, kind, rows, near, None)
+            return shapes.joined(found, keep, most, ContactRoom())
+
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
+    ) -> Contacts:
+        with self._asked() as (surface, beside, reach):
+            found = surface.contacts(kind, rows, keep, threads, most, room)
+            if not beside:
+                return found
+            near = reach.of_shapes(kind, rows)
+            if not near.any():
+                return found
+            shapes = SolidContacts(surface, beside, kind, rows, near, threads)
+            return shapes.joined(found, keep, most, room)
+
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
+        with self._asked() as (surface, beside, reach):
+            counts = surface.contact_counts(kind, rows, threads)
+            if beside:
+                near = reach.of_shapes(kind, rows)
+                SolidContacts(surface, beside, kind, rows, near, threads).recount(counts)
+        return counts
+
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        if self._is_bare:
+            return super().sweep(kind, row, motion)
+        lower, upper = _box_of(kind, row.tolist())
+        with self.storage.lock:
+            best = super().sweep(kind, row, motion)
+            part = 1.0 if best is None else best.fraction
+            way = motion[0].tolist()
+            for own in self._now():
+                if self._reach.of_box(*_moved(lower, upper, way, part)) & own.bit:
+                    best = _nearer(best, own.sweep(kind, row, motion))
+        return best
+
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        with self._asked() as (surface, beside, reach):
+            hits = surface.sweeps(kind, rows, motions, count, threads)
+            if beside:
+                centers, far = centers_of(kind, rows), _reach_of(kind, rows)
+                ends = centers + motions * np.fmin(hits.fraction, 1.0)[:, np.newaxis]
+                centers = np.broadcast_to(centers, (count, 3))
+                rows = np.broadcast_to(rows, (count, rows.shape[1]))
+                motions = np.broadcast_to(motions, (count, 3))
+            for own in beside:
+                near = _near(reach, own, centers, ends, far)
+                some = read_only(rows[near], motions[near])
+                found = own.sweeps(kind, some[0], some[1], len(near), threads)
+                _put_nearer(hits, found, near)
+        return hits
+
+    # Closest points
+
+    def closest_point(self, point: Floats3) -> ClosestPoint:
+        if self._is_bare:
+            return super().closest_point(point)
+        with self.storage.lock:
+            best = super().closest_point(point)
+            for own in self._now():
+                x, y, z = point
+                far = best.distance
+                box = (x - far, y - far, z - far), (x + far, y + far, z + far)
+                if self._reach.of_box(*box) & own.bit:
+                    found = own.closest_point(point, far)
+                    best = found if found.distance < best.distance else best
+        return best
+
+    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        with self._asked() as (surface, beside, reach):
+            best = surface.closest_points(points, threads)
+            for own in beside:
+                near = _near(reach, own, points, points, best.distance[:, np.newaxis])
+                some = read_only(points[near], best.distance[near])
+                _put_nearer(best, own.closest_points(some[0], some[1], threads), near)
+        return best
+
+    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
+        with self._asked() as (surface, beside, _):
+            distances = surface.signed_distances(points, threads)
+            for own in beside:
+                if isinstance(own, Walls):
+                    is_inside, aside = distances < 0.0, own.distances(points, threads)
+                    distances = np.minimum(abs(distances), aside)
+                    distances[is_inside] *= -1.0
+        return distances
+
+    # For characters
+
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        with self.storage.lock:
+            return self._arrays_now()
+
+    def _arrays_now(self) -> GroundArrays:
+        """Return the arrays. The caller holds the lock of the map."""
+        arrays, mesh = self.storage.ground_arrays, self.sides.now()
+        if mesh is None:
+            return arrays
+        if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
+            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.storage.table.view)
+            self._arrays = arrays, mesh, made
+        found: GroundArrays = self._arrays[2]
+        return found
+
+    @contextmanager
+    def reading(self) -> Iterator[GroundArrays]:
+        with ExitStack() as held:
+            with self.storage.lock:  # no edit in between
+                held.enter_context(self.storage.reading())
+                arrays = self._arrays_now()
+            yield arrays
+
+
+def _nearer(best: _Hit | None, other: _Hit | None) -> _Hit | None:
+    """Return the nearer one of two hits; of equals, the first."""
+    if best is None or (other is not None and other.distance < best.distance):
+        return other
+    return best
+
+
+def _put_nearer(best: _Hits, others: _Hits, rows: Int64s) -> None:
+    """Write hits over those rows that are farther, or missed."""
+    known = best.distance[rows]
+    is_nearer = others.distance < known
+    is_nearer |= np.isnan(known) & ~np.isnan(others.distance)
+    nearer = np.flatnonzero(is_nearer)
+    put_hits(best, rows[nearer], others, nearer)
+
+
+def _near(reach: Reach, own: Beside, starts: Floats, ends: Floats, far: Any) -> Int64s:
+    """Return which boxes around two points (n, 3), grown by a distance, come near one of both."""
+    lower, upper = np.minimum(starts, ends) - far, np.maximum(starts, ends) + far
+    return np.flatnonzero(reach.of_boxes(lower, upper) & own.bit)
+
+
+def _moved(lower: Floats3, upper: Floats3, way: Floats3, length: float) -> tuple[Floats3, Floats3]:
+    """Return the box around a box that moves; the length may be infinite."""
+    dx, dy, dz = (part * length if part != 0.0 else 0.0 for part in way)
+    return (
+        (lower[0] + min(dx, 0.0), lower[1] + min(dy, 0.0), lower[2] + min(dz, 0.0)),
+        (upper[0] + max(dx, 0.0), upper[1] + max(dy, 0.0), upper[2] + max(dz, 0.0)),
+    )
+
+
+def _reach_of(kind: int, rows: Floats) -> Floats:
+    """Return how far shapes reach from their centers at most (n, 1)."""
+    if kind == SPHERE:
+        return rows[:, 3:]
+    if kind == CAPSULE:
+        return np.asarray(0.5 * abs(rows[:, :3] - rows[:, 3:6]).sum(axis=1) + rows[:, 6])[:, None]
+    return np.asarray(rows[:, 3:6].sum(axis=1, keepdims=True))
+
+
+def _box_of(kind: int, row: Sequence[float]) -> tuple[Floats3, Floats3]:
+    """Return a box around a shape."""
+    if kind == CAPSULE:
+        x, y, z, u, v, w, far = row
+        low, high = (min(x, u), min(y, v), min(z, w)), (max(x, u), max(y, v), max(z, w))
+    else:
+        low = high = (row[0], row[1], row[2])
+        far = row[3] if kind == SPHERE else row[3] + row[4] + row[5]
+    return (
+        (low[0] - far, low[1] - far, low[2] - far),
+        (high[0] + far, high[1] + far, high[2] + far),
+    )

@@ -1,0 +1,60 @@
+"""What shapes and paths come near: the sides of a map, or its underside."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.blocks import BLOCK, blocks_across
+from terrain_physics._kernels.heightmap.solid.reach import box_near, put_boxes_near, put_shapes_near
+from terrain_physics._kernels.types import Bytes, Floats, read_only
+from terrain_physics._support.checks import Floats3
+from terrain_physics.heightmap.solid.sides import SideMesh
+from terrain_physics.surface.ground_arrays import MapArrays
+from terrain_physics.surface.shapes import for_kernels
+
+_BOX, _BOXES = CachedDispatch(box_near), CachedDispatch(put_boxes_near)
+_SHAPES = CachedDispatch(put_shapes_near)
+
+_NOWHERE = np.array([-np.inf, -np.inf, np.inf, np.inf])
+_NOWHERE.setflags(write=False)
+
+
+class Reach:
+    """Tells what comes near the sides or the underside of a map, as it is at one moment.
+
+    Answers are bits: see the kernels' `heightmap.solid.reach`. What has none comes near nothing;
+    what has some may come near nothing yet.
+    """
+
+    __slots__ = ("_arrays",)
+
+    def __init__(self, views: MapArrays, mesh: SideMesh | None) -> None:
+        heights, cells, blocks, frame = views
+        lowered, columns = frame.copy(), int(frame[kernels.COLUMNS])
+        lowered[kernels.ORIGIN + 1] -= lowered[kernels.THICKNESS]
+        wide = blocks_across(columns, 0)
+        marks = np.zeros(blocks_across(int(frame[kernels.ROWS]), 0) * wide, np.uint8)
+        clear = _NOWHERE if mesh is None else mesh.clear
+        if mesh is not None:
+            row, column = np.divmod(mesh.cells, columns)
+            marks[(row // BLOCK) * wide + column // BLOCK] = 1
+        marks, lowered = read_only(marks, lowered)
+        self._arrays = heights, cells, blocks, lowered, marks, clear
+
+    def of_box(self, lower: Floats3, upper: Floats3) -> int:
+        """Return what a box comes near."""
+        near: int = _BOX.call(*self._arrays, lower, upper)
+        return near
+
+    def of_boxes(self, lower: Floats, upper: Floats) -> Bytes:
+        """Return what each of some boxes (n, 3), (n, 3) comes near."""
+        near = np.empty(len(lower), np.uint8)
+        lower, upper = read_only(lower, upper)
+        _BOXES.call(*self._arrays, lower, upper, near)
+        return near
+
+    def of_shapes(self, kind: int, rows: Floats) -> Bytes:
+        """Return what each of some shapes comes near."""
+        near = np.empty(len(rows), np.uint8)
+        _SHAPES.call(*self._arrays, kind, for_kernels(rows), near)
+        return near

@@ -1,0 +1,328 @@
+"""Height maps are solid from every side: rays, sweeps, contacts and closest points meet sides.
+
+The oracle is the solid as closed boxes of cells, see `tests.oracles.map_solids`.
+"""
+
+import copy
+import itertools
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from terrain_physics import Ground, HeightMap, Ray, Sphere
+from tests.oracles.map_solids import closest, faces_of, is_inside, outer_faces, ray_hits, travel
+
+Floats = NDArray[np.float64]
+FULL = pytest.mark.full
+
+
+class Case:
+    """Maps side by side, drawn from a seed: cliffs of 0.2 to 5 m, holes, thicknesses."""
+
+    def __init__(self, seed: int) -> None:
+        draw = np.random.default_rng(seed)
+        self.draw = draw
+        cell = float(draw.choice([0.5, 1.0, 3.0]))
+        origin = np.round(draw.choice([0.0, 1.0, 1e4]) * draw.uniform(-1.0, 1.0, 3))
+        thickness = (None, 0.3, 2.0, 5.0)[draw.integers(4)]
+        count = int(draw.integers(1, 4))
+        self.lands, self.diagonals, faces = [], [], []
+        for k in range(count):
+            samples = draw.uniform(-0.3, 0.3, (5, 5)) + (draw.uniform(-5.0, 5.0) if k else 0.0)
+            holes = draw.random((4, 4)) < draw.choice([0.0, 0.3])
+            place = origin + np.array([4 * cell * (k % 2), 0.0, 4 * cell * (k // 2)])
+            diagonal = str(draw.choice(["a-c", "b-d", "alternating"]))
+            land = HeightMap(
+                samples, cell_size=cell, origin=place.tolist(), holes=holes, border="open",
+                thickness=thickness, diagonal=diagonal,
+            )  # fmt: skip
+            self.lands.append(land)
+            self.diagonals.append(diagonal)
+            faces.append(faces_of(land, diagonal))
+        self.ground: Any = Ground(self.lands) if count > 1 else self.lands[0]
+        self.faces = np.concatenate(faces)
+        self.middle = origin + np.array(
+            [2.0 * cell * min(count, 2), 0.0, 2.0 * cell * (1 + (count > 2))]
+        )
+        self.size = 4.0 * cell
+        self.height = 8.0
+
+    def outside(self, radius: float = 0.0) -> Floats:
+        """Return a place beside, above, below or between the maps, but not in them."""
+        while True:
+            reach = np.array([1.3 * self.size, self.height, 1.3 * self.size])
+            place = np.asarray(self.middle + self.draw.uniform(-1.0, 1.0, 3) * reach)
+            far = radius == 0.0 or closest(self.faces, place)[0] > radius
+            if far and not is_inside(self.lands, place):
+                return place
+
+    def direction(self) -> Floats:
+        way = self.draw.normal(size=3)
+        return np.asarray(way / np.sqrt(way @ way))
+
+
+SEEDS = range(24)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rays_from_outside_enter_where_the_solid_begins(seed: int) -> None:
+    case = Case(seed)
+    origins = np.array([case.outside() for _ in range(40)])
+    ways = np.array([case.direction() for _ in range(40)])
+    hits = case.ground.raycast_many(origins, ways)
+    for k in range(40):
+        wanted = ray_hits(case.faces, origins[k], ways[k])
+        assert hits.distance[k] == pytest.approx(wanted, rel=1e-9, abs=1e-7) or (
+            np.isnan(hits.distance[k]) and wanted == np.inf
+        )
+        one = case.ground.raycast(Ray(origins[k], ways[k]))
+        assert (one is None) == bool(np.isnan(hits.distance[k]))
+        if one is not None:
+            assert (one.distance, one.triangle) == (hits.distance[k], hits.triangle[k])
+            assert np.dot(hits.normal[k], ways[k]) < 1e-9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_closest_points_and_contacts_are_those_of_the_solid(seed: int) -> None:
+    case = Case(seed)
+    places = np.array([case.outside() for _ in range(30)])
+    found = case.ground.closest_points(places)
+    balls = np.column_stack([places, case.draw.uniform(0.1, 3.0, 30)])
+    contacts = case.ground.contacts(balls, keep="deepest")
+    every = case.ground.contacts(balls)
+    counts = case.ground.contact_counts(balls)
+    for k in range(30):
+        distance, _ = closest(case.faces, places[k])
+        assert found.distance[k] == pytest.approx(distance, rel=1e-9, abs=1e-7)
+        one = case.ground.closest_point(places[k])
+        assert (one.distance, one.triangle) == (found.distance[k], found.triangle[k])
+        own = contacts.depth[contacts.query == k]
+        if abs(balls[k, 3] - distance) > 1e-6:
+            assert len(own) == int(balls[k, 3] > distance)
+        if len(own):
+            assert own[0] == pytest.approx(balls[k, 3] - distance, abs=1e-6)
+        assert counts[k] == (every.query == k).sum()
+        alone = case.ground.contacts(Sphere(places[k], balls[k, 3]))
+        np.testing.assert_array_equal(alone.triangle, every.triangle[every.query == k])
+        np.testing.assert_array_equal(alone.penetration, every.penetration[every.query == k])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sweeps_from_outside_stop_where_they_touch_the_solid(seed: int) -> None:
+    case = Case(seed)
+    for _ in range(8):
+        radius = float(case.draw.uniform(0.05, 0.6))
+        start = case.outside(radius)
+        motion = case.direction() * case.draw.uniform(1.0, 12.0)
+        hit = case.ground.sweep(Sphere(start, radius), motion)
+        wanted = travel(case.faces, radius, start, motion)
+        own = 1.0 if hit is None else hit.fraction
+        assert own == pytest.approx(wanted, abs=2e-6)
+        many = case.ground.sweep_many([Sphere(start, radius)] * 2, [motion] * 2)
+        if hit is not None:
+            assert many.triangle.tolist() == [hit.triangle] * 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_signed_distances_are_those_to_the_border_of_the_solid(seed: int) -> None:
+    case = Case(seed)
+    land = case.lands[0]
+    faces = outer_faces(faces_of(land, case.diagonals[0]))
+    low, high = faces.min(axis=(0, 1)), faces.max(axis=(0, 1))
+    low[1] = max(low[1], high[1] - 8.0)
+    places = case.draw.uniform(low - 1.0, high + 1.0, (60, 3))
+    inside, found = land.contains(places), land.signed_distance(places)
+    for k, place in enumerate(places):
+        assert inside[k] == is_inside([land], place)
+        wanted = closest(faces, place)[0]
+        assert found[k] == pytest.approx(-wanted if inside[k] else wanted, rel=1e-9, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_tiles_decides_nothing_but_keys(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    tiles = [
+        HeightMap(
+            draw.uniform(-0.2, 0.2, (4, 4)) + level, origin=(3 * (k % 2), 0, 3 * (k // 2)),
+            holes=draw.random((3, 3)) < 0.1 * seed, thickness=(None, 1.0, 3.0)[seed],
+        )
+        for k, level in enumerate([0.0, 2.0, 0.0, -1.0])
+    ]  # fmt: skip
+    places = draw.uniform(-1.0, 7.0, (120, 3)) * (1.0, 0.5, 1.0)
+    ways, balls = draw.normal(size=(120, 3)), np.column_stack([places, np.full(120, 0.6)])
+    answers = []
+    for order in itertools.permutations(range(4)):
+        ground = Ground([tiles[k] for k in order])
+        hits, contacts = ground.raycast_many(places, ways), ground.contacts(balls)
+        found = [hits.distance, hits.normal]
+        for asked, ids in ((np.arange(120), hits.triangle), (contacts.query, contacts.triangle)):
+            part, own = ground.part_of(ids)
+            tile = np.where(part >= 0, np.array(order)[part], -1)
+            rank = np.lexsort((own, tile, asked))
+            found += [tile[rank], own[rank]]
+        answers.append([*found, contacts.penetration[rank]])
+    for answer in answers[1:]:
+        for one, other in zip(answers[0], answer, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert (answers[0][3] >= 18).any()  # some hit sides
+
+
+def test_ground_that_goes_on_around_a_hole_at_the_border_has_sides_there() -> None:
+    draw = np.random.default_rng(3)
+    for _ in range(6):
+        samples, holes = draw.uniform(-0.5, 0.5, (4, 5)), draw.random((3, 4)) < 0.4
+        land = HeightMap(samples, holes=holes, thickness=1.5)
+        faces = faces_of(land, "a-c", endless=True)
+        for _ in range(40):
+            origin = draw.uniform(-3.0, 3.0, 3) * (1.5, 1.0, 1.5) + (2.0, 0.0, 1.5)
+            if is_inside([land], origin):
+                continue
+            way = draw.normal(size=3) * (1.0, 2.0, 1.0)
+            way /= np.sqrt(way @ way)
+            wanted = ray_hits(faces, origin, way)
+            hit = land.raycast(Ray(origin, way), 5.0)
+            own = np.inf if hit is None else hit.distance
+            assert own == pytest.approx(wanted if wanted <= 5.0 else np.inf, abs=1e-7)
+
+
+def sides_of(ids: NDArray[np.int64], cells: int) -> list[int]:
+    """Return which side of its cell each id is: 0 to 3, 4 and 5 of the underside; -1: a surface."""
+    return [-1 if own < 2 * cells else (own - 2 * cells) % 6 for own in ids.tolist()]
+
+
+def test_ids_of_sides_are_behind_those_of_the_cells() -> None:
+    land = HeightMap(np.zeros((3, 4)), border="open", thickness=2.0)
+    places = [(-1, -1, 0.5), (4, -1, 0.5), (1.5, -1, -1), (1.5, -1, 3), (2.2, -5, 1.1), (2, 5, 1)]
+    ways = [(1, 0, 0), (-1, 0, 0), (0, 0, 1), (0, 0, -1), (0, 1, 0), (0, -1, 0)]
+    hits = land.raycast_many(places, ways)
+    assert sides_of(hits.triangle, 6) == [0, 1, 2, 3, 5, -1]
+    assert (hits.triangle[:5] - 12).tolist() == [0 * 6, 2 * 6 + 1, 1 * 6 + 2, 4 * 6 + 3, 5 * 6 + 5]
+    ground = Ground([HeightMap(np.zeros((2, 2)), origin=(50, 0, 0)), land])
+    assert ground.part_of((1 << 40) + 47) == (1, 47)
+    with pytest.raises(ValueError, match="triangle must be from"):
+        ground.part_of((1 << 40) + 48)
+
+
+def answers(ground: Any, rays: tuple[Floats, Floats]) -> tuple[Any, ...]:
+    """Return what a ground answers to rays and balls that begin where the rays do."""
+    hits = ground.raycast_many(*rays)
+    balls = np.column_stack([rays[0], np.full(len(rays[0]), 0.7)])
+    contacts = ground.contacts(balls)
+    return *hits, contacts.query, contacts.triangle, contacts.penetration
+
+
+def edit(ground: Ground, draw: np.random.Generator, spare: HeightMap) -> None:
+    """Change a ground of maps in one of the ways of a game."""
+    key = int(draw.choice(list(ground.parts)))
+    land: Any = ground.parts[key]
+    kind = draw.integers(7)
+    place = draw.uniform(-0.5, 8.5, 2)
+    if kind == 0:
+        ground.carve(place, float(draw.uniform(0.5, 3.0)), float(draw.uniform(0.2, 2.0)))
+    elif kind == 1:
+        row, column = draw.integers(0, 4, 2)
+        land.holes[row, column] = bool(draw.integers(2))
+    elif kind == 2:
+        land.thickness = float(draw.choice([0.5, 3.0, np.inf]))
+    elif kind == 3:
+        land[:] = land[:] + float(draw.choice([0.0, 0.5, -2.0]))
+    elif kind == 4 and len(ground.parts) > 2:
+        ground.remove(key)
+    elif kind == 5:
+        ground.set_layers(key, int(draw.integers(1, 4)))
+    elif len(ground.parts) < 5:
+        ground.add(spare)
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(6, 60))])
+def test_sides_follow_all_that_changes(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    places = [(0, 0, 0), (4, 0, 0), (0, 0, 4), (4, 0, 4)]
+    tiles = [HeightMap(np.zeros((5, 5)), origin=place) for place in places]
+    spares = [HeightMap(draw.uniform(0, 1, (5, 5)), origin=(8, 0, 4 * k)) for k in range(3)]
+    ground = Ground(tiles[: draw.integers(1, 5)])
+    rays = (
+        draw.uniform(-1.0, 9.0, (120, 3)) * (1.0, 0.5, 1.0) - (0.0, 3.0, 0.0),
+        draw.normal(size=(120, 3)),
+    )
+    for _ in range(12):
+        edit(
+            ground, draw, spares.pop() if spares else HeightMap(np.zeros((5, 5)), origin=(0, 9, 0))
+        )
+        shown = answers(ground, rays)
+        keys = list(ground.parts)
+        fresh = Ground([copy.deepcopy(ground.parts[key]) for key in keys])
+        for number, key in enumerate(keys):
+            fresh.set_layers(number, ground.layers_of(key))
+        wanted = list(answers(fresh, rays))
+        for k in (3, 6):  # ids
+            part, own = fresh.part_of(wanted[k])
+            named = (np.array(keys)[part] << 40) + own
+            wanted[k] = np.where(part >= 0, named, -1)
+        for one, other in zip(shown, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_saved_grounds_and_copies_have_the_same_sides(tmp_path: Path) -> None:
+    case = next(case for case in map(Case, range(99)) if isinstance(case.ground, Ground))
+    rays = (
+        np.array([case.outside() for _ in range(200)]),
+        np.array([case.direction() for _ in range(200)]),
+    )
+    wanted = answers(case.ground, rays)
+    case.ground.save(tmp_path / "a.ground")
+    for other in (
+        Ground.load(tmp_path / "a.ground"),
+        pickle.loads(pickle.dumps(case.ground)),
+        copy.deepcopy(case.ground),
+    ):
+        for one, own in zip(wanted, answers(other, rays), strict=True):
+            np.testing.assert_array_equal(one, own)
+
+
+def test_maps_on_other_layers_do_not_go_on() -> None:
+    tiles = [HeightMap(np.zeros((3, 3)), origin=(2 * k, 0, 0)) for k in range(2)]
+    ground = Ground(tiles)
+    ground.set_layers(1, 2)
+    down, across = Ray((1, 1, 1), (0, -1, 0)), Ray((3, -1, 1), (-1, 0, 0))
+    assert ground.raycast(across) is not None  # a side of the first, inside the second
+    assert ground.raycast(across, mask=2) is None
+    assert ground.raycast(down, mask=1) is not None
+    ground.set_layers(1, 1)
+    assert ground.raycast(across) is None
+
+
+def test_the_first_hole_makes_sides_and_an_underside() -> None:
+    land = HeightMap(np.zeros((5, 5)))
+    up, aside = Ray((0.5, -5, 0.5), (0, 1, 0)), Ray((1.5, -1, 1.5), (1, 0, 0))
+    assert land.raycast(up).distance == 5.0  # type: ignore[union-attr] # the surface from below
+    assert land.raycast(aside) is None
+    land.holes[1, 1] = True
+    assert land.raycast(up).distance == 3.0  # type: ignore[union-attr]
+    assert land.raycast(aside).distance == 0.5  # type: ignore[union-attr]
+
+
+def test_materials_of_sides_are_those_of_their_cells() -> None:
+    draw = np.random.default_rng(7)
+    tiles = [
+        HeightMap(
+            np.zeros((4, 4)), border="open", origin=(3 * k, 0, 0), thickness=1.0,
+            materials=draw.integers(0, 3, (3, 3)), material_names=["grass", "rock", "ice"],
+        )
+        for k in range(2)
+    ]  # fmt: skip
+    ground = Ground(tiles)
+    for land in (tiles[0], ground):
+        for z in (0.5, 1.5, 2.5):
+            for ray in (Ray((-1, -0.5, z), (1, 0, 0)), Ray((0.5, -5, z), (0, 1, 0))):
+                hit = land.raycast(ray)
+                assert hit is not None
+                assert hit.material == tiles[0].materials[int(z), 0]
+                many = land.raycast_many([ray.origin64], [ray.direction64])
+                assert many.material[0] == hit.material
+        ball = Sphere((-0.2, -0.5, 1.5), 0.4)
+        assert set(land.contacts(ball).material[:1]) <= set(tiles[0].materials[:, 0].tolist())

@@ -1,0 +1,107 @@
+"""The surface of a height map alone, without its sides and its underside.
+
+Some tests are about every triangle of a surface. They ask here. Each answer is held against that of
+the map as solid ground, which is the same but for what its sides and its underside add and hide.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import HeightMap, Ray, RayHit
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.surface.results import Contacts, RayHits, SweepHit, SweepHits
+from terrain_physics.surface.shapes import centers_of, rows_of
+
+_COLUMNS = ("query", "triangle", "penetration", "normal", "point", "material")
+
+
+def surface_of(land: HeightMap) -> HeightMap:
+    """Return a map with the samples of another one that knows its surface alone."""
+    twin: HeightMap = object.__new__(type(land))
+    twin._storage, twin._queries = land._storage, MapQueries(land._storage)
+    return twin
+
+
+def may_be_beside(land: HeightMap, ids: Any) -> NDArray[np.bool_]:
+    """Tell which ids may be those of sides or undersides; outside of a map all are -1."""
+    return np.asarray((np.asarray(ids) < 0) | (np.asarray(ids) >= 2 * math.prod(land.cell_count)))
+
+
+def seen_rows(land: HeightMap, centers: NDArray[np.float64], found: Any) -> NDArray[np.intp]:
+    """Return the rows of contacts with the surface that solid ground has, too.
+
+    A shape with its center beside the ground, or below it, sees no triangle of it from behind.
+    """
+    levels = land.height_at(*centers[:, ::2].T.copy())
+    outside = ~(levels - land.thickness < centers[:, 1])
+    away = centers[found.query] - found.point
+    behind = (away * found.normal).sum(axis=1) < 0.0
+    return np.flatnonzero(~(behind & outside[found.query]))
+
+
+def surface_contacts(land: HeightMap, shapes: Any) -> Contacts:
+    """Return the contacts of shapes with the surface; all and no others of it are with the map."""
+    alone, solid = surface_of(land).contacts(shapes), land.contacts(shapes)
+    kind, rows = rows_of("shapes", shapes)
+    seen = seen_rows(land, centers_of(kind, rows), alone)
+    # Of each query, the contacts with the surface come first.
+    many = np.bincount(alone.query[seen], minlength=len(rows))
+    place = np.arange(len(solid)) - np.searchsorted(solid.query, solid.query)
+    is_first = place < many[solid.query]
+    for name in _COLUMNS:
+        values = getattr(solid, name)[is_first], getattr(alone, name)[seen]
+        assert values[0].tobytes() == values[1].tobytes(), name
+    assert may_be_beside(land, solid.triangle[~is_first]).all()
+    counts = land.contact_counts(shapes)
+    assert counts.tolist() == np.bincount(solid.query, minlength=len(rows)).tolist()
+    return alone
+
+
+def _is_first(land: HeightMap, hit: Any, solid: Any) -> bool:
+    """Tell whether the hit of solid ground is that of the surface, or a nearer one beside it."""
+    if hit == solid:
+        return True
+    if solid is None or not may_be_beside(land, solid.triangle):
+        return False
+    return hit is None or bool(solid.distance < hit.distance)
+
+
+def _assert_first(land: HeightMap, alone: Any, solid: Any) -> None:
+    """Check that of many hits of solid ground each is that of the surface, or a nearer one."""
+    same = np.ones(len(alone.distance), dtype=np.bool_)
+    for one, other in zip(alone, solid, strict=True):
+        is_same = (one == other) | (np.isnan(one) & np.isnan(other))
+        same &= is_same.reshape(len(same), -1).all(axis=1)
+    nearer = ~(solid.distance >= alone.distance) & ~np.isnan(solid.distance)
+    assert (same | (nearer & may_be_beside(land, solid.triangle))).all()
+
+
+def surface_hits(land: HeightMap, origins: Any, directions: Any, most: Any = math.inf) -> RayHits:
+    """Return the hits of rays on the surface; the map has them, or nearer ones beside it."""
+    hits = surface_of(land).raycast_many(origins, directions, most)
+    _assert_first(land, hits, land.raycast_many(origins, directions, most))
+    return hits
+
+
+def surface_touches(land: HeightMap, shapes: Any, motions: Any) -> SweepHits:
+    """Return the touches of a surface by moving shapes; the map has them, or ones beside it."""
+    hits = surface_of(land).sweep_many(shapes, motions)
+    _assert_first(land, hits, land.sweep_many(shapes, motions))
+    return hits
+
+
+def surface_hit(land: HeightMap, ray: Ray, most: float = math.inf) -> RayHit | None:
+    """Return the hit of a ray on the surface; the map has it, or a nearer one beside it."""
+    hit = surface_of(land).raycast(ray, most)
+    assert _is_first(land, hit, land.raycast(ray, most))
+    return hit
+
+
+def surface_touch(land: HeightMap, shape: Any, motion: Any) -> SweepHit | None:
+    """Return the touch of a surface by a moving shape; the map has it, or one beside it."""
+    hit = surface_of(land).sweep(shape, motion)
+    assert _is_first(land, hit, land.sweep(shape, motion))
+    return hit
