@@ -83,9 +83,7 @@ def not_outside(count):
     """Return the seeds of walks among cliffs that lead into the ground, with the figures."""
     found = {seed: cliffs.among(seed) for seed in range(count)}
     return {
-        seed: f
-        for seed, f in found.items()
-        if f.inside > 0.0 or f.overlap > 0.0 or f.lifted > 1e-3
+        seed: f for seed, f in found.items() if f.inside > 0.0 or f.overlap > 0.0 or f.lifted > 1e-3
     }
 
 
