@@ -141,8 +141,8 @@ class Game:
         self._since_footstep += math.hypot(velocity.x, velocity.z) * STEP
         if self._since_footstep > STRIDE:
             self._since_footstep = 0.0
-            names = self.ground.material_names or ()
-            self.steps_heard[names[self.hero.ground_report().material]] += 1  # play a sound here
+            heard = self.hero.ground_report().material_name or "something"  # without a name
+            self.steps_heard[heard] += 1  # play a sound here
 
     def _take(self) -> None:
         """Take the gem that is looked at, unless something is before it."""

@@ -33,26 +33,25 @@ def noise_of(scene: Scene) -> Noise | None:
     if player is None:
         return None
     if player.body.result.just_landed:
-        return _landing(scene, player)
+        return _landing(player)
     if player.foot_down:
         share = min(1.0, player.body.speed / RUN)
         volume = _SLOWEST + (1.0 - _SLOWEST) * share
-        return Noise(footstep, _material(scene, player), player.footsteps % VARIANTS, volume)
+        return Noise(footstep, _material(player), player.footsteps % VARIANTS, volume)
     return None
 
 
-def _landing(scene: Scene, player: Player) -> Noise | None:
+def _landing(player: Player) -> Noise | None:
     speed = player.body.mover.ground_report().landing_speed
     if speed <= _SOFT:
         return None
     volume = min(1.0, (speed - _SOFT) / (_HARD - _SOFT))
-    return Noise(landing, _material(scene, player), player.footsteps % VARIANTS, volume)
+    return Noise(landing, _material(player), player.footsteps % VARIANTS, volume)
 
 
-def _material(scene: Scene, player: Player) -> str:
+def _material(player: Player) -> str:
     """Return the name of what the player stands on; "" if it has none."""
-    names, number = scene.ground.material_names or (), player.body.mover.ground_report().material
-    return names[number] if number < len(names) else ""
+    return player.body.mover.ground_report().material_name or ""
 
 
 class Sounds:

@@ -1,7 +1,8 @@
 """Recipes are pasted into one game: each pair of them goes together, in either order.
 
 Together they have one ground, and all their characters on it or one hero, and their loops run side
-by side. What they print then is nobody's promise, but none of them raises.
+by side. What they print then is nobody's promise, but none of them raises: with one hero, nothing
+of the library does.
 """
 
 from pathlib import Path

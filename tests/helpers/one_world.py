@@ -80,12 +80,11 @@ class Program:
         except (_Stop, SystemExit):  # or what it needs is not installed
             pass
         except BaseException as error:
-            lines = [
-                frame.lineno
-                for frame in traceback.extract_tb(error.__traceback__)
-                if frame.filename == str(self._page)
-            ]
-            self.trouble = f"{self._page.name}:{lines[-1]}: {type(error).__name__}: {error}"
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [frame.lineno for frame in frames if frame.filename == str(self._page)]
+            is_own = frames[-1].filename == str(self._page)
+            if not (is_own and _WORLD.has_one_hero):  # what it measures is not its hero's way alone
+                self.trouble = f"{self._page.name}:{lines[-1]}: {type(error).__name__}: {error}"
         self.is_over = True
         self._others_turn.release()
 
@@ -262,7 +261,8 @@ def has_a_world(page: Path) -> bool:
 def troubles(pages: Sequence[Path], frames: int, *, has_one_hero: bool = False) -> list[str]:
     """Run pages in one world, in this order, for so many updates of each; return what they raise.
 
-    In a folder where they find what pages read. With one hero, the loops of all drive the same one.
+    In a folder where they find what pages read. With one hero, the loops of all drive the same one;
+    then only what the library raises counts, as a page may measure the way of its hero.
     """
     _WORLD.begin(has_one_hero=has_one_hero)
     with contextlib.redirect_stdout(io.StringIO()):
