@@ -36,7 +36,8 @@ _Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
 class SolidMapQueries(MapQueries):
     """The answers of a height map that is solid.
 
-    The surface is asked first. If there are sides or an underside, these are asked too, and what is
+    The surface is asked first, and alone where it is all: `super` would take a part of a short
+    question's time. If there are sides or an underside, these are asked too, and what is
     nearer, or deeper, is the answer; of equals, the surface.
     """
 
@@ -92,7 +93,7 @@ class SolidMapQueries(MapQueries):
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         if self._bare_at == self.storage.version:
-            return super().ray(origin, direction, longest)
+            return MapQueries.ray(self, origin, direction, longest)
         with self.storage.lock:
             best = super().ray(origin, direction, longest)
             for own in self._now():
@@ -124,7 +125,7 @@ class SolidMapQueries(MapQueries):
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         if self._bare_at == self.storage.version:
-            return super().contacts_of_one(shape, keep, most)
+            return MapQueries.contacts_of_one(self, shape, keep, most)
         kind, row = row_of("shapes", shape)
         box = _box_of(kind, row)
         with self.storage.lock:
@@ -163,7 +164,7 @@ class SolidMapQueries(MapQueries):
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         if self._bare_at == self.storage.version:
-            return super().sweep(kind, row, motion)
+            return MapQueries.sweep(self, kind, row, motion)
         lower, upper = _box_of(kind, row.tolist())
         with self.storage.lock:
             best = super().sweep(kind, row, motion)
@@ -196,7 +197,7 @@ class SolidMapQueries(MapQueries):
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         if self._bare_at == self.storage.version:
-            return super().closest_point(point)
+            return MapQueries.closest_point(self, point)
         with self.storage.lock:
             best = super().closest_point(point)
             for own in self._now():
