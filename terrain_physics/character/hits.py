@@ -38,7 +38,7 @@ class MoveHit(NamedTuple):
     Attributes
     ----------
     triangle : int
-        The triangle's id; -1 outside a map, at the side of one, and of a character.
+        The triangle's id; -1 outside a map, and of a character.
     point : glm.vec3
         Where the body touches it, in meters.
     normal : glm.vec3
@@ -85,7 +85,7 @@ class MoveHits:
     character : ndarray of int64, shape (m,)
         Row of the character, in the order of the group's keys; 0 of a character alone.
     triangle : ndarray of int64, shape (m,)
-        The triangles' ids; -1 outside a map, at the side of one, and of characters.
+        The triangles' ids; -1 outside a map, and of characters.
     point : ndarray of float64, shape (m, 3)
         Where the bodies touch them, in meters.
     normal : ndarray of float64, shape (m, 3)

@@ -140,7 +140,7 @@ class MeshMember(NamedTuple):
         return materials
 
     def is_inside(self, places: Floats, threads: int | None) -> Bools:  # noqa: ARG002
-        """Tell which places (n, 3) are in the ground: none, as meshes are skins."""
+        """Tell which places (n, 3) are in a map: none. Solid meshes lead out who is in them."""
         return np.zeros(len(places), dtype=np.bool_)
 
     def put_triangles_at(

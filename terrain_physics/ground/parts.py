@@ -18,8 +18,8 @@ from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
@@ -39,9 +39,6 @@ from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.watching import Watchers
 
 PartQueries = SolidMapQueries | MeshQueries
-
-# Maps that are farther apart, in meters, are not side by side: wider than any rounding.
-_BESIDE = 1.0
 Storage = MapStorage | MeshStorage
 
 
@@ -329,6 +326,7 @@ class GroundParts:
     def _map_members(self) -> list[MapMember]:
         """Return the members of the maps: those on the same layers are united."""
         if len(self.map_queries) == 1:  # a single map keeps its border
+            self._solids = {}
             number = next(k for k, part in self.queries.items() if part is self.map_queries[0])
             return [self._map_member(self.map_queries[0], None, [number])]
         before, self._solids = self._solids, {}
@@ -340,8 +338,17 @@ class GroundParts:
             )
             for numbers, terrain in self._map_set.unions
         ]
-        for member in found:
-            member.queries.put_beside(_maps_around(member, found))
+        lowers, uppers = np.swapaxes([bounds_of(own.queries.storage) for own in found], 0, 1)
+        for member, lower, upper in zip(found, lowers, uppers, strict=True):
+            near = (lowers <= upper + NEIGHBOR_GAP) & (uppers >= lower - NEIGHBOR_GAP)
+            around = [found[k] for k in np.flatnonzero(near.all(axis=1)).tolist()]
+            member.queries.put_beside(
+                [
+                    other.queries.storage
+                    for other in around
+                    if other is not member and other.layers == member.layers
+                ]
+            )
         return found
 
     def _map_member(
@@ -455,15 +462,17 @@ class GroundParts:
 
     def _show_sides(self) -> None:
         """Put the sides of all maps, as they are now, in one table."""
-        found = [(member, member.queries.sides.now()) for member in self._maps]
-        meshes = [mesh for _, mesh in found]
-        if len(meshes) == len(self._sides[0]) and all(map(operator.is_, meshes, self._sides[0])):
+        found = [(own.first, own.layers, own.queries.sides.now()) for own in self._maps]
+        shown = self._sides[0]
+        if len(found) == len(shown) and all(
+            new[:2] == old[:2] and new[2] is old[2] for new, old in zip(found, shown, strict=True)
+        ):
             return
-        table = MeshTable(len(meshes))
-        for member, mesh in found:
+        table = MeshTable(len(found))
+        for number, layers, mesh in found:
             if mesh is not None:
-                table.put_as(member.first, mesh.storage.table, None, member.layers)
-        self._sides = meshes, table.view
+                table.put_as(number, mesh.storage.table, None, layers)
+        self._sides = found, table.view
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle that a kernel gives by part and number.
@@ -485,22 +494,3 @@ class GroundParts:
                     is_known = found >= 0 or member.union is None
                     return found, member.material(owner, own), is_known
         return -1, 0, False
-
-
-def _maps_around(member: MapMember, members: list[MapMember]) -> list[LiveMap]:
-    """Return the maps on the same layers that meet the border of one of them."""
-    lower, upper = _bounds_of(member)
-    found = []
-    for other in members:
-        low, high = _bounds_of(other)
-        near = (low <= upper + _BESIDE) & (high >= lower - _BESIDE)
-        if other is not member and other.layers == member.layers and near.all():
-            found.append(other.queries.storage)
-    return found
-
-
-def _bounds_of(member: MapMember) -> tuple[Floats, Floats]:
-    """Return the least x and z of a map, and the greatest."""
-    storage = member.queries.storage
-    lower, upper = storage.box_of(storage.whole)
-    return np.array(lower)[::2], np.array(upper)[::2]

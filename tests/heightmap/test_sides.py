@@ -14,6 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, Ray, Sphere
+from terrain_physics._kernels.mesh.parts import IDS, LAYERS, NUMBER
+from terrain_physics.surface.surface import queries_of
 from tests.oracles.map_solids import closest, faces_of, is_inside, outer_faces, ray_hits, travel
 
 Floats = NDArray[np.float64]
@@ -265,6 +267,17 @@ def test_sides_follow_all_that_changes(seed: int) -> None:
             wanted[k] = np.where(part >= 0, named, -1)
         for one, other in zip(shown, wanted, strict=True):
             np.testing.assert_array_equal(one, other)
+        for_characters = [(keys[own], *rest) for own, *rest in table_of(fresh)]
+        assert sorted(table_of(ground)) == sorted(for_characters)
+
+
+def table_of(ground: Ground) -> list[Any]:
+    """Return number, layers and count of triangles of the sides that characters are handed."""
+    with queries_of(ground).lock:
+        rows = queries_of(ground).ground_arrays.sides
+        return [
+            (int(r[NUMBER]), int(r[LAYERS]), int(r[IDS + 1])) for r in rows[1 : int(rows[0, 0])]
+        ]
 
 
 def test_saved_grounds_and_copies_have_the_same_sides(tmp_path: Path) -> None:
@@ -304,6 +317,41 @@ def test_the_first_hole_makes_sides_and_an_underside() -> None:
     land.holes[1, 1] = True
     assert land.raycast(up).distance == 3.0  # type: ignore[union-attr]
     assert land.raycast(aside).distance == 0.5  # type: ignore[union-attr]
+
+
+def test_both_walls_of_a_strip_outside_of_an_endless_map_are_touched() -> None:
+    holes = np.zeros((4, 4), dtype=bool)
+    holes[0, 2] = True
+    land = HeightMap(np.zeros((5, 5)), holes=holes)
+    ball = Sphere((2.5, -0.8, -3.0), 0.6)
+    contacts = land.contacts(ball)
+    assert contacts.triangle.tolist() == [-1, -1]
+    assert sorted(contacts.normal[:, 0].tolist()) == [-1.0, 1.0]
+    assert land.contact_counts([ball]).tolist() == [2]
+
+
+def test_an_underside_above_a_surface_is_seen_through_a_hole() -> None:
+    heights = np.interp(range(5), [0, 2, 3, 4], [0, 0, 20, 0]) * np.ones((5, 1))
+    holes = np.zeros((4, 4), dtype=bool)
+    holes[:, 2] = True
+    land = HeightMap(heights, holes=holes, thickness=6.0, border="open")
+    faces = faces_of(land, "a-c")
+    for x in (0.5, 1.9, 2.1, 2.5):
+        for y in (1.0, 5.0, 10.0):
+            place = np.array([x, y, 2.3])
+            found = land.closest_point(place)
+            assert found.distance == pytest.approx(closest(faces, place)[0], abs=1e-7)
+            hit = land.sweep(Sphere(place, 0.2), (5.0, 0.0, 0.0))
+            wanted = travel(faces, 0.2, place, np.array([5.0, 0.0, 0.0]))
+            assert (1.0 if hit is None else hit.fraction) == pytest.approx(wanted, abs=2e-6)
+
+
+def test_the_deepest_contact_counts_as_one() -> None:
+    land = HeightMap(np.zeros((9, 9)), border="open", thickness=2.0)
+    ball = Sphere((4, -0.5, -0.5), 1.5)
+    assert len(land.contacts([ball], keep="deepest", max_results=1)) == 1
+    with pytest.raises(ValueError, match="max_results"):
+        land.contacts([ball], max_results=3)
 
 
 def test_a_second_hole_has_sides_too() -> None:

@@ -133,10 +133,10 @@ class Walls(Beside):
         faces = found.triangle
         named = found.with_triangles(self._ids(faces), self._made_of(faces))
         # The triangles of a side are one side: its deepest contact counts.
-        order = np.lexsort([-named.depth, named.triangle, named.query])
-        query, triangle = named.query[order], named.triangle[order]
+        order = np.lexsort([-named.depth, self._mesh.edges[faces], named.query])
+        query, edge = named.query[order], self._mesh.edges[faces][order]
         is_first = np.ones(len(order), dtype=np.bool_)
-        is_first[1:] = (query[1:] != query[:-1]) | (triangle[1:] != triangle[:-1])
+        is_first[1:] = (query[1:] != query[:-1]) | (edge[1:] != edge[:-1])
         return taken(named, order[is_first])
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -177,15 +177,15 @@ class Walls(Beside):
 class Underside(Beside):
     """The underside of a map of finite thickness: the surface of the map upside down.
 
-    It is seen from below: shapes and points with a center above it see nothing of it.
+    It is seen from outside: shapes and points with a center in the ground see nothing of it.
     """
 
-    __slots__ = ("_first", "_queries")
+    __slots__ = ("_first", "_queries", "_thickness")
 
     bit = NEAR_UNDERSIDE
 
     def __init__(self, still: StillMap) -> None:
-        self._queries = MapQueries(still.upside_down())
+        self._queries, self._thickness = MapQueries(still.upside_down()), still.thickness
         rows, columns = still.cell_count
         self._first = 2 * rows * columns + UNDERSIDE
 
@@ -198,10 +198,15 @@ class Underside(Beside):
         own = self._first + SIDES_OF_CELL * (triangles >> 1) + (triangles & 1)
         return np.where(triangles >= 0, own, -1)
 
-    def _is_below(self, places: Floats) -> Bools:
-        """Tell which places (n, 3), upside down, are outside: not above the underside."""
+    def _levels(self, places: Floats, threads: int | None) -> Floats:
+        """Return the heights of the underside at places (n, 3), upside down."""
         xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
-        return np.asarray(~(self._queries.heights(xs, zs, None) > places[:, 1]))
+        return self._queries.heights(xs, zs, threads)
+
+    def _is_outside(self, places: Floats, threads: int | None) -> Bools:
+        """Tell which places (n, 3), upside down, are not in the ground."""
+        levels, y = self._levels(places, threads), places[:, 1]
+        return np.asarray(~((levels > y) & (levels - self._thickness < y)))
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         way = _turned(direction)
@@ -237,11 +242,16 @@ class Underside(Beside):
         turned = read_only(origins * _UPSIDE_DOWN, directions * _UPSIDE_DOWN)
         hits = self._queries.rays(turned[0], turned[1], longest, count, threads)
         starts, ways = (np.broadcast_to(own, (count, 3)) for own in turned)
-        self._pass_out(hits, starts, ways, longest)
+        self._pass_out(hits, starts, ways, longest, threads)
         return self._turned_hits(hits)
 
     def _pass_out(
-        self, hits: RayHits, origins: Floats, directions: Floats, longest: Floats
+        self,
+        hits: RayHits,
+        origins: Floats,
+        directions: Floats,
+        longest: Floats,
+        threads: int | None,
     ) -> None:
         """Let rays go on that come out of the ground: they do not see the underside from inside."""
         for _ in range(_MOST_WAYS_OUT):
@@ -254,28 +264,30 @@ class Underside(Beside):
                 directions[out],
                 np.broadcast_to(longest, len(origins))[out] - start,
             )
-            again = self._queries.rays(rest[0], rest[1], rest[2], len(out), None)
+            again = self._queries.rays(rest[0], rest[1], rest[2], len(out), threads)
             again.distance[:] += start
             put_hits(hits, out, again, np.arange(len(out)))
         hits.distance[out] = np.nan
 
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         turned = _turned_rows(kind, rows)
-        found = self._queries.contacts(kind, turned, "all", threads, most, ContactRoom())
         centers = centers_of(kind, turned)
-        seen = self._is_below(centers)[found.query] & ~from_behind(found, centers)
-        found = taken(found, np.flatnonzero(seen))
-        ints = np.stack([found.query, self._ids(found.triangle)])
+        below = np.flatnonzero(~(self._levels(centers, threads) > centers[:, 1]))
+        (some,) = read_only(turned[below])
+        found = self._queries.contacts(kind, some, "all", threads, most, ContactRoom())
+        found = taken(found, np.flatnonzero(~from_behind(found, centers[below])))
+        ints = np.stack([below[found.query], self._ids(found.triangle)])
         floats = np.stack([found.penetration, found.normal, found.point])
         return Contacts(ints, _all_turned_back(floats), found.material)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        turned = _turned_rows(kind, row[np.newaxis])
-        if not self._is_below(centers_of(kind, turned))[0]:
+        hits = self.sweeps(kind, row[np.newaxis], motion, 1, 1)
+        if isnan(hits.distance[0]):
             return None
-        (moved,) = read_only(motion * _UPSIDE_DOWN)
-        hit = self._queries.sweep(kind, turned[0], moved)
-        return None if hit is None else self._turned_hit(hit)
+        fraction, distance = float(hits.fraction[0]), float(hits.distance[0])
+        normal, point = glm.vec3(hits.normal[0]), glm.vec3(hits.point[0])
+        material = int(hits.material[0])
+        return SweepHit(fraction, distance, normal, point, int(hits.triangle[0]), material)
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
@@ -283,13 +295,16 @@ class Underside(Beside):
         turned = _turned_rows(kind, rows)
         (moved,) = read_only(motions * _UPSIDE_DOWN)
         hits = self._queries.sweeps(kind, turned, moved, count, threads)
-        inside = ~self._is_below(centers_of(kind, turned))
-        hits.distance[np.broadcast_to(inside, count)] = np.nan
+        centers = centers_of(kind, turned)
+        unseen = np.broadcast_to(~self._is_outside(centers, threads), count)
+        # Who stands on ground thinner than its size touches the underside from behind.
+        above = np.broadcast_to(self._levels(centers, threads) > centers[:, 1], count)
+        hits.distance[unseen | (above & (hits.fraction == 0.0))] = np.nan
         return self._turned_hits(hits)
 
     def closest_point(self, point: Floats3, within: float) -> ClosestPoint:  # noqa: ARG002
         turned = _turned(point)
-        if self._queries.height(turned[0], turned[2]) > turned[1]:
+        if not self._is_outside(np.array([turned]), 1)[0]:
             return ClosestPoint(glm.vec3(nan), inf, -1, 0)
         found = self._queries.closest_point(turned)
         return found._replace(point=_turned_back(found.point), triangle=self._id(found.triangle))
@@ -302,7 +317,7 @@ class Underside(Beside):
     ) -> ClosestPoints:
         (turned,) = read_only(points * _UPSIDE_DOWN)
         found = self._queries.closest_points(turned, threads)
-        found.distance[~self._is_below(turned)] = inf
+        found.distance[~self._is_outside(turned, threads)] = inf
         ids = self._ids(found.triangle)
         return found._replace(point=_all_turned_back(found.point), triangle=ids)
 

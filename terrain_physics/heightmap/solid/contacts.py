@@ -89,7 +89,7 @@ class SolidContacts:
                 answers = [taken(found, np.flatnonzero(self._seen(found)))]
         else:
             answers = [found]
-        more = self._with_beside(most)
+        more = self._with_beside(most if keep == "all" else _NO_LIMIT)
         if answers == [found] and not more:
             return found
         return self._in_order([*answers, *more], sum(map(len, answers)), keep, most, room)
@@ -101,7 +101,6 @@ class SolidContacts:
 
         The first ``surface_count`` contacts are those with the surface.
         """
-        checks.refuse_more("contacts", sum(map(len, answers)), most)
         query, triangle, penetration, normal, point, material = (
             np.concatenate([getattr(answer, name) for answer in answers])
             for name in ("query", "triangle", "penetration", "normal", "point", "material")
@@ -117,6 +116,7 @@ class SolidContacts:
             is_first = np.ones(len(order), dtype=np.bool_)
             is_first[1:] = query[order][1:] != query[order][:-1]
             order = order[is_first]
+        checks.refuse_more("contacts", len(order), most)
         room.reserve(len(order))
         ints, floats = room.first(len(order))
         ints[0], ints[1] = query[order], triangle[order]

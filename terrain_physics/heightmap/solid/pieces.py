@@ -59,6 +59,11 @@ def pieces_of(edges: Int64s, lines: Floats, frame: Floats, others: Sequence[MapA
     return pieces[np.argsort(pieces[:, EDGE], kind="stable")]
 
 
+def depth_of(thickness: float) -> float:
+    """Return how far the sides of ground of a thickness reach below its surface."""
+    return DEEPEST_SIDE if np.isinf(thickness) else thickness
+
+
 def sample_lines(frame: Floats) -> tuple[Floats, Floats]:
     """Return where the columns and the rows of samples are, from -1 to one beyond the last.
 
@@ -146,7 +151,7 @@ def _lines_at(edges: Int64s, other: MapArrays) -> Floats:
     lines = np.empty((len(edges), LINE_SIZE))
     thickness = float(frame[kernels.THICKNESS])
     edges = np.ascontiguousarray(edges).reshape(-1, EDGE_SIZE)
-    _PUT_LINES.call(heights, cells, frame, edges, min(thickness, DEEPEST_SIDE), lines)
+    _PUT_LINES.call(heights, cells, frame, edges, depth_of(thickness), lines)
     if np.isinf(thickness):
         lines[:, 2:] = np.where(np.isnan(lines[:, 2:]), np.nan, _BOTTOMLESS)
     return lines

@@ -41,14 +41,13 @@ class SolidMapQueries(MapQueries):
     nearer, or deeper, is the answer; of equals, the surface.
     """
 
-    __slots__ = ("_arrays", "_bare_at", "_beside", "_reach", "_shown", "_surface", "sides")
+    __slots__ = ("_arrays", "_bare_at", "_beside", "_reach", "_shown", "sides")
 
     storage: LiveMap
 
     def __init__(self, storage: LiveMap) -> None:
         super().__init__(storage)
         self.sides = Sides(storage)
-        self._surface = MapQueries(storage)
         self._shown: tuple[Any, ...] = None, None, None
         self._beside: tuple[Beside, ...] = ()
         self._bare_at = -1  # the version at which there was a surface alone
@@ -76,14 +75,10 @@ class SolidMapQueries(MapQueries):
     def _asked(self) -> Iterator[tuple[MapQueries, tuple[Beside, ...], Reach]]:
         """Give the surface, and what is beside it, of one moment."""
         with ExitStack() as held:
-            surface = self._surface
             with self.storage.lock:
-                beside = self._now()
-                if beside:
-                    views, materials = held.enter_context(self.storage.reading())
-                    surface = MapQueries(StillMap(views, materials))
-                reach = self._reach
-            yield surface, beside, reach
+                beside, reach = self._now(), self._reach
+                views, materials = held.enter_context(self.storage.reading())
+            yield MapQueries(StillMap(views, materials)), beside, reach
 
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
@@ -93,7 +88,9 @@ class SolidMapQueries(MapQueries):
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         if self._bare_at == self.storage.version:
-            return MapQueries.ray(self, origin, direction, longest)
+            found = MapQueries.ray(self, origin, direction, longest)
+            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+                return found
         with self.storage.lock:
             best = super().ray(origin, direction, longest)
             for own in self._now():
@@ -125,7 +122,9 @@ class SolidMapQueries(MapQueries):
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         if self._bare_at == self.storage.version:
-            return MapQueries.contacts_of_one(self, shape, keep, most)
+            found = MapQueries.contacts_of_one(self, shape, keep, most)
+            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+                return found
         kind, row = row_of("shapes", shape)
         box = _box_of(kind, row)
         with self.storage.lock:
@@ -164,7 +163,9 @@ class SolidMapQueries(MapQueries):
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         if self._bare_at == self.storage.version:
-            return MapQueries.sweep(self, kind, row, motion)
+            found = MapQueries.sweep(self, kind, row, motion)
+            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+                return found
         lower, upper = _box_of(kind, row.tolist())
         with self.storage.lock:
             best = super().sweep(kind, row, motion)
@@ -197,7 +198,9 @@ class SolidMapQueries(MapQueries):
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         if self._bare_at == self.storage.version:
-            return MapQueries.closest_point(self, point)
+            found = MapQueries.closest_point(self, point)
+            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+                return found
         with self.storage.lock:
             best = super().closest_point(point)
             for own in self._now():
@@ -224,8 +227,8 @@ class SolidMapQueries(MapQueries):
             for own in beside:
                 if isinstance(own, Walls):
                     is_inside, aside = distances < 0.0, own.distances(points, threads)
-                    distances = np.minimum(abs(distances), aside)
-                    distances[is_inside] *= -1.0
+                    nearest = np.minimum(abs(distances), aside)
+                    distances = np.where(is_inside, 0.0 - nearest, nearest)
         return distances
 
     # For characters

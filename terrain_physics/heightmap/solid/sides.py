@@ -7,23 +7,30 @@ outside only. All triangles of a cell's side have one id, behind those of the ce
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.solid.edges import EDGE_SIZE, LINE_SIZE, list_edges
-from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, SIDES_OF_CELL
+from terrain_physics._kernels.heightmap.solid.sides import (
+    EAST,
+    NORTH,
+    SIDES_OF_CELL,
+    SOUTH,
+    UNDERSIDE,
+    WEST,
+)
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics.heightmap.cells import Region, common, grown
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.solid.pieces import (
-    DEEPEST_SIDE,
     EDGE,
     HIGH,
     LOW,
     STRETCH,
+    depth_of,
     pieces_of,
     places_of,
 )
@@ -31,6 +38,9 @@ from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 
 _LIST = CachedDispatch(list_edges)
+
+# Maps that are farther apart, in meters, are not side by side: wider than any rounding.
+NEIGHBOR_GAP = 1.0
 
 
 class SideMesh(NamedTuple):
@@ -44,6 +54,8 @@ class SideMesh(NamedTuple):
         Theirs; ids are their numbers.
     ids : ndarray of int64, shape (n,)
         The map's ids of the triangles; -1 outside an endless map.
+    edges : ndarray of int64, shape (n,)
+        The numbers of the sides that they are parts of.
     cells : ndarray of int64, shape (n,)
         The cells that they are sides of; outside the map the nearest ones.
     clear : ndarray of float64, shape (4,)
@@ -53,6 +65,7 @@ class SideMesh(NamedTuple):
     storage: MeshStorage
     queries: MeshQueries
     ids: Int64s
+    edges: Int64s
     cells: Int64s
     clear: Floats
 
@@ -70,7 +83,7 @@ class Sides:
 
     def __init__(self, storage: LiveMap) -> None:
         self._storage, self.others = storage, list[LiveMap]()
-        self._seen: tuple[Any, ...] = ()
+        self._seen: tuple[int, dict[LiveMap, int]] = -1, {}
         self._depth = -1.0  # of none yet
         self._mesh: SideMesh | None = None
         self._edges = np.empty((0, EDGE_SIZE), np.int64)
@@ -79,33 +92,62 @@ class Sides:
     def now(self) -> SideMesh | None:
         """Return the sides, None if there are none. The caller holds the lock of the map."""
         storage, others = self._storage, self.others
-        seen = storage.version, *[(other, other.version) for other in others]
+        seen = storage.version, {other: other.version for other in others}
         if seen != self._seen:
-            is_new = self._follow() or seen[1:] != self._seen[1:]
-            if is_new or not self._seen:
+            is_new = seen[0] != self._seen[0] and self._follow()
+            if is_new or self._are_others_new():
                 self._mesh = _mesh_of(storage.frame, self._edges, self._lines, others)
             self._seen = seen
         return self._mesh
 
+    def _are_others_new(self) -> bool:
+        """Tell whether other maps may cover the sides than before, or other parts of them."""
+        known = self._seen[1]
+        if known.keys() != set(self.others):
+            return True
+        lower, upper = bounds_of(self._storage)
+        for other, version in known.items():
+            for region in set(other.regions_since(version)):
+                low, high = bounds_of(other, grown(region))
+                if (low <= upper + NEIGHBOR_GAP).all() and (high >= lower - NEIGHBOR_GAP).all():
+                    return True
+        return False
+
     def _follow(self) -> bool:
         """Find the edges of what was edited anew; tell whether any are other ones."""
         storage, before = self._storage, (self._edges, self._lines)
-        depth, regions = min(storage.thickness, DEEPEST_SIDE), storage.edge_regions()
+        depth, regions = depth_of(storage.thickness), storage.edge_regions()
         edges, lines = before
         if depth == self._depth:
             edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
             both = {common(one, other) for one in regions for other in edited}
             regions = [own for own in both if own is not None]
             kept = ~_is_within(edges, edited)
+            if not regions and kept.all():
+                return False
             edges, lines = edges[kept], lines[kept]
         else:
             edges, lines = edges[:0], lines[:0]
         found = [(edges, lines), *(_edges_in(storage, own, depth) for own in regions)]
         edges = np.concatenate([own for own, _ in found])
         lines = np.concatenate([own for _, own in found])
-        _, order = np.unique(edges, axis=0, return_index=True)  # regions may overlap
+        order = _each_once(edges, storage.cell_count[1])  # regions may overlap
         self._edges, self._lines, self._depth = edges[order], lines[order], depth
         return not all(map(np.array_equal, before, (self._edges, self._lines)))
+
+
+def bounds_of(storage: LiveMap, region: Region | None = None) -> tuple[Floats, Floats]:
+    """Return the least x and z of a map, or of a region of it, and the greatest."""
+    lower, upper = storage.box_of(storage.whole if region is None else region)
+    return np.array(lower)[::2], np.array(upper)[::2]
+
+
+def _each_once(edges: Int64s, columns: int) -> Int64s:
+    """Return the places of edges (n, EDGE_SIZE) in their order, each once."""
+    row, column, side = edges.T + 1  # cells just outside of a map count
+    return np.unique(((row * (columns + 2)) + column) * (UNDERSIDE + 1) + side, return_index=True)[
+        1
+    ]
 
 
 def _is_within(edges: Int64s, regions: Sequence[Region]) -> Bools:
@@ -134,7 +176,8 @@ def _mesh_of(
     frame: Floats, edges: Int64s, lines: Floats, others: Sequence[LiveMap]
 ) -> SideMesh | None:
     pieces = pieces_of(edges, lines, frame, [other.views for other in others])
-    own = edges[pieces[:, EDGE].astype(np.int64)]
+    numbers = pieces[:, EDGE].astype(np.int64)
+    own = edges[numbers]
     corners, of_piece = _triangles(pieces, own, frame)
     if not len(corners):
         return None
@@ -148,7 +191,8 @@ def _mesh_of(
     vertices, ids, cells = read_only(vertices, ids, cells)
     faces.setflags(write=False)
     storage = MeshStorage(vertices, faces, side_ids=ids)
-    return SideMesh(storage, MeshQueries(storage), ids, cells, _clear_of(frame, edges))
+    clear, queries = _clear_of(frame, edges), MeshQueries(storage)
+    return SideMesh(storage, queries, ids, numbers[of_piece], cells, clear)
 
 
 def _triangles(pieces: Floats, edges: Int64s, frame: Floats) -> tuple[Floats, Int64s]:
@@ -177,11 +221,11 @@ def _clear_of(frame: Floats, edges: Int64s) -> Floats:
     """Return least and greatest x and z of a place without edges: the whole map, or none."""
     rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
     row, column, side = edges.T
-    is_outer = (side == 0) & (column == 0) | (side == EAST) & (column == columns - 1)
-    is_outer |= (side == NORTH) & (row == 0) | (side == 3) & (row == rows - 1)
+    is_outer = (side == WEST) & (column == 0) | (side == EAST) & (column == columns - 1)
+    is_outer |= (side == NORTH) & (row == 0) | (side == SOUTH) & (row == rows - 1)
     clear = np.array([inf, inf, -inf, -inf])
     if is_outer.all():
-        x0, z0, cell_x, cell_z = frame[[0, 2, 3, 4]].tolist()
+        x0, _, z0, cell_x, cell_z = frame[:5].tolist()
         clear = np.array([x0, z0, x0 + columns * cell_x, z0 + rows * cell_z])
     clear.setflags(write=False)
     return clear
