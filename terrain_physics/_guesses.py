@@ -149,7 +149,11 @@ WAYS: dict[str, dict[str, str]] = {
     "RayHit": _HIT | {"material": "material_id"},
     "SweepHit": _HIT | {"fraction": "f alpha share"},
     "ClosestPoint": _HIT | {"it leads from point to the place that was asked for.": "normal"},
-    "Contact": _HIT | {"depth": "penetration_depth overlap distance dist"},
+    "Contact": {
+        "point": "pos position location contact_point",
+        "depth": "penetration_depth overlap distance dist",
+        "triangle": "face face_id triangle_id face_index",
+    },
     "MoveHit": {
         "point": "pos position location",
         "reason": "kind type surface",
@@ -178,7 +182,7 @@ WAYS: dict[str, dict[str, str]] = {
     },
     "Capsule": {"a and b": "start end p0 p1 center", "radius": "r"},
     "Octree": {
-        "insert(center, radius)": "add append",
+        "insert(shape)": "add append",
         "overlapping_pairs()": "pairs query_pairs overlaps get_pairs collisions find_pairs",
         "query_sphere(sphere) or query_aabb(aabb)": "query search find query_ball_point "
         "query_radius nearest intersection",

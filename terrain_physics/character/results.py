@@ -14,7 +14,7 @@ from pyglm import glm
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics.character.hits import (
     Log,
     MoveHit,
@@ -114,6 +114,7 @@ class MoveResult(Fields):
         "squeezed",
     )
 
+    @quick
     def __init__(self, values: Row, seconds: float = 0.0, log: Log | None = None) -> None:
         self._values, self._seconds = values, seconds
         self._met: Log | MoveHit | None = log
@@ -276,6 +277,7 @@ class GroundReport(Fields):
         "part_name",
     )
 
+    @quick
     def __init__(
         self,
         values: Row,

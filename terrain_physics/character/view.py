@@ -83,6 +83,7 @@ class CharacterView(RuleProperties):
         x, y, z = self._state()[POSITION].tolist()
         return x, y, z
 
+    @quick
     def relative_position(self, origin: Any) -> glm.vec3:
         """Return the position relative to an origin; the difference is taken in float64.
 

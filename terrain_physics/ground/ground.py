@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Int64s
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
@@ -585,6 +585,7 @@ class Ground(Surface):
         """
         return self._held.material_names
 
+    @quick
     def part_of(self, triangle: ArrayLike) -> tuple[Any, Any]:
         """Return the part that owns a triangle, and the triangle's id there.
 

@@ -341,7 +341,7 @@ class GroundParts:
             for numbers, terrain in self._map_set.unions
         ]
         for member in found:
-            member.queries.sides.others = _maps_around(member, found)
+            member.queries.put_beside(_maps_around(member, found))
         return found
 
     def _map_member(

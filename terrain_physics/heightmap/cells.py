@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._kernels.types import Bools, Floats, Int64s
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics.surface.limits import checked_places
 
 Get = Callable[[Any], Any]
@@ -139,6 +139,7 @@ class MapCells:
                     f"{error} (places in meters: {self._kind}.at(x, z))"
                 ) from None
 
+    @quick
     def at(self, x: Any, z: Any) -> Any:
         """Return the value of the cell under a place.
 

@@ -15,7 +15,7 @@ from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SOLID
 from terrain_physics._kernels.types import Floats, Int32s, Int64s
 
 
-class _Edge(NamedTuple):
+class _DirectedEdge(NamedTuple):
     """An edge that leaves a mesh open."""
 
     start: int  # a vertex
@@ -40,7 +40,7 @@ def refuse_open(what: str, vertices: Floats, faces: Int32s) -> None:
     raise ValueError(f"{what}, but the edge from {ends} {why}")
 
 
-def _open_edge(vertices: Floats, faces: Int32s) -> _Edge | None:
+def _open_edge(vertices: Floats, faces: Int32s) -> _DirectedEdge | None:
     """Return the open edge of the lowest face, with its ends as that face has them."""
     welded = weld(vertices)[faces].astype(np.int64)
     starts, ends = welded.ravel(), np.roll(welded, -1, axis=1).ravel()
@@ -59,7 +59,7 @@ def _open_edge(vertices: Floats, faces: Int32s) -> _Edge | None:
     same = halves[keys == keys[int(np.flatnonzero(halves == first)[0])]]
     along = starts[same] == starts[first]
     face, corner = divmod(first, 3)
-    return _Edge(
+    return _DirectedEdge(
         int(faces[face, corner]),
         int(faces[face, (corner + 1) % 3]),
         (same[along] // 3).tolist(),

@@ -16,7 +16,7 @@ from terrain_physics._kernels.octree.pairs import (
 )
 from terrain_physics._kernels.octree.queries import first_hits, overlapping_objects
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
@@ -223,6 +223,7 @@ class Octree(OctreeObjects):
         _, _, tests = overlapping_pairs(*self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
         return tests
 
+    @quick
     def query_sphere(self, sphere: Sphere) -> Int64s:
         """Return the objects that a sphere overlaps or touches.
 
@@ -246,6 +247,7 @@ class Octree(OctreeObjects):
         refuse_far("sphere", row)
         return self._forest.ids[self._met(row)]
 
+    @quick
     def query_aabb(self, aabb: AABB) -> Int64s:
         """Return the objects that a box overlaps or touches.
 
@@ -351,6 +353,7 @@ class Octree(OctreeObjects):
         keys.sort()
         return keys
 
+    @quick
     def raycast(self, ray: Ray, max_distance: float = math.inf) -> OctreeHit | None:
         """Return the first object that a ray meets.
 

@@ -10,7 +10,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics.geometry.shapes import Triangle
 from terrain_physics.surface.naming import NO_NAMES, Naming, Objects
 
@@ -524,6 +524,7 @@ class Contacts(NamedRows):
     _ints: NDArray[np.int64]
     _material: NDArray[np.uint8] | None
 
+    @quick
     def __init__(
         self,
         ints: NDArray[np.int64],

@@ -74,22 +74,16 @@ def test_who_goes_into_the_side_of_a_map_is_stopped(count):
     assert not led_in(count)
 
 
-LIFTED_YET = {1178, 1347}
-"""Balls that jump straight below a rim: to be mended."""
-
-
 @pytest.mark.long
 def test_all_who_go_into_the_side_of_a_map():
-    assert set(led_in(2000)) == LIFTED_YET
+    assert not led_in(2000)
 
 
 def not_outside(count):
     """Return the seeds of walks among cliffs that lead into the ground, with the figures."""
     found = {seed: cliffs.among(seed) for seed in range(count)}
     return {
-        seed: f
-        for seed, f in found.items()
-        if f.inside > 0.0 or f.overlap > 1e-3 or f.lifted > 1e-3
+        seed: f for seed, f in found.items() if f.inside > 0.0 or f.overlap > 0.0 or f.lifted > 1e-3
     }
 
 

@@ -12,7 +12,7 @@ from tests.helpers.examples import times
 from tests.helpers.pages import DOCS, definitions
 
 PAGE = definitions(DOCS / "cookbook" / "car.md")
-STEP = PAGE["STEP"]
+STEP = PAGE["TICK"]
 
 
 def slope(degrees, way=0.0):
@@ -99,15 +99,14 @@ def test_it_lies_still_however_it_falls():
 
 
 def test_it_does_not_creep_down_a_slope_before_it_sleeps():
-    for degrees in (5, 15, 30):
-        for yaw in (0.0, 0.7, 1.57)[: times(3)]:
-            land = slope(degrees)
-            turn = glm.dquat(glm.dvec3(0, yaw, 0))
-            car = PAGE["Car"](land, (40, land.height_at(40, 40) + 0.9, 40), turn)
-            run(car, 4, sleeps=False)
-            place = glm.dvec3(car.place)
-            run(car, 4, sleeps=False)
-            assert glm.distance(place, car.place) < 1e-6
+    for degrees, yaw in ((5, 0.7), (15, 1.57), (30, 0.0), (30, 2.5))[: times(4)]:
+        land = slope(degrees)
+        turn = glm.dquat(glm.dvec3(0, yaw, 0))
+        car = PAGE["Car"](land, (40, land.height_at(40, 40) + 0.9, 40), turn)
+        run(car, 3, sleeps=False)
+        place = glm.dvec3(car.place)
+        run(car, 3, sleeps=False)
+        assert glm.distance(place, car.place) < 1e-6
 
 
 def test_it_slides_where_friction_is_too_weak():

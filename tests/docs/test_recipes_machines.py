@@ -47,7 +47,7 @@ def is_called_back(seeds):
             for _ in range(int(draws.uniform(0.0, 3.0) * rate)):
                 page["run_lift"](1 / rate)
                 assert ride.update(page["lift_level"]) < 1e-3, seed
-        for _ in range(6 * rate):
+        for _ in range(5 * rate):
             page["run_lift"](1 / rate)
             assert ride.update(page["lift_level"]) < 1e-3, seed
         assert page["lift_level"] == page["called_to"], seed
@@ -55,7 +55,7 @@ def is_called_back(seeds):
 
 
 def test_riders_stay_on_a_lift_that_is_called_back():
-    is_called_back(range(times(6)))
+    is_called_back(range(times(3)))
 
 
 @pytest.mark.full

@@ -237,9 +237,9 @@ def flight(rate, yaw, pitch):
 
 
 def test_a_glider_gets_as_far_at_any_rate():
-    for seed in range(times(9)):
+    for seed in range(times(6)):
         draws = Draws(seed)
         yaw, up = draws.uniform(-3.0, 3.0), draws.uniform(-10.0, 10.0)
-        far, ratio = zip(*(flight(rate, yaw, up) for rate in (20, 60, 360)), strict=True)
+        far, ratio = zip(*(flight(rate, yaw, up) for rate in (20, 60, 240)), strict=True)
         assert max(far) - min(far) < 0.015 * max(far)
         assert all(abs(one - 6) < 0.01 for one in ratio)

@@ -94,7 +94,7 @@ def in_a_group(ground, place):
 @pytest.mark.parametrize("hero_of", [alone, in_a_group])
 def test_who_waits_for_ground_goes_on_as_if_it_had_been_there(hero_of):
     waited = 0
-    for seed in range(times(6)):
+    for seed in range(times(4)):
         at_once, _ = walk(seed, 1, hero_of)
         places, held = walk(seed, 300, hero_of, restored=hero_of is in_a_group)
         assert np.allclose(places, at_once, atol=1e-6), seed
@@ -115,7 +115,7 @@ def pillars(draws):
     return TriangleMesh.cylinder(size / 2, 4, transform=place), size
 
 
-def gather(seed, seconds=24):
+def gather(seed, seconds=20):
     """Return how far from their goal sixty are who had a post before it."""
     draws = Draws(seed)
     post, size = draws.one_of((boxes, pillars))(draws)

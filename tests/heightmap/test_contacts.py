@@ -27,6 +27,7 @@ from terrain_physics.surface.results import Contact, Contacts
 from tests.helpers.examples import examples
 from tests.helpers.grounds import cut, rough
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps
+from tests.helpers.surfaces import surface_contacts
 from tests.oracles import box_hulls as oracle_bulk
 from tests.oracles.heightmap_contacts import distance_of_segment, pushes_of_ball
 
@@ -74,7 +75,7 @@ def test_balls_touch_what_the_oracle_says(drawn, size, above):
     case, center = drawn
     radius = size * min(case.oracle.cell_size)
     center[1] += above * radius
-    found = case.land.contacts([(*center, radius)])
+    found = surface_contacts(case.land, [(*center, radius)])
     ids, corners = triangles_of(case)
     if len(ids) == 0:
         assert len(found) == 0
@@ -89,7 +90,7 @@ def test_pushes_of_balls_are_those_of_the_oracle(seed, radius):
     rng = np.random.default_rng(seed)
     case = both(ROUGH, diagonal="shortest", border="open")
     center = rng.uniform((0, 0, 0), (6, 1.5, 5))
-    found = case.land.contacts([(*center, radius)])
+    found = surface_contacts(case.land, [(*center, radius)])
     ids, corners = triangles_of(case)
     distances, pushes, feet = pushes_of_ball(center, radius, corners)
     same_triangles(found, ids, distances, radius, 1e-9)
@@ -108,7 +109,7 @@ def test_capsules_touch_what_the_oracle_says(seed):
     case = both(ROUGH, diagonal="alternating", border="open")
     start = rng.uniform((0, 0, 0), (6, 2, 5))
     end, radius = start + rng.uniform(-1, 1, 3), rng.uniform(0.1, 0.6)
-    found = case.land.contacts(Capsules([(*start, *end, radius)]))
+    found = surface_contacts(case.land, Capsules([(*start, *end, radius)]))
     ids, corners = triangles_of(case)
     distances = distance_of_segment(start, end, corners)
     same_triangles(found, ids, distances, radius, 1e-7)
@@ -137,7 +138,7 @@ def test_boxes_touch_what_the_oracle_says(seed):
     center, half = rng.uniform((0, 0, 0), (6, 2, 5)), rng.uniform(0.1, 0.9, 3)
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     turn[:, 0] *= np.linalg.det(turn)
-    found = case.land.contacts(Boxes([center], [half], [turn]))
+    found = surface_contacts(case.land, Boxes([center], [half], [turn]))
     ids, corners = triangles_of(case)
     near = np.linalg.norm(corners - center, axis=2).min(axis=1) < 3
     ids, corners = ids[near], corners[near]
@@ -331,7 +332,10 @@ def test_shapes_over_too_many_cells_are_refused():
     with pytest.raises(ValueError, match="at most 100 million cells, got shape 1"):
         land.contact_counts(shapes)
     # Not where there is nothing.
-    assert len(HeightMap(np.zeros((3, 3)), border="open").contacts(shapes)) == 12
+    edge = HeightMap(np.zeros((3, 3)), border="open")
+    assert len(surface_contacts(edge, shapes)) == 12
+    beside = [8, 10, 16, 20]  # the sides in whose plane the centers are
+    assert edge.contacts(shapes).triangle[[4, 5, 6, 7, 16, 17, 18, 19]].tolist() == 2 * beside
     assert len(land.contacts([(0, 1e6, 0, 9e5)])) == 0
 
 

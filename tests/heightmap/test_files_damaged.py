@@ -116,6 +116,15 @@ def wide_png() -> bytes:
     return png_bytes(9000, 9000, 8, 0, [bytes(9001)] * 9000)  # a real bomb: 80 KB, 81 MB
 
 
+@cache
+def deep_png() -> bytes:
+    """A picture within the limit of pixels, whose pixels have 8 bytes: half a megabyte of file."""
+    packer = zlib.compressobj(1)
+    packed = b"".join(packer.compress(bytes(64_001 * 100)) for _ in range(80)) + packer.flush()
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", 8000, 8000, 16, 6, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", packed) + png_chunk(b"IEND", b"")
+
+
 ZIP = npy_header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }") + b"cos\nsystem\n"
 HUGE_NPY = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }")
 LINE = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }") + b"\0" * 16
@@ -277,6 +286,7 @@ def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
         ("a.png", NO_PIXELS, "damaged PNG file"),
         ("a.png", HUGE_PNG, "at most 80000000 pixels, got 2147483648 rows"),
         ("a.png", wide_png, "at most 80000000 pixels, got 9000 rows"),
+        ("a.png", deep_png, "an image must unpack to at most 320000000 bytes, got 512008000"),
         ("a.png", FEW_PNG, "truncated: too few bytes for its pixels, got 8000 rows"),
         ("a.tif", b"", "must start as a TIFF file"),
         ("a.tif", b"II*\0", "truncated"),

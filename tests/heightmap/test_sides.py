@@ -306,6 +306,27 @@ def test_the_first_hole_makes_sides_and_an_underside() -> None:
     assert land.raycast(aside).distance == 0.5  # type: ignore[union-attr]
 
 
+def test_a_second_hole_has_sides_too() -> None:
+    land = HeightMap(np.zeros((9, 9)))
+    for cell in (1, 5):
+        land.holes[cell, cell] = True
+        for way in ((1, 0, 0), (-1, 0, 0), (0, 0, 1), (0, 0, -1)):
+            hit = land.raycast(Ray((cell + 0.5, -1, cell + 0.5), way))
+            assert hit is not None
+            assert (hit.distance, tuple(hit.normal)) == (0.5, tuple(-k + 0.0 for k in way))
+
+
+def test_who_is_inside_sees_neither_sides_nor_underside() -> None:
+    land = HeightMap(np.zeros((5, 5)), border="open", thickness=3.0)
+    inside = (2.0, -1.0, 2.0)
+    for way in ((1, 0, 0), (-1, 0.1, 0), (0, 0, 1), (0, 0, -1), (0.1, -1, 0)):
+        assert land.raycast(Ray(inside, way)) is None
+        assert land.sweep(Sphere(inside, 0.3), np.multiply(way, 9.0)) is None
+    assert land.closest_point((0.2, -1, 2)).distance == 1.0  # the surface
+    (push,) = land.contacts(Sphere((0.2, -1, 2), 1.1), keep="deepest").penetration
+    assert push[1] > 0.0
+
+
 def test_materials_of_sides_are_those_of_their_cells() -> None:
     draw = np.random.default_rng(7)
     tiles = [

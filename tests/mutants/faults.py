@@ -17,6 +17,7 @@ _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
 _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 _RULES = "tests/character/test_rules.py"
+_SIDES = "tests/heightmap/test_sides.py"
 
 
 def recorded(group: str) -> str:
@@ -255,5 +256,34 @@ FAULTS = (
         "    if end != archive.start_dir:\n",
         "    if end > archive.start_dir:\n",
         ("tests/ground/test_files.py::test_bytes_beside_the_archive_are_refused",),
+    ),
+    # Sides of maps.
+    Fault(
+        "50_side_seen_from_inside",
+        "_kernels.mesh.facing",
+        "    return has_area and dot(normal, direction) < 0.0\n",
+        "    return has_area\n",
+        (f"{_SIDES}::test_who_is_inside_sees_neither_sides_nor_underside",),
+    ),
+    Fault(
+        "51_side_covered_by_a_lower_map",
+        "heightmap.solid.pieces",
+        "    above[:, LOW] = np.maximum(pieces[:, LOW], pieces[:, _OTHER_HIGH])\n",
+        "    above[:, LOW] = pieces[:, HIGH]\n",
+        (f"{_SIDES}::test_rays_from_outside_enter_where_the_solid_begins",),
+    ),
+    Fault(
+        "52_surface_touched_from_behind",
+        "heightmap.solid.contacts",
+        "        return np.asarray(~(behind & self._is_outside[contacts.query]))\n",
+        "        return np.ones(len(behind), dtype=np.bool_)\n",
+        (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
+    ),
+    Fault(
+        "53_edges_of_an_edit_not_found_anew",
+        "heightmap.solid.sides",
+        "            edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]\n",
+        "            edited = list(set(storage.regions_since(self._seen[0])))\n",
+        (f"{_SIDES}::test_a_second_hole_has_sides_too",),
     ),
 )

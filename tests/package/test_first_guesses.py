@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from terrain_physics import (
     FixedStep,
     Ground,
     HeightMap,
+    MapCells,
     Octree,
     Ray,
     Recording,
@@ -214,6 +216,17 @@ def test_a_wrong_import_is_told_the_way() -> None:
 
 def test_the_table_is_of_public_classes() -> None:
     assert set(WAYS) <= {kind.__name__ for kind in CLASSES}
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_what_it_says_is_there(kind: str) -> None:
+    owner = getattr(terrain_physics, kind)
+    owners = (owner, CharacterMovement, CharacterGroup, Ground, MapCells, terrain_physics)
+    for way in WAYS[kind]:
+        if way.isidentifier():
+            assert hasattr(owner, way) or way in inspect.get_annotations(owner), way
+        for called in re.findall(r"(\w+)\(", way):
+            assert any(hasattr(one, called) for one in owners), way
 
 
 def test_wrong_names_are_not_there_for_python() -> None:

@@ -29,7 +29,8 @@ ALIKE = {
     _CONTACTS: [_ROUND, _TURNED, _CORE],  # a box is a core without a radius around it
     "terrain_physics/_kernels/character/walk/climb.py": [_ROUND],
     "terrain_physics/character/placement.py": [_CORE],  # a ball has three equal half extents
-    "terrain_physics/_kernels/surface/shapes.py": [_CORE],  # their rows begin with the center
+    # A row of each begins with the center; what is round reaches as far in all directions.
+    "terrain_physics/_kernels/surface/shapes.py": [_CORE, _ROUND],
     "terrain_physics/surface/shapes.py": [_CORE],
     "terrain_physics/heightmap/queries.py": [_TURNED],  # a kernel for balls, one for all others
     "demo/renderers/bodies.py": [_TURNED],  # a ball's shadow has no direction

@@ -6,20 +6,20 @@ In this order:
  2. `teleport_or_nudge`: see where the game has put the body since the last update.
  3. `find_dropped`, `find_moving_base`: find the one-way part that the body drops through, and the
     moving part that it stands on, or is thrown off.
- 4. `carry_and_squeeze`: let it carry the body, and other moving parts push and squeeze it.
- 5. `leave_solids`: take the body out of a solid mesh that its center is inside of, or some way.
- 6. `begin_motion`: read rules and initial velocity, and cut the time into steps.
- 7. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
- 8. `depenetrate`: take the body out of what it was put into; deep below it can only `rise`.
- 9. `take_steps`: for each step,
-10.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
-11.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
-12.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
-13. `end_among_others`: note the characters that were hit, and take the push out of the velocity;
+ 4. `carry_and_squeeze`, `leave_solids`: let it carry the body, and other moving parts push and
+    squeeze it; then take the body out of a solid mesh that its center is inside of, or some way.
+ 5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
+ 6. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
+ 7. `depenetrate`: take the body out of what it was put into; deep below it can only `rise`.
+ 8. `take_steps`: for each step,
+ 9.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
+10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
+11.     `step_among_others`: the same within the half-planes of a crowd, and over characters below.
+12. `end_among_others`: note the characters that were hit, and take the push out of the velocity;
     `remember_encounters`: keep who is touched, and how far the heading turns among others.
-14. `settle`, `report_character_below`: write place, velocity and ground to the state.
-15. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
-16. `settle_moving_base`, `note_contact_signature`: make ready for the next update, or for sleep.
+13. `settle`, `report_character_below`: write place, velocity and ground to the state.
+14. `remember_walls`, `find_steps`: keep the walls for the crowd, and tell steps among the hits.
+15. `settle_moving_base`, `note_contact_signature`: make ready for the next update, or for sleep.
 """
 
 from typing import NamedTuple

@@ -15,18 +15,18 @@ def undo_filters(lines: Bytes, step: int) -> int:
     """
     rows, length = lines.shape
     for row in range(rows):
-        kind = int(lines[row, 0])
-        if kind > PAETH:
+        filter_type = int(lines[row, 0])
+        if filter_type > PAETH:
             return row
-        for place in range(1, length if kind != NONE else 1):
+        for place in range(1, length if filter_type != NONE else 1):
             inside = place > step
             left = int(lines[row, place - step]) if inside else 0
             above = int(lines[row - 1, place]) if row > 0 else 0
-            if kind == SUB:
+            if filter_type == SUB:
                 guess = left
-            elif kind == UP:
+            elif filter_type == UP:
                 guess = above
-            elif kind == AVERAGE:
+            elif filter_type == AVERAGE:
                 guess = (left + above) >> 1
             else:
                 guess = _paeth(

@@ -16,6 +16,7 @@ from terrain_physics._kernels.types import Bytes
 from terrain_physics.heightmap.formats.channels import COLORS, RGB, RGBA, heights_of
 from terrain_physics.heightmap.formats.source import (
     DEFLATE_RATIO,
+    PIXEL_LIMIT,
     Heights,
     Loaded,
     Source,
@@ -23,6 +24,9 @@ from terrain_physics.heightmap.formats.source import (
     refuse_size,
     small_numbers,
 )
+
+_MOST_BYTES = 4 * PIXEL_LIMIT  # unpacked: 8193 x 8193 with four channels of 8 bits pass
+_PACKED_AT_ONCE = 1 << 16
 
 _PALETTE = 3
 # By color type: how many numbers a pixel has, and the bits that each may have.
@@ -83,6 +87,8 @@ def read_png(source: Source) -> Loaded:
     pixels = sum(rows * (1 + header.line_bytes(columns)) for *_, rows, columns in header.grids())
     packed = chunks[b"IDAT"]
     refuse_size(source, header.width, header.height, pixels, len(packed) * DEFLATE_RATIO)
+    if pixels > _MOST_BYTES:
+        raise source.bad(f"an image must unpack to at most {_MOST_BYTES} bytes, got {pixels}")
     numbers = _numbers(source, header, _unpacked(source, packed, pixels))
     return heights_of(source, _channels(source, header, numbers, chunks))
 
@@ -120,13 +126,18 @@ def _chunks(source: Source, data: bytes) -> dict[bytes, bytes]:
 
 def _unpacked(source: Source, packed: bytes, size: int) -> Bytes:
     """Return the lines of all passes; nothing beyond them is unpacked."""
+    content, end = bytearray(size), 0
+    unpacker = zlib.decompressobj()
     try:
-        content = zlib.decompressobj().decompress(packed, size)
+        for start in range(0, len(packed), _PACKED_AT_ONCE):
+            part = unpacker.decompress(packed[start : start + _PACKED_AT_ONCE], size - end)
+            content[end : end + len(part)] = part
+            end += len(part)
+            if end == size:
+                return np.frombuffer(content, np.uint8)
     except zlib.error as error:
         raise source.bad(f"damaged PNG file ({error})") from error
-    if len(content) < size:
-        raise source.bad(f"damaged PNG file: must unpack to {size} bytes, got {len(content)}")
-    return np.frombuffer(bytearray(content), np.uint8)
+    raise source.bad(f"damaged PNG file: must unpack to {size} bytes, got {end}")
 
 
 def _numbers(source: Source, header: _PngHeader, content: Bytes) -> NDArray[np.uint8 | np.uint16]:

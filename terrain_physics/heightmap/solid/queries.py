@@ -36,7 +36,8 @@ _Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
 class SolidMapQueries(MapQueries):
     """The answers of a height map that is solid.
 
-    The surface is asked first. If there are sides or an underside, these are asked too, and what is
+    The surface is asked first, and alone where it is all: `super` would take a part of a short
+    question's time. If there are sides or an underside, these are asked too, and what is
     nearer, or deeper, is the answer; of equals, the surface.
     """
 
@@ -50,7 +51,7 @@ class SolidMapQueries(MapQueries):
         self._surface = MapQueries(storage)
         self._shown: tuple[Any, ...] = None, None, None
         self._beside: tuple[Beside, ...] = ()
-        self._bare_at = -1
+        self._bare_at = -1  # the version at which there was a surface alone
         self._reach = Reach(storage.views, None)
         self._arrays: tuple[Any, ...] = None, None, None
 
@@ -58,7 +59,7 @@ class SolidMapQueries(MapQueries):
         """Return what there is beside the surface. The caller holds the lock of the map."""
         storage, mesh = self.storage, self.sides.now()
         if mesh is None and storage.thickness == np.inf:
-            self._bare_at = storage.version
+            self._bare_at = -1 if self.sides.others else storage.version
             return ()
         shown = storage.views, storage.materials, mesh
         if any(new is not old for new, old in zip(shown, self._shown, strict=True)):
@@ -84,16 +85,15 @@ class SolidMapQueries(MapQueries):
                 reach = self._reach
             yield surface, beside, reach
 
-    @property
-    def _is_bare(self) -> bool:
-        """Whether there is a surface alone, as of the last look at this version."""
-        return self._bare_at == self.storage.version and not self.sides.others
+    def put_beside(self, maps: list[LiveMap]) -> None:
+        """Tell which maps may go on behind the border."""
+        self.sides.others, self._bare_at = maps, -1
 
     # Rays
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        if self._is_bare:
-            return super().ray(origin, direction, longest)
+        if self._bare_at == self.storage.version:
+            return MapQueries.ray(self, origin, direction, longest)
         with self.storage.lock:
             best = super().ray(origin, direction, longest)
             for own in self._now():
@@ -124,8 +124,8 @@ class SolidMapQueries(MapQueries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        if self._is_bare:
-            return super().contacts_of_one(shape, keep, most)
+        if self._bare_at == self.storage.version:
+            return MapQueries.contacts_of_one(self, shape, keep, most)
         kind, row = row_of("shapes", shape)
         box = _box_of(kind, row)
         with self.storage.lock:
@@ -163,8 +163,8 @@ class SolidMapQueries(MapQueries):
         return counts
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        if self._is_bare:
-            return super().sweep(kind, row, motion)
+        if self._bare_at == self.storage.version:
+            return MapQueries.sweep(self, kind, row, motion)
         lower, upper = _box_of(kind, row.tolist())
         with self.storage.lock:
             best = super().sweep(kind, row, motion)
@@ -196,8 +196,8 @@ class SolidMapQueries(MapQueries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        if self._is_bare:
-            return super().closest_point(point)
+        if self._bare_at == self.storage.version:
+            return MapQueries.closest_point(self, point)
         with self.storage.lock:
             best = super().closest_point(point)
             for own in self._now():
@@ -232,7 +232,11 @@ class SolidMapQueries(MapQueries):
 
     @property
     def ground_arrays(self) -> GroundArrays:
-        with self.storage.lock:
+        storage = self.storage
+        if self._bare_at == storage.version:
+            return storage.ground_arrays
+        with storage.lock:
+            self._now()
             return self._arrays_now()
 
     def _arrays_now(self) -> GroundArrays:
