@@ -617,3 +617,23 @@ def test_a_frame_without_events_costs_nothing(tmp_path):
         recording.update(FRAME)
     recording.save(tmp_path / "walk")
     assert (tmp_path / "walk").stat().st_size < 20_000
+
+
+def test_solid_parts_stay_solid(tmp_path):
+    """A house that comes down on a crowd, and moves, is replayed from a file bit for bit."""
+    land = Ground([HeightMap(np.zeros((17, 17)))])
+    crowd = CharacterGroup(land, WALKER, collide=True)
+    crowd.add_many(range(6), np.random.default_rng(0).uniform((6, 1, 6), (10, 1, 10), (6, 3)))
+    recording = Recording(crowd)
+    for frame in range(40):
+        if frame == 10:
+            key = land.add(TriangleMesh.box((5, 4, 5), position=(8, 2, 8), solid=True))
+        if frame > 20:
+            land.move(key, ((0.02 * (frame - 20), 0, 0), np.eye(3)), FRAME)
+        recording.update(FRAME)
+    assert not land.contains(crowd.positions + np.array((0, 0.9, 0))).any()
+    recording.save(tmp_path / "house")
+    loaded = Recording.load(tmp_path / "house")
+    made: Any = loaded.make_scene()
+    assert replay(loaded, giving(made)) is None
+    assert made.ground.parts[key].solid
