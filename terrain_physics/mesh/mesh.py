@@ -137,7 +137,13 @@ class TriangleMesh(Surface):
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, axes: Axes = "y-up", solid: bool = False
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        axes: Axes = "y-up",
+        solid: bool = False,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
     ) -> Self:
         """Return a mesh that `save` wrote, to the last bit, or the triangles of a model.
 
@@ -153,6 +159,8 @@ class TriangleMesh(Surface):
             files +Z.
         solid : bool, default False
             Whether a model is solid, as for `TriangleMesh`; a saved mesh is if it was.
+        materials, material_names
+            Those of a model, as for `TriangleMesh`; a saved mesh has its own.
 
         Returns
         -------
@@ -168,12 +176,15 @@ class TriangleMesh(Surface):
             For a model, if trimesh is missing.
         """
         if is_model(path):
-            return cls._of_model(path, axes, solid=solid)
-        for rule, given, default in (
-            ("axes are those of models", axes, "y-up"),
-            ("solid is for models", solid, False),
+            options: dict[str, Any] = {"materials": materials, "material_names": material_names}
+            return cls._of_model(path, axes, solid=solid, **options)
+        for rule, given, is_given in (
+            ("axes are those of models", axes, axes != "y-up"),
+            ("solid is for models", solid, solid),
+            ("materials are for models", materials, materials is not None),
+            ("material_names are for models", material_names, material_names is not None),
         ):
-            if given != default:
+            if is_given:
                 told = f"{rule}, and must be left out for a saved mesh"
                 raise ValueError(f"{file_name(path)}: {told}, got {checks.shorten(given)}")
         (part,), _ = load_parts(path, KIND)
@@ -184,11 +195,11 @@ class TriangleMesh(Surface):
         return mesh
 
     @classmethod
-    def _of_model(cls, path: str | os.PathLike[str], axes: Axes, *, solid: bool) -> Self:
+    def _of_model(cls, path: str | os.PathLike[str], axes: Axes, **options: Any) -> Self:
         frame_of(axes)
         vertices, faces = model_triangles(path)
         try:
-            return cls(vertices, faces, axes=axes, solid=solid)
+            return cls(vertices, faces, axes=axes, **options)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file_name(path)}: {error}") from error
 

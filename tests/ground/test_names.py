@@ -181,6 +181,35 @@ def test_outside_a_map_the_material_has_its_name_and_no_part():
     assert (report.material_name, report.part_name) == ("grass", None)
 
 
+@pytest.mark.parametrize("names", [["cliff", "low"], ["low", "cliff"]])
+def test_the_side_of_a_map_has_the_names_of_its_cell(names):
+    maps = {
+        "cliff": HeightMap(
+            [[3.0, 3]] * 2, cell_size=4, materials=1, material_names=["grass", "rock"]
+        ),
+        "low": HeightMap(
+            [[0, 0]] * 2, cell_size=4, origin=(4, 0, 0), material_names=["sand", "rock"]
+        ),
+    }
+    ground = Ground([maps[name] for name in names], names=names)
+    ball, way = Sphere((7, 1, 1.5), 0.4), (-5, 0, 0)
+    for hit in (
+        ground.raycast(Ray((7, 1, 1.5), way)),
+        ground.sweep(ball, way),
+        ground.closest_point((4.5, 1, 1.5)),
+        *ground.contacts(Sphere((4.2, 1, 1.5), 0.4)),
+    ):
+        assert hit is not None
+        assert names_in(hit) == ("rock", "cliff")
+    assert names_in(ground.raycast_many([(7, 1, 1.5)], [way])) == [("rock", "cliff")]
+    mover = CharacterMovement(ground, SphereCollider(0.4), position=(6, 0.4, 1.5))
+    for _ in range(60):
+        mover.walk(-3, 0)
+        hit = mover.update(FRAME).blocked_by or hit
+    assert names_in(hit) == ("rock", "cliff")
+    assert names_in(mover.ground_report()) == ("sand", "low")
+
+
 def test_a_part_that_has_gone_has_no_names():
     land = HeightMap([[0, 0], [0, 0]], cell_size=9, material_names=["grass"])
     crate = TriangleMesh.box((2, 1, 2), materials="wood", material_names=["wood"])

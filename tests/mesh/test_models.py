@@ -165,6 +165,20 @@ def test_a_saved_mesh_takes_no_axes(tmp_path):
         TriangleMesh.load(tmp_path / "a.glb", axes="up")  # type: ignore[arg-type]
 
 
+def test_a_model_takes_materials(tmp_path):
+    (tmp_path / "a.obj").write_bytes(SQUARE + b"f 1 2 3\n")
+    named = TriangleMesh.load(tmp_path / "a.obj", materials="wood", material_names=["ice", "wood"])
+    assert named.materials.tolist() == [1]
+    with pytest.raises(ValueError, match=r"a.obj: materials must be numbers where there are no"):
+        TriangleMesh.load(tmp_path / "a.obj", materials="wood")
+    named.save(tmp_path / "a.ground")
+    assert TriangleMesh.load(tmp_path / "a.ground").material_names == ("ice", "wood")
+    with pytest.raises(ValueError, match=r"a.ground: materials are for models, .* got \[0\]"):
+        TriangleMesh.load(tmp_path / "a.ground", materials=[0])
+    with pytest.raises(ValueError, match=r"a.ground: material_names are for models"):
+        TriangleMesh.load(tmp_path / "a.ground", material_names=["ice"])
+
+
 # What is refused
 
 
