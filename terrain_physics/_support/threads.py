@@ -122,6 +122,7 @@ class _Job:
         self._give_up = give_up
         self._results: dict[int, Any] = {}
         self._begun = self._helpers = 0
+        self._has_failed = False
         self._changed = threading.Condition()
 
     def help_out(self) -> None:
@@ -142,7 +143,7 @@ class _Job:
         """Work on the next range; return False if none is left."""
         with self._changed:
             function, place = self._function, self._begun
-            if function is None or place == len(self._ranges):
+            if function is None or self._has_failed or place == len(self._ranges):
                 return False
             self._begun += 1
         try:
@@ -151,6 +152,8 @@ class _Job:
             result = _Failed(error)
         with self._changed:
             self._results[place] = result
+            # All ranges before it have begun, and nobody needs those behind it.
+            self._has_failed |= isinstance(result, _Failed)
             self._changed.notify_all()
         return True
 

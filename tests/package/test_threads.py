@@ -130,7 +130,7 @@ def test_the_first_error_is_raised_and_nothing_goes_on(threads: int) -> None:
             Workers(threads).run(work, 1000, LONG)
         so_far = len(begun)
         time.sleep(0.002)
-        assert len(begun) == so_far < 1000
+        assert len(begun) == so_far <= 4 + threads
 
 
 def test_nothing_runs_on_after_an_interruption() -> None:
