@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import time
 import typing
 
 import numpy as np
@@ -383,6 +384,7 @@ def test_names_belong_to_numbers_while_parts_come_and_go():
                 part, name = ground.parts[key], names.pop(key)
                 ground.remove(key)
                 names[ground.add(part)] = name
+                time.sleep(1e-4)  # a lock is not fair: it would starve who waits for it
 
     thread = threading.Thread(target=come_and_go)
     thread.start()
