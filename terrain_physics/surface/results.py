@@ -262,11 +262,10 @@ class RayHits(_RayColumns, NamedRows):
         The triangle's id; -1 where missed, and outside a map.
     material : ndarray of uint8, shape (n,)
         Material of the cell or face, outside a map of the nearest cell; 0 where missed.
-    material_name, part_name : ndarray of object
-        The names of the materials and of the parts of a `Ground`, found when they are read; None
-        where there is none. They are no fields of the tuple, nor is ``part``.
-    part : ndarray of int64
-        The keys of the parts of a `Ground`, as `GroundReport.part`; -1 as ``triangle`` is.
+    material_name, part_name, part : ndarray
+        The names of the materials and of the parts of a `Ground`, None where there is none; the
+        keys of the parts, as `GroundReport.part`, -1 as ``triangle`` is. They are found when they
+        are read, and are no fields of the tuple.
     """
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -353,11 +352,10 @@ class SweepHits(_SweepColumns, NamedRows):
         The triangle's id; -1 where free, and outside the map.
     material : ndarray of uint8, shape (n,)
         Material of the cell or face, outside a map of the nearest cell; 0 where free.
-    material_name, part_name : ndarray of object
-        The names of the materials and of the parts of a `Ground`, found when they are read; None
-        where there is none. They are no fields of the tuple, nor is ``part``.
-    part : ndarray of int64
-        The keys of the parts of a `Ground`, as `GroundReport.part`; -1 as ``triangle`` is.
+    material_name, part_name, part : ndarray
+        The names of the materials and of the parts of a `Ground`, None where there is none; the
+        keys of the parts, as `GroundReport.part`, -1 as ``triangle`` is. They are found when they
+        are read, and are no fields of the tuple.
     """
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -443,11 +441,10 @@ class ClosestPoints(_PointColumns, NamedRows):
         The triangles' ids; -1 outside a map.
     material : ndarray of uint8, shape (n,)
         Materials of the cells or faces, outside a map of the nearest cells.
-    material_name, part_name : ndarray of object
-        The names of the materials and of the parts of a `Ground`, found when they are read; None
-        where there is none. They are no fields of the tuple, nor is ``part``.
-    part : ndarray of int64
-        The keys of the parts of a `Ground`, as `GroundReport.part`; -1 as ``triangle`` is.
+    material_name, part_name, part : ndarray
+        The names of the materials and of the parts of a `Ground`, None where there is none; the
+        keys of the parts, as `GroundReport.part`, -1 as ``triangle`` is. They are found when they
+        are read, and are no fields of the tuple.
     """
 
     def columns(self) -> dict[str, NDArray[Any]]:
