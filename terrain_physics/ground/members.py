@@ -7,6 +7,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics.ground.answers import Owners
+from terrain_physics.heightmap.queries import are_inside
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
@@ -76,7 +77,7 @@ class MapMember(NamedTuple):
         y = places[:, 1]
         xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
         surface = self.queries.heights(xs, zs, threads)
-        return np.asarray((surface > y) & (surface - self.queries.storage.thickness < y))
+        return are_inside(surface, y, self.queries.storage.thickness)
 
     def put_triangles_at(
         self,

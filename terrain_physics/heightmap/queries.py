@@ -368,6 +368,11 @@ class MapQueries(Queries):
         return ids, found, known
 
 
+def are_inside(levels: Floats, y: Floats, thickness: float) -> Bools:
+    """Tell which heights (n,) are in ground whose surface is at ``levels``, NaN without any."""
+    return np.asarray((levels > y) & (levels - thickness < y))
+
+
 @functools.cache
 def _no_ground() -> MapQueries:
     """Return the queries of a map that is one hole."""

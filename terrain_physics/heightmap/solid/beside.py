@@ -13,7 +13,7 @@ from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.framed import Materials
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.queries import MapQueries, are_inside
 from terrain_physics.heightmap.solid.sides import SideMesh
 from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.mesh.queries import MeshQueries
@@ -205,8 +205,7 @@ class Underside(Beside):
 
     def _is_outside(self, places: Floats, threads: int | None) -> Bools:
         """Tell which places (n, 3), upside down, are not in the ground."""
-        levels, y = self._levels(places, threads), places[:, 1]
-        return np.asarray(~((levels > y) & (levels - self._thickness < y)))
+        return ~are_inside(self._levels(places, threads), places[:, 1], self._thickness)
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         way = _turned(direction)

@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.queries import MapQueries, are_inside
 from terrain_physics.heightmap.solid.beside import Beside, from_behind, taken
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.results import Contacts, with_queries
@@ -50,11 +50,11 @@ class SolidContacts:
         xs, zs = read_only(xs, zs)
         return self._surface.heights(xs, zs, self._threads), y
 
-    def _of_some(self, rows: Int64s, keep: str) -> Contacts:
-        """Return the contacts of some shapes with the surface."""
+    def _of_some(self, rows: Int64s) -> Contacts:
+        """Return all contacts of some shapes with the surface."""
         (some,) = read_only(self._rows[rows])
         found = self._surface.contacts(
-            self._kind, some, keep, self._threads, _NO_LIMIT, ContactRoom()
+            self._kind, some, "all", self._threads, _NO_LIMIT, ContactRoom()
         )
         return with_queries(found, rows[found.query])
 
@@ -82,7 +82,7 @@ class SolidContacts:
         outside = np.flatnonzero(self._is_outside)
         if len(outside):
             if keep == "deepest":
-                again = self._of_some(outside, "all")
+                again = self._of_some(outside)
                 rest = taken(found, np.flatnonzero(~self._is_outside[found.query]))
                 answers = [rest, taken(again, np.flatnonzero(self._seen(again)))]
             else:
@@ -126,14 +126,14 @@ class SolidContacts:
     def _leads_out(self, found: Contacts) -> Bools:
         """Tell which contacts lead a shape up whose center is in the ground."""
         levels, y = self._levels(found.query)
-        inside = (levels > y) & (levels - self._surface.storage.thickness < y)
+        inside = are_inside(levels, y, self._surface.storage.thickness)
         return np.asarray(inside & (found.normal[:, 1] > 0.0))
 
     def recount(self, counts: Int64s) -> None:
         """Correct the numbers of contacts (n,) with the surface."""
         outside = np.flatnonzero(self._is_outside)
         if len(outside):
-            again = self._of_some(outside, "all")
+            again = self._of_some(outside)
             unseen = again.query[~self._seen(again)]
             counts -= np.bincount(unseen, minlength=len(counts))
         for more in self._with_beside(_NO_LIMIT):
