@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, MovingPart
+from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
@@ -44,6 +44,28 @@ class _Asked:
 
     def __exit__(self, *error: object) -> None:
         self._meshes.lock.__exit__(None, None, None)
+
+
+class Motion(NamedTuple):
+    """How the meshes of a ground move, and where they are, at one moment.
+
+    Attributes
+    ----------
+    poses : dict of int to Pose
+        See `GroundMeshes`.
+    movers : KeptMovers
+    put : dict of int to int
+        The count of moves when a mesh that is no mover was moved.
+    """
+
+    poses: dict[int, Pose]
+    movers: KeptMovers
+    put: dict[int, int]
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
 
 
 class GroundMeshes(Meshes):
@@ -196,6 +218,32 @@ class GroundMeshes(Meshes):
         self.followed()
         self._note(number)
         self.movers.put(number, mover)
+
+    def motion(self) -> Motion:
+        """Return how all meshes move and where they are, in values that nobody writes to later."""
+        return Motion(self.poses.copy(), self.movers.kept(), self._put.copy())
+
+    def put_motion(self, motion: Motion) -> None:
+        """Move all meshes to where they were, as they moved then; characters near them wake up."""
+        self.followed()
+        for number in self._storages:
+            before, then = self.poses.get(number), motion.poses.get(number)
+            if before is not then:
+                self._note(number)
+                self._set_pose(number, then)
+                self._note(number)
+        self.movers.put_kept(motion.movers)
+        self._put = motion.put.copy()
+
+    def _set_pose(self, number: int, pose: Pose | None) -> None:
+        """Put a mesh at a pose; None: where its vertices are."""
+        if pose is None:
+            del self.poses[number]
+            self._shown[number] = self._storages[number]
+        else:
+            self.poses[number] = pose
+            self._place(number)
+        self._put_again(number)
 
     def load_movers(self, about: Any) -> None:
         """Take over the saved form of `GroundMovers`, for the meshes that there are."""
