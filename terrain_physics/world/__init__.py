@@ -1,0 +1,1 @@
+"""A scene as one thing: stepped, kept, put back, compared and saved."""
