@@ -45,7 +45,7 @@ def _place(what: Edited, region: Region) -> tuple[slice, slice]:
 
 
 class MapEdit:
-    """What edits of a height map have replaced; see `terrain_physics.surface.history.Edit`.
+    """What edits of a height map have replaced; see `terrain_physics.surface.history.KeptEdit`.
 
     Attributes
     ----------

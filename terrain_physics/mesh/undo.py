@@ -6,7 +6,7 @@ from terrain_physics.mesh.storage import MeshStorage
 
 
 class MeshEdit:
-    """The arrays that a refit has replaced; see `terrain_physics.surface.history.Edit`."""
+    """The arrays that a refit has replaced; see `terrain_physics.surface.history.KeptEdit`."""
 
     __slots__ = ("_arrays", "storage")
 

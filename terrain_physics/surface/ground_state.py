@@ -9,7 +9,7 @@ from weakref import ref
 from terrain_physics._locks import holding, in_order
 from terrain_physics._public import public
 from terrain_physics._support import checks
-from terrain_physics.surface.history import Edit, History, Mark
+from terrain_physics.surface.history import History, KeptEdit, Mark
 
 
 @public
@@ -148,7 +148,7 @@ class StorageKeeper(Keeper):
 
     __slots__ = ("_storage",)
 
-    def __init__(self, storage: Any, make: Callable[..., Edit]) -> None:
+    def __init__(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
         """Watch a storage; ``make`` returns what an edit is about to replace."""
         super().__init__()
         self._storage = storage

@@ -14,7 +14,7 @@ from terrain_physics._locks import Rank, new_lock
 _MOST_COPIES = 2.5
 
 
-class Edit(Protocol):
+class KeptEdit(Protocol):
     """What an edit of a storage has replaced."""
 
     @property
@@ -28,7 +28,7 @@ class Edit(Protocol):
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
 
-    def joined(self, later: "list[Any]") -> "Edit":
+    def joined(self, later: "list[Any]") -> "KeptEdit":
         """Return this edit and later ones of the same storage, not to be swapped again, as one."""
 
 
@@ -39,13 +39,13 @@ class _Node:
     ----------
     parent : _Node or None
         The contents before.
-    edits : list of Edit
+    edits : list of KeptEdit
         Those that lead here from the parent, in order; they hold what the farther end has.
     """
 
     __slots__ = ("__weakref__", "_mark", "children", "edits", "parent")
 
-    def __init__(self, parent: "_Node | None", edits: list[Edit]) -> None:
+    def __init__(self, parent: "_Node | None", edits: list[KeptEdit]) -> None:
         self.parent, self.edits = parent, edits
         self.children: WeakSet[_Node] = WeakSet()
         self._mark: ref[Mark] | None = None
@@ -101,16 +101,16 @@ class History:
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.TREES)
-        self._makers: dict[int, tuple[Any, Callable[..., Edit]]] = {}
+        self._makers: dict[int, tuple[Any, Callable[..., KeptEdit]]] = {}
         self._forget()
         self._is_swapping = False
 
     def _forget(self) -> None:
         """Begin anew, with the present contents."""
         self._marks: WeakSet[Mark] = WeakSet()
-        self._now, self._later = _Node(None, []), list[Edit]()
+        self._now, self._later = _Node(None, []), list[KeptEdit]()
 
-    def watch(self, storage: Any, make: Callable[..., Edit]) -> None:
+    def watch(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
         """Keep edits of a storage; ``make`` returns what an edit is about to replace."""
         if id(storage) not in self._makers:
             self._makers[id(storage)] = storage, make
@@ -130,7 +130,7 @@ class History:
             self._later.append(self._makers[number][1](what, *details))
             self._join(self._later, self._makers[number][0])
 
-    def _join(self, edits: list[Edit], storage: Any) -> None:
+    def _join(self, edits: list[KeptEdit], storage: Any) -> None:
         """Join the edits of a storage if they are larger than the storage itself."""
         own = [edit for edit in edits if edit.storage is storage]
         if len(own) > 1 and sum(edit.nbytes for edit in own) > _MOST_COPIES * storage.nbytes:
@@ -195,6 +195,6 @@ class History:
                 self._is_swapping = False
 
 
-def _swap(edits: Iterable[Edit]) -> None:
+def _swap(edits: Iterable[KeptEdit]) -> None:
     for edit in edits:
         edit.swap()
