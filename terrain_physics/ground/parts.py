@@ -304,6 +304,11 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("restored", 0)
 
+    def count_from(self, next_number: int) -> None:
+        """Give the next part this number. The caller makes this `change`."""
+        with self.followed:
+            self.next_number, self._layout = next_number, None
+
     def _put_layout(self, layout: Layout, known: Layout) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
         numbers = sorted({*known.queries, *layout.queries})

@@ -1,7 +1,7 @@
 """Characters and groups as plain data: JSON, and a row of numbers for each character."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
