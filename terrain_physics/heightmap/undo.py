@@ -88,12 +88,14 @@ class MapEdit:
         with storage.editing():
             now = storage.solid_depth
             if now != self._solid:
+                storage.watchers.prepare("thickness", storage.whole)
                 storage.solid_depth, self._solid = self._solid, now
                 storage.changed(storage.whole, "thickness")
             self.replaced = [self._swapped(part) for part in self.replaced]
 
     def _swapped(self, part: _Replaced) -> _Replaced:
         """Put values back; return those that were there."""
+        self.storage.watchers.prepare(part.what, part.region)  # other grounds keep it too
         now = self._present(part.what, part.region).copy()
         new = part.values if part.marks is None else np.where(part.marks, part.values, now)
         self.storage.put_back(part.what, part.region, _place(part.what, part.region), new)
