@@ -24,6 +24,10 @@ class _Rest(NamedTuple):
         """About how much memory it takes."""
         return self.motion.nbytes + _PART_BYTES * len(self.parts)
 
+    def content(self) -> bytes:
+        """Return which parts there are, where they are and how their surfaces move."""
+        return b"parts" + str([*self.parts]).encode() + self.motion.content()
+
 
 class GroundKeeper(Keeper):
     """Keeps the states of a ground: see `Keeper`.
