@@ -1,1 +1,1 @@
-"""A scene as one thing: stepped, kept, put back, compared and saved."""
+"""A ground, characters and groups as one thing: stepped, kept, put back, compared, saved."""
