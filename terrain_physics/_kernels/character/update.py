@@ -5,7 +5,7 @@ In this order:
  1. `is_asleep`, `stays_asleep`: leave a sleeping body as it is; all others `advance`:
  2. `teleport_or_nudge`: see where the game has put the body since the last update.
  3. `find_dropped`, `find_moving_base`: find the one-way part that the body drops through, and the
-    moving part that it stands on, or is thrown off.
+    moving part that it stands on, or is thrown off. All that if not `is_left_alone` by them.
  4. `carry_and_squeeze`, `leave_solids`: let it carry the body, and other moving parts push and
     squeeze it; then take the body out of a solid mesh that its center is inside of, or some way.
  5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
@@ -45,7 +45,12 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     see_moves,
     settle_moving_base,
 )
-from terrain_physics._kernels.character.moving_base.squeeze import carry_and_squeeze, is_disturbed
+from terrain_physics._kernels.character.moving_base.squeeze import (
+    carry_and_squeeze,
+    is_disturbed,
+    is_left_alone,
+    leave_alone,
+)
 from terrain_physics._kernels.character.others.half_planes import (
     CROWD_SIZE,
     has_met_others,
@@ -76,7 +81,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
-from terrain_physics._kernels.character.state.work import begin, is_spent
+from terrain_physics._kernels.character.state.work import STEP, begin, is_spent, spend
 from terrain_physics._kernels.character.steps.step_among_others import (
     Others,
     end_among_others,
@@ -125,8 +130,12 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
     spot = center_at(state, rules)
     if has_moving_ground:
-        find_dropped(state, body, spot, ground, scene.candidates, scene.work)
-        moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
+        if is_left_alone(state, rules, body, ground, delta_time):
+            leave_alone(state, rules, ground, spot)
+            spend(scene.work, STEP)
+        else:
+            find_dropped(state, body, spot, ground, scene.candidates, scene.work)
+            moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
     leaving = leave_solids(state, rules, scene, ground, delta_time)
     place, center = three_at(state, at.POSITION), center_at(state, rules)
