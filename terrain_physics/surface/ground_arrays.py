@@ -102,9 +102,9 @@ class GroundArrays:
         sides: Int64s = NO_MESHES,
     ) -> None:
         self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
-        tables = maps, meshes, movers, sides
+        tables = maps, meshes, movers.rows, sides
         rows = np.empty((len(tables) + 1, 2), dtype=np.int64)
         for place, own in zip((MAPS, MESHES, MOVERS, SIDES), tables, strict=True):
-            rows[place] = addresses(movers.rows if own is movers else own)
+            rows[place] = addresses(own)
         rows[REACHES] = movers.reaches.__array_interface__["data"][0], movers.reaches.shape[1]
-        self.table = table_over(rows, tables)
+        self.table = table_over(rows, (tables, movers))

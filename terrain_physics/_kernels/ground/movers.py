@@ -78,7 +78,7 @@ def _frame(movers: Floats, row: int, place: int) -> Rigid:
     )
 
 
-@kernel(inline=True, no_refcount=True)
+@kernel(noinline=True, no_refcount=True)
 def column_of(reaches: Floats, count: int, number: float) -> int:
     """Return the column of a part among the first ``count``, -1 if it has none."""
     low, high = 0, count

@@ -95,10 +95,13 @@ def reaches_of(ground: GroundTable) -> Floats:
     return reaches
 
 
-@kernel(noinline=True, no_refcount=True)
+@kernel(inline=True, no_refcount=True)
 def mover_of(ground: GroundTable, number: float) -> int:
     """Return the row of a part that moves, 0 if it does not."""
-    return column_of(reaches_of(ground), ground.table[MOVERS, 1] - 1, number) + 1
+    reaches, count = reaches_of(ground), ground.table[MOVERS, 1] - 1
+    if count == 0 or number < reaches[0, 0] or number > reaches[0, count - 1]:
+        return 0  # often it is a map
+    return column_of(reaches, count, number) + 1
 
 
 @kernel(inline=True, no_refcount=True)

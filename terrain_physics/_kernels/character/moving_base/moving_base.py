@@ -385,3 +385,18 @@ def settle_moving_base(
     put_three_at(state, at.BASE_POINT, on_part)
     put_three_at(state, at.BASE_AHEAD, ahead)
     put_three_at(state, at.BASE_VELOCITY, after)
+
+
+@kernel(inline=True)
+def stays_alone(state: Floats, ground: GroundTable, moving_base: MovingBase) -> bool:
+    """Tell whether a body without a moving base ends on none; if so, write that to the state."""
+    number, row = _part_stood_on(state, ground)
+    if row > 0:
+        return False
+    state[at.WAS_GROUNDED] = 1.0 if moving_base.was_grounded else 0.0
+    state[at.BASE_PART] = number
+    state[at.TURN] = state[at.ON_MOVING_BASE] = state[at.EXCESS] = state[at.MOVE_AGE] = 0.0
+    put_three_at(state, at.BASE_POINT, (0.0, 0.0, 0.0))
+    put_three_at(state, at.BASE_AHEAD, (0.0, 0.0, 0.0))
+    put_three_at(state, at.BASE_VELOCITY, (0.0, 0.0, 0.0))
+    return True

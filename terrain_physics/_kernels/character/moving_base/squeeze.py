@@ -228,10 +228,10 @@ def _largest_squeeze(state: Floats) -> float:
 
 
 @kernel
-def _box_around(state: Floats, body: Body, center: Vec3, end: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the box in which parts are near a body that moves to ``end``."""
+def _box_around(state: Floats, half: Vec3, center: Vec3, end: Vec3) -> tuple[Vec3, Vec3]:
+    """Return the box in which parts are near a body of half extents that moves to ``end``."""
     margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
-    wide = add(body.half_extents, (margin, margin, margin))
+    wide = add(half, (margin, margin, margin))
     lower = (min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2]))
     upper = (max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2]))
     return subtract(lower, wide), add(upper, wide)
@@ -243,7 +243,7 @@ def _list_near_parts(
 ) -> int:
     """Broad phase: write the parts near a body that moves to ``end``; return how many."""
     movers, count = movers_of(ground), 0
-    lower, upper = _box_around(state, body, center, end)
+    lower, upper = _box_around(state, body.half_extents, center, end)
     for row in range(1, len(movers)):
         if (
             count < MOST_SHIFTED
@@ -533,33 +533,9 @@ def _has_part_near(ground: GroundTable, seen: float, lower: Vec3, upper: Vec3) -
     return False
 
 
-@kernel(noinline=True)
-def is_left_alone(
-    state: Floats, rules: Floats, body: Body, ground: GroundTable, delta_time: float
-) -> bool:
-    """Tell whether parts neither carry, push nor squeeze a body, and it drops through none.
-
-    So it is without a moving base and without debts, and far from all parts that ever moved. Most
-    bodies are; they are spared the search for what none of those parts does to them.
-    """
-    if (
-        state[at.ON_MOVING_BASE] != 0.0
-        or state[at.SQUEEZED_BY] >= 0.0
-        or state[at.SQUEEZED_BY + 1] >= 0.0
-        or state[at.DROPPED] >= 0.0
-        or mover_of(ground, float(state[at.GROUND_PART])) > 0
-        or mover_of(ground, float(state[at.BASE_PART])) > 0
-    ):
-        return False
-    center, seen = center_at(state, rules), float(state[at.MOVES_SEEN])
-    end = _own_end(state, rules, center, delta_time)
-    lower, upper = _box_around(state, body, center, end)
-    return not _has_part_near(ground, seen if seen >= 0.0 else np.inf, lower, upper)
-
-
-@kernel(noinline=True)
-def leave_alone(state: Floats, rules: Floats, ground: GroundTable, center: Vec3) -> None:
-    """Write to the state of a body what parts that leave it alone change: `is_left_alone`."""
+@kernel(inline=True)
+def _leave_alone(state: Floats, rules: Floats, ground: GroundTable, center: Vec3) -> None:
+    """Write what an update with moving parts writes to the state of a body far from all."""
     put_dropped(ground.part_shifts, -1.0, center)
     if state[at.GROUNDED] != 0.0 or state[at.MOVES_SEEN] < 0.0:
         end_drop(state)
@@ -571,6 +547,35 @@ def leave_alone(state: Floats, rules: Floats, ground: GroundTable, center: Vec3)
 
 
 @kernel(noinline=True)
+def is_left_alone(
+    state: Floats, rules: Floats, half: Vec3, ground: GroundTable, delta_time: float
+) -> bool:
+    """Tell whether parts neither carry, push nor squeeze a body, and it drops through none.
+
+    If so, write to the state what even that changes.
+
+    So the body, of half extents ``half``, is without a moving base and without debts, and far from
+    all parts that ever moved. Most bodies are, and are spared the search for what no part does.
+    """
+    if (
+        state[at.ON_MOVING_BASE] != 0.0
+        or state[at.SQUEEZED_BY] >= 0.0
+        or state[at.SQUEEZED_BY + 1] >= 0.0
+        or state[at.DROPPED] >= 0.0
+        or mover_of(ground, float(state[at.BASE_PART])) > 0
+        or mover_of(ground, float(state[at.GROUND_PART])) > 0
+    ):
+        return False
+    center, seen = center_at(state, rules), float(state[at.MOVES_SEEN])
+    end = _own_end(state, rules, center, delta_time)
+    lower, upper = _box_around(state, half, center, end)
+    if _has_part_near(ground, seen if seen >= 0.0 else np.inf, lower, upper):
+        return False
+    _leave_alone(state, rules, ground, center)
+    return True
+
+
+@kernel(noinline=True)
 def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts may wake a body that would sleep."""
     movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
@@ -579,7 +584,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     center = center_at(state, rules)
-    lower, upper = _box_around(state, unpack_body(rules), center, center)
+    lower, upper = _box_around(state, unpack_body(rules).half_extents, center, center)
     if not any_reaches(reaches_of(ground), len(movers) - 1, lower, upper):
         return False
     for row in range(1, len(movers)):
