@@ -3,7 +3,6 @@
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
 from threading import get_ident
 from typing import Any, NamedTuple, cast
 
@@ -628,8 +627,7 @@ def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
 
 def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
-    kind: Any = MapEdit if isinstance(storage, MapStorage) else MeshEdit
-    history.watch(storage, partial(kind, storage))
+    history.watch(storage, MapEdit if isinstance(storage, MapStorage) else MeshEdit)
 
 
 def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:
