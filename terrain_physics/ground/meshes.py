@@ -68,6 +68,15 @@ class MeshMotion(NamedTuple):
         """About how much memory it takes."""
         return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
 
+    def content(self) -> bytes:
+        """Return where the meshes are and how they move, for hashes of worlds."""
+        poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
+        movers = [
+            (number, *mover.surface, *mover.one_way, mover.seconds)
+            for number, mover in sorted(self.movers.movers.items())
+        ]
+        return np.array(poses).tobytes() + np.array(movers).tobytes()
+
 
 class GroundMeshes(Meshes):
     """The meshes of a ground by their numbers; ids and materials are the ground's.

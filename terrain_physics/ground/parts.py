@@ -3,7 +3,6 @@
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
 from threading import get_ident
 from typing import Any, NamedTuple, cast
 
@@ -48,7 +47,7 @@ PartQueries = SolidMapQueries | MeshQueries
 Storage = MapStorage | MeshStorage
 
 
-class Layout(NamedTuple):
+class KeptParts(NamedTuple):
     """Which parts a ground has; nobody writes to it.
 
     Attributes
@@ -144,7 +143,7 @@ class GroundParts:
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
-        self._layout: Layout | None = None
+        self._layout: KeptParts | None = None
         self._history: History | None = None
         self._reading: list[int] = []  # the threads that update characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
@@ -277,12 +276,12 @@ class GroundParts:
                 "as by a signal handler"
             )
 
-    def layout(self) -> Layout:
+    def layout(self) -> KeptParts:
         """Return which parts there are; the same one as long as that is so."""
         known = self._layout
         if known is None:
             names = dict(self.naming.parts)
-            known = Layout(self.queries.copy(), self.layers.copy(), names, self.next_number)
+            known = KeptParts(self.queries.copy(), self.layers.copy(), names, self.next_number)
             self._layout = known
         return known
 
@@ -291,7 +290,7 @@ class GroundParts:
         self._meshes.followed()
         return self._meshes.motion()
 
-    def put_back(self, layout: Layout, motion: MeshMotion) -> None:
+    def put_back(self, layout: KeptParts, motion: MeshMotion) -> None:
         """Make the parts those of a layout again, where they were and as they moved then.
 
         The caller makes this `change`.
@@ -305,7 +304,7 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("restored", 0)
 
-    def _put_layout(self, layout: Layout, known: Layout) -> None:
+    def _put_layout(self, layout: KeptParts, known: KeptParts) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
         numbers = sorted({*known.queries, *layout.queries})
         differ = [k for k in numbers if known.queries.get(k) is not layout.queries.get(k)]
@@ -631,11 +630,10 @@ def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
 
 def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
-    kind: Any = MapEdit if isinstance(storage, MapStorage) else MeshEdit
-    history.watch(storage, partial(kind, storage))
+    history.watch(storage, MapEdit if isinstance(storage, MapStorage) else MeshEdit)
 
 
-def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
+def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:
     """Return the parts that only one of two layouts has."""
     one, other = layout.queries, known.queries
     return [
@@ -646,7 +644,7 @@ def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
     ]
 
 
-def _events(layout: Layout, known: Layout) -> dict[str, list[int]]:
+def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
     """Return what watchers are told of when one layout follows another."""
     now, before = layout.queries, known.queries
     stays = [k for k, part in now.items() if before.get(k) is part]
