@@ -71,11 +71,7 @@ class MeshMotion(NamedTuple):
     def content(self) -> bytes:
         """Return where the meshes are and how they move, for hashes of worlds."""
         poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
-        movers = [
-            (number, *mover.surface, *mover.one_way, mover.seconds)
-            for number, mover in sorted(self.movers.movers.items())
-        ]
-        return np.array(poses).tobytes() + np.array(movers).tobytes()
+        return np.array(poses).tobytes() + self.movers.content()
 
 
 class GroundMeshes(Meshes):

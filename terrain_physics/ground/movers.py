@@ -173,6 +173,11 @@ class KeptMovers(NamedTuple):
         """How much memory they take."""
         return self.rows.nbytes + self.reaches.nbytes
 
+    def content(self) -> bytes:
+        """Return how they move, for hashes of worlds."""
+        surfaces = self.rows[1:, columns.SURFACE : columns.ONE_WAY + 3]
+        return self.rows[1:, [columns.NUMBER, columns.SECONDS]].tobytes() + surfaces.tobytes()
+
 
 class GroundMovers:
     """The moving parts of a ground, as rows that are written in place; a change holds its lock.
