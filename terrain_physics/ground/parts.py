@@ -322,7 +322,9 @@ class GroundParts:
         moved = [k for k, on in self.layers.items() if on != layout.layers[k]]
         for number in moved:
             self._put_on(number, layout.layers[number])
-        maps = _maps_of([*_differing(layout, known), *map(self.queries.__getitem__, moved)])
+        on_others = map(self.queries.__getitem__, moved)
+        # Maps that were taken and put again are united anew, too.
+        maps = _maps_of([*_differing(layout, known), *coming.values(), *on_others])
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=renamed, maps=bool(maps))
         self._name(dict(layout.names))
