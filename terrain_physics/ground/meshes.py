@@ -46,7 +46,7 @@ class _Asked:
         self._meshes.lock.__exit__(None, None, None)
 
 
-class Motion(NamedTuple):
+class MeshMotion(NamedTuple):
     """How the meshes of a ground move, and where they are, at one moment.
 
     Attributes
@@ -66,6 +66,15 @@ class Motion(NamedTuple):
     def nbytes(self) -> int:
         """About how much memory it takes."""
         return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
+
+    def content(self) -> bytes:
+        """Return where the meshes are and how they move, for hashes of worlds."""
+        poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
+        movers = [
+            (number, *mover.surface, *mover.one_way, mover.seconds)
+            for number, mover in sorted(self.movers.movers.items())
+        ]
+        return np.array(poses).tobytes() + np.array(movers).tobytes()
 
 
 class GroundMeshes(Meshes):
@@ -219,11 +228,11 @@ class GroundMeshes(Meshes):
         self._note(number)
         self.movers.put(number, mover)
 
-    def motion(self) -> Motion:
+    def motion(self) -> MeshMotion:
         """Return how all meshes move and where they are, in values that nobody writes to later."""
-        return Motion(self.poses.copy(), self.movers.kept(), self._put.copy())
+        return MeshMotion(self.poses.copy(), self.movers.kept(), self._put.copy())
 
-    def put_motion(self, motion: Motion) -> None:
+    def put_motion(self, motion: MeshMotion) -> None:
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
         self.followed()
         for number in self._storages:
