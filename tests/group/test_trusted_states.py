@@ -259,11 +259,10 @@ class Ride:
 
     def told(self):
         movers = self.hero, *self.group.values()
-        found = [
-            (mover.state_hash(), mover.move_result(), mover.ground_report()) for mover in movers
-        ]
+        reports = [(repr(mover.move_result()), repr(mover.ground_report())) for mover in movers]
         rides = sum(any(mover.ground_report().velocity) for mover in movers)
-        return (found, list(self.ground.parts), self.group.state(), self.hero.state()), rides
+        states = self.group.state(), self.hero.state(), self.hero.state_hash()
+        return (reports, list(self.ground.parts), *states), rides
 
 
 def ride_twice(seed, frames=40):
@@ -291,7 +290,7 @@ def ride_twice(seed, frames=40):
     return rides
 
 
-@pytest.mark.parametrize("seed", rest_is_full(range(30), 3))
+@pytest.mark.parametrize("seed", rest_is_full([17, 16, 3, *range(30, 50)], 3))
 def test_riders_restored_with_their_ground_go_on_with_equal_bits(seed):
     assert ride_twice(seed) >= 0
 
