@@ -1,7 +1,5 @@
 """Turns of a world: one thing is done to it at a time, and nothing inside an update."""
 
-from typing import Any
-
 from terrain_physics._locks import Rank, new_lock
 
 
@@ -50,6 +48,6 @@ class Turn:
             turns.lock.__exit__(None, None, None)
             raise
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self._turns.running = ""
         self._turns.lock.__exit__(None, None, None)

@@ -239,7 +239,7 @@ class _GameWorld(dict[Any, Any]):
         self[key] = thing
         return thing
 
-    def update(self, delta_time: float) -> dict[Any, Any]:
+    def update(self, delta_time: float) -> dict[Any, Any]:  # type: ignore[override]
         return {key: thing.update(delta_time) for key, thing in self.items()}
 
     def state(self) -> Any:
