@@ -75,7 +75,8 @@ def _is_as_left(thing: Thing, ground: AnyGround) -> bool:
     position, velocity = thing._position, thing._velocity  # noqa: SLF001
     return (
         thing._ground is ground  # noqa: SLF001
-        and thing._group is thing._owner is None  # noqa: SLF001
+        and thing._group is None  # noqa: SLF001
+        and thing._owner is None  # noqa: SLF001
         and not (position.written or velocity.written)
         and position == position.shown
         and velocity == velocity.shown
