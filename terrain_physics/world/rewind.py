@@ -154,7 +154,8 @@ class Rewind(AttributeGuard):
     def replay(self, frame: int, now: int, step: Callable[[int], object]) -> None:
         """Go back to a frame, and play all frames from there on again, as its inputs have changed.
 
-        Each frame is saved again before it is played, except the one ``now``, which comes next.
+        Each frame is saved again before it is played, except the one ``now``, which comes next, and
+        later ones are forgotten.
 
         Parameters
         ----------
@@ -184,6 +185,8 @@ class Rewind(AttributeGuard):
         present = clock._kept()  # noqa: SLF001
         self.restore(first)
         before = clock._kept()  # noqa: SLF001
+        if first < last:
+            self._forget_from(first + 1)  # also if no frame is saved again
         for number in range(first, last):
             if number > first:
                 self.save(number)
