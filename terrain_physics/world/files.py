@@ -36,6 +36,7 @@ from terrain_physics._support.archives import (
 from terrain_physics._support.files import checked_size, file_name, written_whole
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
+from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.ground.ground import loaded_ground, saved_ground
 from terrain_physics.surface.ground_files import (
@@ -47,7 +48,8 @@ from terrain_physics.surface.ground_files import (
     put_ground,
     stored_text,
 )
-from terrain_physics.world.saved import SavedThings, Thing, loaded_things, saved_things
+from terrain_physics.world.saved import SavedThings, loaded_things, saved_things
+from terrain_physics.world.things import Layout, Thing
 
 FORMAT, VERSION = "terrain_physics world", 1
 
@@ -60,11 +62,14 @@ MOST_ROW_BYTES = 1 << 30
 MOST_EXTRA_BYTES = 1 << 28
 """Of what the game keeps."""
 
+_ABOUT_OWNERS = {"owner", "axes", "read", "write"}
+"""Arguments of `CharacterMovement` that no file holds."""
+
 _HEADER, _ROWS, _EXTRA = "world.json", "rows.npy", "extra"
 
 
-class WorldContents(NamedTuple):
-    """All that a world is.
+class LoadedWorld(NamedTuple):
+    """What a file holds, made anew.
 
     Attributes
     ----------
@@ -76,16 +81,24 @@ class WorldContents(NamedTuple):
     """
 
     ground: AnyGround
-    things: Mapping[Key, Thing]
+    things: dict[Key, Thing]
     clock: FixedStep
     extra: bytes
 
 
-def save_world(path: str | os.PathLike[str], world: WorldContents) -> None:
-    """Write a file; an existing one is replaced only when the new one is complete."""
+def save_world(
+    path: str | os.PathLike[str],
+    ground: AnyGround,
+    layout: Layout,
+    clock: FixedStep,
+    extra: bytes,
+) -> None:
+    """Write a file; an existing one is replaced only when the new one is complete.
+
+    The caller has taken over what the game wrote.
+    """
     name = file_name(path)
-    things = saved_things(world.things)
-    ground = saved_ground(world.ground)
+    things, saved = saved_things(layout), saved_ground(ground)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -93,47 +106,59 @@ def save_world(path: str | os.PathLike[str], world: WorldContents) -> None:
         "state_size": SAVED.size,
         "things": things.about,
         "bodies": things.bodies,
-        "clock": _saved_clock(world.clock),
+        "clock": _saved_clock(clock),
     }
-    content, about = json.dumps(header, allow_nan=False).encode(), described(name, ground)
-    _refuse_more(name, len(content), things.rows.nbytes, len(world.extra))
+    content, about = json.dumps(header, allow_nan=False).encode(), described(name, saved)
+    _refuse_more(name, len(content), things.rows.nbytes, len(extra))
     with (
         written_whole(name) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
         write_member(archive, _HEADER, content, zipfile.ZIP_STORED)
         write_array(archive, _ROWS, things.rows.astype("<u8", copy=False))
-        write_member(archive, _EXTRA, world.extra, zipfile.ZIP_DEFLATED)
-        put_ground(archive, about, ground.parts)
+        write_member(archive, _EXTRA, extra, zipfile.ZIP_DEFLATED)
+        put_ground(archive, about, saved.parts)
 
 
-def load_world(
-    path: str | os.PathLike[str], owners: Mapping[Any, Mapping[str, Any]]
-) -> WorldContents:
+def load_world(path: str | os.PathLike[str], owners: Mapping[Key, Any]) -> LoadedWorld:
     """Return what a file holds, anew, or raise ValueError naming the file.
 
-    ``owners`` has the arguments of characters about their owners, by key.
+    ``owners`` has owners of characters, or their arguments about them, by key.
     """
     name = file_name(path)
     checked_size(name)
     with pathlib.Path(name).open("rb") as file:
         ground, header, rows, extra = _contents_of(name, file)
     with damaged_otherwise(name, "world"):
-        keys = [about["key"] for about in header["things"] if about["kind"] == "character"]
-    for key in owners:
-        if key not in keys:
+        saved = SavedThings(header["things"], header["bodies"], rows)
+        clock, made = _loaded_clock(header["clock"]), loaded_ground(ground)
+        things = loaded_things(saved, made)
+    if owners:  # only now: what is wrong with them is no damage
+        known = _owned(name, owners, things)
+        things = loaded_things(saved, made, known)
+    return LoadedWorld(made, things, clock, extra)
+
+
+def _owned(
+    name: str, owners: Mapping[Key, Any], things: Mapping[Key, Thing]
+) -> dict[Key, dict[str, Any]]:
+    """Return the arguments of characters about their owners."""
+    checks.instance("owners", owners, Mapping)
+    characters = [key for key, thing in things.items() if isinstance(thing, CharacterMovement)]
+    found = {}
+    for key, owner in owners.items():
+        if key not in characters:
             raise ValueError(
-                f"{name}: owners must be of characters of the file, got {checks.shorten(key)}; "
-                f"there are {checks.shorten(keys)}"
+                f"{name}: owners must be of characters of the file, {checks.shorten(characters)}, "
+                f"got {checks.shorten(key)}"
             )
-    with damaged_otherwise(name, "world"):
-        clock = _loaded_clock(header["clock"])
-        made = loaded_ground(ground)
-        without = loaded_things(SavedThings(header["things"], header["bodies"], rows), made, {})
-    if not owners:
-        return WorldContents(made, without, clock, extra)
-    things = loaded_things(SavedThings(header["things"], header["bodies"], rows), made, owners)
-    return WorldContents(made, things, clock, extra)
+        found[key] = owner if isinstance(owner, dict) else {"owner": owner}
+        if not found[key].keys() <= _ABOUT_OWNERS:
+            raise TypeError(
+                f"owners[{key!r}] must be an owner, or a dict of {', '.join(sorted(_ABOUT_OWNERS))}"
+                f", got {checks.shorten(owner)}"
+            )
+    return found
 
 
 def _refuse_more(name: str, header: int, rows: int, extra: int) -> None:
@@ -178,19 +203,21 @@ def _refuse_others(name: str, header: Any) -> None:
 
 
 def _saved_clock(clock: FixedStep) -> dict[str, Any]:
-    return {
-        "seconds": clock.seconds,
-        "max_steps": clock.max_steps,
-        "owed": clock._owed,  # noqa: SLF001
-        "dropped": clock._dropped,  # noqa: SLF001
-        "count": clock._count,  # noqa: SLF001
-    }
+    """Return a clock for JSON, which knows whole numbers of any size."""
+    owed, dropped, count = clock._kept()  # noqa: SLF001
+    about = {"seconds": clock.seconds, "max_steps": clock.max_steps}
+    return about | {"owed": owed, "dropped": dropped, "count": count}
 
 
 def _loaded_clock(about: Any) -> FixedStep:
     clock = FixedStep(about["seconds"], max_steps=about["max_steps"])
-    length = clock._length  # noqa: SLF001
-    clock._owed = checks.whole("owed", about["owed"], -length, length)  # noqa: SLF001
-    clock._dropped = checks.whole("dropped", about["dropped"], 0, 2**63)  # noqa: SLF001
-    clock._count = checks.whole("count", about["count"], 0, 2**63)  # noqa: SLF001
+    clock._put_back(checked_counts(about, clock))  # noqa: SLF001
     return clock
+
+
+def checked_counts(about: Any, clock: FixedStep) -> tuple[int, int, int]:
+    """Return what a clock has counted, from its saved form."""
+    length = clock._length  # noqa: SLF001
+    owed = checks.whole("owed", about["owed"], -length, length)
+    counts = (checks.whole(name, about[name], 0, 2**1200) for name in ("dropped", "count"))
+    return (owed, *counts)  # type: ignore[return-value]

@@ -19,11 +19,10 @@ from terrain_physics.character.seen import have_seen, look_around
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.world.things import Layout, Thing
 
 _MOST_THREADS = 1024
 """Of a group in a file, which anybody may have written."""
-
-Thing = CharacterMovement | CharacterGroup
 
 
 class SavedThings(NamedTuple):
@@ -57,10 +56,10 @@ class _Bodies:
         return [described(body) for body in self._numbers]
 
 
-def saved_things(things: Mapping[Key, Thing]) -> SavedThings:
-    """Return all of characters and groups, with what the game wrote since the last update."""
+def saved_things(layout: Layout) -> SavedThings:
+    """Return all of characters and groups."""
     bodies, about, rows = _Bodies(), [], []
-    for key, thing in things.items():
+    for key, thing in layout:
         if isinstance(thing, CharacterGroup):
             about.append({"key": key} | _saved_group(thing, bodies))
             own = thing._data.rows().copy()  # noqa: SLF001
@@ -74,7 +73,6 @@ def saved_things(things: Mapping[Key, Thing]) -> SavedThings:
 
 
 def _saved_character(one: CharacterMovement, bodies: _Bodies) -> dict[str, Any]:
-    one._adopt()  # noqa: SLF001
     return {
         "kind": "character",
         "body": bodies.number(one.collider),
@@ -87,7 +85,6 @@ def _saved_character(one: CharacterMovement, bodies: _Bodies) -> dict[str, Any]:
 
 def _saved_group(group: CharacterGroup, bodies: _Bodies) -> dict[str, Any]:
     data, crowd = group._data, group._crowd  # noqa: SLF001
-    data.adopt_writes()
     members = data.members()
     return {
         "kind": "group",
@@ -183,7 +180,7 @@ def _seconds(about: Any) -> float:
 
 
 def loaded_things(
-    saved: SavedThings, ground: AnyGround, owned: Mapping[Key, Mapping[str, Any]]
+    saved: SavedThings, ground: AnyGround, owned: Mapping[Key, Mapping[str, Any]] | None = None
 ) -> dict[Key, Thing]:
     """Return characters and groups anew; any error if they are damaged.
 
@@ -198,7 +195,7 @@ def loaded_things(
         if about["kind"] == "group":
             things[key] = loading.group(about)
         elif about["kind"] == "character":
-            things[key] = loading.character(about, owned.get(key, {}))
+            things[key] = loading.character(about, (owned or {}).get(key, {}))
         else:
             raise ValueError(about["kind"])
     loading.end()
