@@ -9,12 +9,13 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.surface.queries import Queries
 
 
-def look_around(rows: Rows, queries: Queries) -> None:
+def look_around(rows: Rows, queries: Queries, contents: int | None = None) -> None:
     """Wake characters (n, ...) near changes since they last looked, as their next update would.
 
-    All of them have seen the ground then: it counts as their change 0.
+    All of them have seen the ground then: it counts as their change 0. ``contents`` is the number
+    of the contents that they stand on; default: the present ones.
     """
-    now, log = queries.contents, queries.changes
+    now, log = queries.contents if contents is None else contents, queries.changes
     states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
     wake_near(states, rules, log.rows, float(log.forgotten), float(now), 0, len(rows.state))
     rows.state[:, columns.GROUND_VERSION] = rows.state[:, columns.HITS] = 0.0

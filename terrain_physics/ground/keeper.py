@@ -48,7 +48,7 @@ class GroundKeeper(Keeper):
         self._held, self._parts, self._keys = held, parts, keys
         held.keep_edits(self.history)
 
-    def _refuse_inside(self) -> None:
+    def refuse_inside(self) -> None:  # noqa: D102 as of any ground
         self._held.refuse_inside("restore")
 
     def _unchanged(self) -> AbstractContextManager[Any]:

@@ -93,28 +93,56 @@ class Keeper:
             raise TypeError(f"state must be a GroundState, got {checks.shorten(state)}")
         if state._keeper is not self:  # noqa: SLF001
             raise ValueError("state must be of this ground, got one of another ground")
-        self._refuse_inside()
-        with self._changing(state._mark):  # noqa: SLF001
-            if state._version == self._version():  # noqa: SLF001
-                return
-            self.history.go_to(state._mark)  # noqa: SLF001
-            self._put_rest(state._rest)  # noqa: SLF001
-            self.restored = self._version(), state._contents  # noqa: SLF001
+        self.refuse_inside()
+        with self._changing(lambda: self.history.storages_to(state._mark)):  # noqa: SLF001
+            self._go_to(state)
+
+    def _go_to(self, state: GroundState) -> None:
+        if state._version == self._version():  # noqa: SLF001
+            return
+        self.history.go_to(state._mark)  # noqa: SLF001
+        self._put_rest(state._rest)  # noqa: SLF001
+        self.restored = self._version(), state._contents  # noqa: SLF001
 
     @contextmanager
-    def _changing(self, mark: Mark) -> Iterator[None]:
-        """Hold the locks of all storages that a way to a mark edits, with those of all grounds."""
+    def looking(
+        self, state: GroundState, storages: list[Any]
+    ) -> Iterator[tuple[list[Any], Any, int]]:
+        """Give what leads to a state: edits in order, the rest, and the number of its contents.
+
+        Nobody changes the ground or these storages meanwhile.
+        """
+        mark = state._mark  # noqa: SLF001
+        with self._changing(lambda: [*storages, *self.history.storages_to(mark)]):
+            yield self.history.edits_to(mark), state._rest, state._contents  # noqa: SLF001
+
+    def imagined(self, storages: list[Any], change: Callable[[], None]) -> GroundState:
+        """Return the state that a change of these storages leads to; all is as before then.
+
+        The change may also lay out the parts of a ground anew.
+        """
+        self.refuse_inside()
+        with self._changing(lambda: storages):
+            before = self.state()
+            try:
+                change()
+                return self.state()
+            finally:
+                self._go_to(before)
+
+    @contextmanager
+    def _changing(self, find: Callable[[], list[Any]]) -> Iterator[None]:
+        """Hold the locks of all storages that ``find`` gives, with those of all grounds."""
 
         def locks() -> list[AbstractContextManager[Any]]:
-            found = {lock for own in self.history.storages_to(mark) for lock in _locks_of(own)}
-            return in_order(found)
+            return in_order({lock for own in find() for lock in _locks_of(own)})
 
         with holding(locks), self._change():
             yield
 
     # Differences between grounds
 
-    def _refuse_inside(self) -> None:
+    def refuse_inside(self) -> None:
         """Refuse a restore inside an update of characters on the ground."""
 
     def _change(self) -> AbstractContextManager[Any]:
