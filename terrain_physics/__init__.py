@@ -32,6 +32,7 @@ _MODULES = {
     "FixedStep": "character.fixed_step",
     "Ground": "ground.ground",
     "GroundReport": "character.results",
+    "GroundState": "surface.ground_state",
     "GroupMember": "group.member",
     "GroupResult": "group.results",
     "GroupState": "character.group_data",

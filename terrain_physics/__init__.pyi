@@ -91,6 +91,7 @@ from terrain_physics.recording.playback import Difference as Difference
 from terrain_physics.recording.recording import Recording as Recording
 from terrain_physics.recording.recording import replay as replay
 from terrain_physics.surface.contact_buffer import ContactBuffer as ContactBuffer
+from terrain_physics.surface.ground_state import GroundState as GroundState
 from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
@@ -129,6 +130,7 @@ __all__ = [
     "FixedStep",
     "Ground",
     "GroundReport",
+    "GroundState",
     "GroupMember",
     "GroupResult",
     "GroupState",

@@ -54,6 +54,8 @@ from terrain_physics.character.rules import (
     put_rules,
 )
 from terrain_physics.character.state import (
+    CellSizes,
+    KeptNumbers,
     first_random_state,
     refuse_other_format,
 )
@@ -77,8 +79,8 @@ class _Idle(NamedTuple):
         All numbers after the update.
     changed : bool
         Whether the update changed any number; if it did not, the next one has the same result.
-    version : int
-        The version of the ground.
+    contents : int
+        The number of the ground's contents.
     seconds : float
         The length of the update.
     result : MoveResult
@@ -86,7 +88,7 @@ class _Idle(NamedTuple):
 
     numbers: tuple[bytes, ...]
     changed: bool
-    version: int
+    contents: int
     seconds: float
     result: MoveResult
 
@@ -232,7 +234,7 @@ class CharacterMovement(CharacterView):
     max_delta = MaxDelta()
 
     # Cell sizes of the ground when an update last found that the body fits there.
-    _cell_sizes: tuple[tuple[float, float], ...] | None = None
+    _cell_sizes: CellSizes = None
 
     # The last update, if the body stood still in it.
     _idle: _Idle | None = None
@@ -353,19 +355,30 @@ class CharacterMovement(CharacterView):
             )
         time = self._time
         seconds = time.lived(delta_time)
-        state, rules, _, random_state, hits = self._numbers
         if seconds == 0.0:
+            state = self._numbers.state
             nothing_new(state)
             return MoveResult(plain_row(state))
         queries = queries_of(self._ground)
-        version, idle = queries.version, self._idle
-        if idle is not None and not self._is_left_as(idle, seconds, version):
+        contents, idle = queries.contents, self._idle
+        if idle is not None and not self._is_left_as(idle, seconds, contents):
             idle = None
         if idle is not None and not idle.changed:
             return idle.result
+        time.in_update = True
+        try:
+            return self._advance(queries, contents, idle, seconds)
+        finally:
+            time.in_update = False
+
+    def _advance(
+        self, queries: Queries, contents: int, idle: _Idle | None, seconds: float
+    ) -> MoveResult:
+        """Advance by ``seconds``; ``idle`` is the last update if nothing has changed since."""
+        state, rules, _, random_state, hits = self._numbers
         self._adopt()
-        if state[columns.GROUND_VERSION] != version:
-            self._see_changes(queries, version)
+        if state[columns.GROUND_VERSION] != contents:
+            self._see_changes(queries, contents)
         with queries.lock:
             table = queries.ground_arrays.table
             if self._own_rules:
@@ -374,39 +387,40 @@ class CharacterMovement(CharacterView):
             ran_into = _UPDATE.call(state, random_state, rules, hits, ALONE, seconds, 0, 1, table)
         values = plain_row(state)
         self._show_update(values, rules)
-        time.last = seconds
+        self._time.last = seconds
         result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
         now_idle = None
         if values[columns.CONTACT_SIGNATURE] != 0.0 and not (
             ran_into or self._own_rules or self._owner
         ):
             numbers = self._bytes()
-            changed = idle is None or numbers != idle.numbers
-            now_idle = _Idle(numbers, changed, version, seconds, result)
+            # It was restored just before if the last one is forgotten.
+            changed = idle is None or idle is not self._idle or numbers != idle.numbers
+            now_idle = _Idle(numbers, changed, contents, seconds, result)
         if now_idle is not self._idle:  # setting an attribute is slow
             self._idle = now_idle
         return result
 
-    def _see_changes(self, queries: Queries, version: int) -> None:
+    def _see_changes(self, queries: Queries, contents: int) -> None:
         """Check the body and wake it if the ground has changed since the last update."""
         state, rules, *_ = self._numbers
         if queries.cell_sizes is not self._cell_sizes:  # maps were added or removed
             refuse_too_wide(self._ground, rules)
             self._cell_sizes = queries.cell_sizes
         log = queries.changes
-        _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
+        _WAKE.call(state, rules, log.rows, float(log.forgotten), float(contents), 0, 1)
 
     def _bytes(self) -> tuple[bytes, ...]:
         """Return all numbers that an update depends on."""
         state, rules, _, random_state, _ = self._numbers
         return state.tobytes(), rules.tobytes(), random_state.tobytes()
 
-    def _is_left_as(self, idle: _Idle, seconds: float, version: int) -> bool:
+    def _is_left_as(self, idle: _Idle, seconds: float, contents: int) -> bool:
         """Tell whether nothing has changed since an idle update."""
         position, velocity = self._position, self._velocity
         return (
             seconds == idle.seconds
-            and version == idle.version
+            and contents == idle.contents
             and not (position.written or velocity.written)
             and position == position.shown
             and velocity == velocity.shown
@@ -441,7 +455,7 @@ class CharacterMovement(CharacterView):
         refuse_too_wide(known, self._numbers.rules)
         if known is not self._ground:
             step_off(self._numbers.state)
-        self._ground = known
+        self._ground, self._idle = known, None
         wake(self._numbers.state)
 
     @property
@@ -515,6 +529,15 @@ class CharacterMovement(CharacterView):
 
     def _frame_time(self) -> FrameTime:
         return self._time if self._group is None else self._group.time
+
+    def _fit(self) -> CellSizes:
+        return self._cell_sizes if self._group is None else self._group.cell_sizes
+
+    def _forget_fit(self) -> None:
+        if self._group is None:
+            self._cell_sizes = None
+        else:
+            self._group.cell_sizes = None
 
     def _live_position(self) -> LiveVec3:
         if self._group is not None:
@@ -603,11 +626,23 @@ class CharacterMovement(CharacterView):
 
     def _take_over(self, state: Any) -> None:
         super()._take_over(state)
-        self._turn_owner_back()
+        self._settle_restored()
+
+    def _put_back(self, kept: KeptNumbers, seconds: float | None = None) -> None:
+        super()._put_back(kept, seconds)
+        self._settle_restored()
 
     def _show_restored(self) -> None:
         self._show()
-        self._turn_owner_back()
+        self._settle_restored()
+
+    def _settle_restored(self) -> None:
+        """Turn the owner back; forget an idle update that may not tell what the next one does."""
+        if self._owner is not None:
+            self._turn_owner_back()
+        idle = self._idle
+        if idle is not None and (idle.changed or idle.seconds != self._time.last):
+            self._idle = None
 
     def _turn_owner_back(self) -> None:
         """Set the rotation of an owner that turns with the ground to that of the body."""

@@ -17,6 +17,7 @@ from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
+from terrain_physics.ground.keeper import GroundKeeper
 from terrain_physics.ground.movers import NO_DIRECTION, NO_MOVERS, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import Pose, is_position
@@ -39,6 +40,7 @@ from terrain_physics.surface.ground_files import (
     load_parts,
     save_parts,
 )
+from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.surface import Surface, queries_of
 
@@ -881,7 +883,7 @@ class Ground(Surface):
                 "next_key": self._held.next_number,
                 "changes": self._held.own_changes,
                 "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
-                "movers": self._held.movers.saved(),
+                "movers": self._held.saved_movers(),
                 "names": dict(self._held.naming.parts),
             }
         return SavedGround(_KIND, saved, about)
@@ -890,11 +892,14 @@ class Ground(Surface):
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
+    def _new_keeper(self) -> Keeper:
+        return GroundKeeper(self._held, self._parts, self._keys)
+
     def __getstate__(self) -> tuple[Any, ...]:
         held = self._held
         with held.followed:  # so that the copies share their borders too
             parts, layers = self._parts.copy(), list(held.layers.values())
-            poses, movers = held.poses.copy(), held.movers.saved()
+            poses, movers = held.poses.copy(), held.saved_movers()
             changes, names = held.own_changes, dict(held.naming.parts)
             return parts, layers, held.next_number, changes, poses, movers, names
 

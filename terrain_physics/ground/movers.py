@@ -1,5 +1,6 @@
 """Moving parts of a ground: those that move, are conveyors or are one-way, as rows for kernels."""
 
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -30,6 +31,8 @@ NO_MOVERS: dict[str, Any] = {"count": 0, "parts": {}}
 """The saved form of a ground without moving parts."""
 
 Box = tuple[Floats3, Floats3]
+
+NO_BOX: Box = NO_DIRECTION, NO_DIRECTION
 
 
 def checked_seconds(name: str, value: Any) -> float:
@@ -137,6 +140,19 @@ class MovingPart:
         return mover
 
 
+class KeptMovers(NamedTuple):
+    """The moving parts of a ground at one moment, and how many moves there had been."""
+
+    counted: int
+    movers: dict[int, MovingPart]
+    rows: dict[int, Floats]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the rows take."""
+        return sum(row.nbytes for row in self.rows.values())
+
+
 class GroundMovers:
     """The moving parts of a ground by their numbers; a change holds the ground's lock.
 
@@ -187,6 +203,16 @@ class GroundMovers:
         self.count += 1
         self._shown = None
         return self.count
+
+    def kept(self) -> KeptMovers:
+        """Return all of it, in values that nobody writes to later."""
+        movers = {number: copy(mover) for number, mover in self._movers.items()}
+        return KeptMovers(self.count, movers, self._rows.copy())
+
+    def put_kept(self, kept: KeptMovers) -> None:
+        """Put it back as it was."""
+        self._movers = {number: copy(mover) for number, mover in kept.movers.items()}
+        self._rows, self.count, self._shown = kept.rows.copy(), kept.counted, None
 
     def remove(self, number: int) -> None:
         """Forget a part."""
