@@ -106,6 +106,10 @@ from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.warmup import warm_up as warm_up
+from terrain_physics.world.compare import Mismatch as Mismatch
+from terrain_physics.world.rewind import Rewind as Rewind
+from terrain_physics.world.state import WorldState as WorldState
+from terrain_physics.world.world import World as World
 
 __all__ = [
     "AABB",
@@ -137,6 +141,7 @@ __all__ = [
     "HeightMap",
     "MapCells",
     "MeshArrays",
+    "Mismatch",
     "MoveHit",
     "MoveHits",
     "MoveResult",
@@ -149,6 +154,7 @@ __all__ = [
     "RayHits",
     "Recording",
     "Region",
+    "Rewind",
     "Segment",
     "Sphere",
     "SphereCollider",
@@ -161,6 +167,8 @@ __all__ = [
     "Triangle",
     "TriangleMesh",
     "Triangles",
+    "World",
+    "WorldState",
     "__version__",
     "closest_point_on_segment",
     "closest_point_on_triangle",

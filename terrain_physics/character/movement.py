@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -502,8 +503,15 @@ class CharacterMovement(CharacterView):
             step_off(row.state)
             wake(row.state)
         group.add([key], self._collider, self._own_rules)
-        adopted = AdoptedMember(self._adopt, self._show_updated, self._show_restored, self._leave)
-        group.welcome(key, adopted)
+        join_again = partial(self._join_again, group, key)
+        shown = self._show_updated, self._show_restored
+        group.welcome(key, AdoptedMember(self._adopt, *shown, self._leave, join_again))
+        self._group, self._key, self._idle = group, key, None
+
+    def _join_again(self, group: GroupData, key: Key) -> None:
+        """Become the member with a key again, whose numbers the group is about to put back."""
+        if self._group is not None:
+            self._group.remove([self._key])
         self._group, self._key, self._idle = group, key, None
 
     def _leave(self) -> None:

@@ -19,6 +19,7 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import MoverArrays
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
@@ -46,7 +47,7 @@ class _Asked:
         self._meshes.lock.__exit__(None, None, None)
 
 
-class Motion(NamedTuple):
+class MeshMotion(NamedTuple):
     """How the meshes of a ground move, and where they are, at one moment.
 
     Attributes
@@ -66,6 +67,11 @@ class Motion(NamedTuple):
     def nbytes(self) -> int:
         """About how much memory it takes."""
         return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
+
+    def content(self) -> bytes:
+        """Return where the meshes are and how they move, for hashes of worlds."""
+        poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
+        return np.array(poses).tobytes() + self.movers.content()
 
 
 class GroundMeshes(Meshes):
@@ -177,19 +183,16 @@ class GroundMeshes(Meshes):
         """Move a mesh in some seconds, or teleport it."""
         self.followed()
         self._note(number)
-        is_mover = seconds is not None or self.movers.get(number) is not None
-        count, mover = self.movers.next_move(), self._as_mover(number)
+        count, place = self.movers.next_move(), self.movers.place_of(number)
+        if not place and seconds is not None:
+            self.movers.put(number, self._as_mover(number))
+            place = self.movers.place_of(number)
         self.poses[number] = pose
         self._place(number)
         self._put_again(number)
         self._note(number)
-        box = self._table.bounds(number)
-        if seconds is not None:
-            mover.move_to(pose, box, seconds, count)
-        else:
-            mover.put_at(pose, box, count)
-        if is_mover:
-            self.movers.put(number, mover)
+        if place:
+            self.movers.move(place, pose, self._table.bounds(number), seconds or 0.0)
         else:
             self._put[number] = count
 
@@ -219,11 +222,11 @@ class GroundMeshes(Meshes):
         self._note(number)
         self.movers.put(number, mover)
 
-    def motion(self) -> Motion:
+    def motion(self) -> MeshMotion:
         """Return how all meshes move and where they are, in values that nobody writes to later."""
-        return Motion(self.poses.copy(), self.movers.kept(), self._put.copy())
+        return MeshMotion(self.poses.copy(), self.movers.kept(), self._put.copy())
 
-    def put_motion(self, motion: Motion) -> None:
+    def put_motion(self, motion: MeshMotion) -> None:
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
         self.followed()
         for number in self._storages:
@@ -244,6 +247,11 @@ class GroundMeshes(Meshes):
             self.poses[number] = pose
             self._place(number)
         self._put_again(number)
+
+    def release_movers(self, arrays: MoverArrays) -> None:
+        """Take back arrays of the movers that a long query has read."""
+        with self.lock:
+            self.movers.release(arrays)
 
     def load_movers(self, about: Any) -> None:
         """Take over the saved form of the movers, for the meshes that there are."""
@@ -366,10 +374,8 @@ class GroundMeshes(Meshes):
         self._place(number)
         self._put_again(number)
         self._note(number)
-        mover = self.movers.get(number)
-        if mover is not None:
-            mover.box = self._table.bounds(number)
-            self.movers.put(number, mover)
+        if self.movers.place_of(number):
+            self.movers.put_box(number, self._table.bounds(number))
         self._count(number, version)
 
     def skinned(self) -> MeshTable:

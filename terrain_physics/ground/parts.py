@@ -3,7 +3,6 @@
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
 from threading import get_ident
 from typing import Any, NamedTuple, cast
 
@@ -11,13 +10,13 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Int64s
 from terrain_physics._locks import holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import GroundMeshes, Motion
+from terrain_physics.ground.meshes import GroundMeshes, MeshMotion
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
@@ -35,6 +34,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MESHES,
     GroundArrays,
     MapArrays,
+    MoverArrays,
     map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
@@ -47,7 +47,7 @@ PartQueries = SolidMapQueries | MeshQueries
 Storage = MapStorage | MeshStorage
 
 
-class Layout(NamedTuple):
+class KeptParts(NamedTuple):
     """Which parts a ground has; nobody writes to it.
 
     Attributes
@@ -143,7 +143,7 @@ class GroundParts:
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
-        self._layout: Layout | None = None
+        self._layout: KeptParts | None = None
         self._history: History | None = None
         self._reading: list[int] = []  # the threads that update characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
@@ -276,21 +276,21 @@ class GroundParts:
                 "as by a signal handler"
             )
 
-    def layout(self) -> Layout:
+    def layout(self) -> KeptParts:
         """Return which parts there are; the same one as long as that is so."""
         known = self._layout
         if known is None:
             names = dict(self.naming.parts)
-            known = Layout(self.queries.copy(), self.layers.copy(), names, self.next_number)
+            known = KeptParts(self.queries.copy(), self.layers.copy(), names, self.next_number)
             self._layout = known
         return known
 
-    def motion(self) -> Motion:
+    def motion(self) -> MeshMotion:
         """Return where the meshes are, and how they move."""
         self._meshes.followed()
         return self._meshes.motion()
 
-    def put_back(self, layout: Layout, motion: Motion) -> None:
+    def put_back(self, layout: KeptParts, motion: MeshMotion) -> None:
         """Make the parts those of a layout again, where they were and as they moved then.
 
         The caller makes this `change`.
@@ -304,7 +304,7 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("restored", 0)
 
-    def _put_layout(self, layout: Layout, known: Layout) -> None:
+    def _put_layout(self, layout: KeptParts, known: KeptParts) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
         numbers = sorted({*known.queries, *layout.queries})
         differ = [k for k in numbers if known.queries.get(k) is not layout.queries.get(k)]
@@ -553,7 +553,9 @@ class GroundParts:
             with self.followed:
                 meshes = held.enter_context(self._meshes.reading)
                 held.enter_context(self._map_set.reading())
-                arrays = self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
+                movers = self._meshes.movers.keep()
+                held.callback(self._meshes.release_movers, movers)
+                arrays = self._arrays_of(self._maps_now(), meshes, movers)
             me = get_ident()
             self._reading.append(me)
             try:
@@ -564,9 +566,9 @@ class GroundParts:
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; they stay as they are while the lock is held."""
         with self.followed, self._meshes.asked as meshes:
-            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
+            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
-    def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: Floats) -> GroundArrays:
+    def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides[1]
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
@@ -628,11 +630,10 @@ def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
 
 def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
-    kind: Any = MapEdit if isinstance(storage, MapStorage) else MeshEdit
-    history.watch(storage, partial(kind, storage))
+    history.watch(storage, MapEdit if isinstance(storage, MapStorage) else MeshEdit)
 
 
-def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
+def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:
     """Return the parts that only one of two layouts has."""
     one, other = layout.queries, known.queries
     return [
@@ -643,7 +644,7 @@ def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
     ]
 
 
-def _events(layout: Layout, known: Layout) -> dict[str, list[int]]:
+def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
     """Return what watchers are told of when one layout follows another."""
     now, before = layout.queries, known.queries
     stays = [k for k, part in now.items() if before.get(k) is part]

@@ -4,7 +4,8 @@ Kept states form a tree. An edit on the way from one to the next is kept as what
 swap it puts that back, and leaves in its place what was there: so the same edit leads both ways.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Protocol
 from weakref import WeakSet, ref
 
@@ -97,13 +98,13 @@ class History:
         Held by whatever reads or changes the tree; the innermost of all.
     """
 
-    __slots__ = ("__weakref__", "_is_swapping", "_later", "_makers", "_marks", "_now", "lock")
+    __slots__ = ("__weakref__", "_later", "_marks", "_now", "_swapper", "_watched", "lock")
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.TREES)
-        self._makers: dict[int, tuple[Any, Callable[..., KeptEdit]]] = {}
+        self._watched: dict[int, tuple[ref[Any], Callable[..., KeptEdit]]] = {}
         self._forget()
-        self._is_swapping = False
+        self._swapper: int | None = None  # the thread that swaps edits now
 
     def _forget(self) -> None:
         """Begin anew, with the present contents."""
@@ -111,10 +112,12 @@ class History:
         self._now, self._later = _Node(None, []), list[KeptEdit]()
 
     def watch(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
-        """Keep edits of a storage; ``make`` returns what an edit is about to replace."""
-        if id(storage) not in self._makers:
-            self._makers[id(storage)] = storage, make
-            storage.watchers.add(self, id(storage))
+        """Keep edits of a storage; ``make(storage, ...)`` returns what one is about to replace."""
+        number, watched = id(storage), self._watched
+        if number not in watched:
+            # A part that came and went lives as long as a state that has it.
+            watched[number] = ref(storage, lambda _: watched.pop(number, None)), make
+            storage.watchers.add(self, number)
 
     def tell(self, number: int, what: str, *details: Any) -> None:
         """See `Watcher`: an edit that was made is none of its concern."""
@@ -122,13 +125,15 @@ class History:
     def prepare(self, number: int, what: str, *details: Any) -> None:
         """Keep what an edit is about to replace."""
         with self.lock:
-            if self._is_swapping:
+            if self._swapper == get_ident():
                 return
             if not self._marks:
                 self._forget()
                 return
-            self._later.append(self._makers[number][1](what, *details))
-            self._join(self._later, self._makers[number][0])
+            known, make = self._watched[number]
+            storage = known()
+            self._later.append(make(storage, what, *details))
+            self._join(self._later, storage)
 
     def _join(self, edits: list[KeptEdit], storage: Any) -> None:
         """Join the edits of a storage if they are larger than the storage itself."""
@@ -181,20 +186,16 @@ class History:
     def go_to(self, mark: Mark) -> None:
         """Swap all edits on the way to a mark. The caller holds the locks of the storages."""
         with self.lock:
-            self._is_swapping = True
-            try:
-                _swap(reversed(self._later))
-                self._later = []
-                leaving, _, entering = self._way(mark)
-                for node in leaving:
-                    _swap(reversed(node.edits))
-                for node in entering:
-                    _swap(node.edits)
-                self._now = mark.node
-            finally:
-                self._is_swapping = False
-
-
-def _swap(edits: Iterable[KeptEdit]) -> None:
-    for edit in edits:
-        edit.swap()
+            leaving, _, entering = self._way(mark)
+            edits = [*reversed(self._later)]
+            for node in leaving:
+                edits += reversed(node.edits)
+            for node in entering:
+                edits += node.edits
+            self._now, self._later = mark.node, []
+        self._swapper = get_ident()  # without the lock: other histories take theirs
+        try:
+            for edit in edits:
+                edit.swap()
+        finally:
+            self._swapper = None

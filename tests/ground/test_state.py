@@ -6,6 +6,7 @@ import pickle
 import random
 import signal
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -250,6 +251,19 @@ def test_edits_are_kept_only_for_states() -> None:
     assert history.mark().nbytes == 0
 
 
+def test_parts_that_came_and_went_are_not_kept_for_ever() -> None:
+    ground = Ground([rough(0)])
+    ground.state()
+    gone = []
+    for number in range(5):
+        tile = rough(number, origin=(100 * number + 100, 0, 0))
+        ground.remove(ground.add(tile))
+        gone.append(weakref.ref(tile._storage))
+        del tile
+    gc.collect()
+    assert not any(known() for known in gone)
+
+
 def test_many_states_dropped_in_the_middle() -> None:
     land = HeightMap(np.zeros((65, 65)))
     first, then = land.state(), content(land)
@@ -272,6 +286,30 @@ def test_long_question_keeps_its_ground() -> None:
         land.restore(before)
         assert np.array_equal(arrays.table, table)
     assert land.height_at(9, 9) > heights
+
+
+def test_map_and_mesh_of_several_grounds() -> None:
+    land, crate_of_both = HeightMap(np.zeros((33, 33))), crate()
+    one = Ground([land, crate_of_both])
+    beside = HeightMap(np.zeros((33, 33)), origin=(32, 0, 0))
+    two, draw = Ground([beside, land]), random.Random(3)  # noqa: S311 no secret
+    values: Any = lambda part: part.vertices if part is crate_of_both else part.heights  # noqa: E731
+    owned: Any = {one: (land, crate_of_both), two: (beside, land), land: (land,)}
+    kept: list[Any] = []
+    for _ in range(300):
+        ground, what = draw.choice([*owned]), draw.random()
+        if what < 0.4:
+            ground.carve((draw.uniform(0, 60), draw.uniform(0, 30)), 4, 0.2)
+        elif what < 0.5:
+            crate_of_both.refit(crate_of_both.vertices * draw.uniform(0.9, 1.1))
+        elif what < 0.75 or not kept:
+            state = ground.state()
+            then = [values(part).tobytes() for part in owned[ground]]
+            kept = [*kept[-8:], (ground, state, then)]
+        else:
+            ground, state, then = draw.choice(kept)
+            ground.restore(state)
+            assert [values(part).tobytes() for part in owned[ground]] == then
 
 
 def test_other_threads_see_all_or_nothing() -> None:
