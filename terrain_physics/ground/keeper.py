@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.surface import Surface
 
@@ -59,6 +60,12 @@ class GroundKeeper(Keeper):
 
     def _version(self) -> int:
         return self._held.version
+
+    def _kept_log(self) -> tuple[KeptLog, KeptLog]:
+        return self._held.kept_logs()
+
+    def _put_log(self, kept: tuple[KeptLog, KeptLog]) -> None:
+        self._held.put_logs(*kept)
 
     def _rest(self) -> _Rest:
         held = self._held

@@ -111,6 +111,9 @@ class MeshTable:
 
     def _put(self, number: int, row: Int64s, arrays: list[Any]) -> None:
         place = len(self._owned)
+        if place > 1 and self._rows[place - 1, columns.NUMBER] >= number:
+            self._close_up()  # it has come back: empty rows keep the numbers of those gone
+            place = len(self._owned)
         if place == len(self._rows):
             self._make_room()
             place = len(self._owned)
