@@ -110,6 +110,8 @@ class MeshTable:
         return row, arrays
 
     def _put(self, number: int, row: Int64s, arrays: list[Any]) -> None:
+        if len(self._owned) > 1 and self._rows[len(self._owned) - 1, columns.NUMBER] >= number:
+            self._close_up()  # a part that is put back would stand behind its own empty row
         place = len(self._owned)
         if place > 1 and self._rows[place - 1, columns.NUMBER] >= number:
             self._close_up()  # it has come back: empty rows keep the numbers of those gone
