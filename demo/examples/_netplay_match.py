@@ -3,7 +3,6 @@
 import random
 
 import numpy as np
-from pyglm import glm
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, TriangleMesh, World
 
@@ -90,8 +89,8 @@ class Match:
         camera = Camera((x, y + 9.0, z + 11.0), 0.0, -0.65)
         tints |= {key: colors.WOOD for key in self.ground.parts if key > BELT}
         frame = frame_of(self.ground, tints, camera)
-        lows = self.crowd.positions + (0, BODY.radius, 0)
-        highs = self.crowd.positions + (0, BODY.height - BODY.radius, 0)
+        lows = self.crowd.positions + np.array([0, BODY.radius, 0])
+        highs = self.crowd.positions + np.array([0, BODY.height - BODY.radius, 0])
         count = len(self.crowd)
         shown = colors.rows(colors.TEAL, count)
         shown[0], shown[1] = colors.ORANGE, colors.RED
@@ -106,7 +105,7 @@ def _sign(held: int, more: int, less: int) -> int:
 
 def autopilot(seed: int, side: int, frame: int) -> int:
     """Return the keys of a player that nobody steers: others every half second."""
-    drawn = random.Random(f"{seed} {side} {frame // 30}")
+    drawn = random.Random(f"{seed} {side} {frame // 30}")  # noqa: S311
     held = drawn.choice((0, LEFT, RIGHT)) | drawn.choice((0, UP, DOWN))
     held |= JUMP if drawn.random() < 0.2 else 0
     held |= DIG if drawn.random() < 0.2 else 0

@@ -13,7 +13,6 @@ fast as it would. ``--picture OUT.png`` draws what the first player sees at the 
 
 import argparse
 import heapq
-import itertools
 import multiprocessing
 import os
 import random
@@ -40,7 +39,7 @@ _HEADER = struct.Struct("!IIiII8s")  # as in `Packet`, before the keys
 Address = tuple[str, int]
 
 
-class Desync(Exception):
+class DesyncError(Exception):
     """Both sides have the same keys, and other worlds."""
 
 
@@ -69,10 +68,10 @@ class Wire:
     """A socket whose packets come late, in any order, or never."""
 
     def __init__(self, own: socket.socket, other: Address, seed: str) -> None:
-        self._own, self._other, self._random = own, other, random.Random(seed)
+        self._own, self._other, self._random = own, other, random.Random(seed)  # noqa: S311
         self._under_way: list[tuple[float, int, bytes]] = []
         self.sent = self.lost = 0
-        own.setblocking(False)
+        own.settimeout(0.0)
 
     def send(self, data: bytes, now: float) -> None:
         """Send a packet on its way, which takes a while."""
@@ -180,7 +179,7 @@ class Session:
             if digest == bytes(8) or frame not in self._hashes:
                 continue  # none yet; or compared before
             if self._hashes[frame] != digest:
-                raise Desync(f"frame {frame} has another hash on side {self.side}")
+                raise DesyncError(f"frame {frame} has another hash on side {self.side}")
             self.compared += 1
             for older in [known for known in self._hashes if known < frame]:
                 del self._hashes[older]
@@ -279,7 +278,7 @@ def _play_to(pipe: Any, *given: Any) -> None:
     """Play in a process of its own, and tell by a pipe what came of it."""
     try:
         pipe.send((play(*given), ""))
-    except (Desync, TimeoutError, ValueError) as error:
+    except (DesyncError, TimeoutError, ValueError) as error:
         pipe.send(("", f"{type(error).__name__}: {error}"))
 
 

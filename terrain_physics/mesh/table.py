@@ -113,9 +113,6 @@ class MeshTable:
         if len(self._owned) > 1 and self._rows[len(self._owned) - 1, columns.NUMBER] >= number:
             self._close_up()  # a part that is put back would stand behind its own empty row
         place = len(self._owned)
-        if place > 1 and self._rows[place - 1, columns.NUMBER] >= number:
-            self._close_up()  # it has come back: empty rows keep the numbers of those gone
-            place = len(self._owned)
         if place == len(self._rows):
             self._make_room()
             place = len(self._owned)

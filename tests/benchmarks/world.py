@@ -290,9 +290,7 @@ def far_movers(repeats: int) -> None:
         boxes = [TriangleMesh.box((2, 0.4, 2)) for _ in range(max(count, 1))]
         ground = grounds[name] = Ground([land, *boxes])
         _move_far(ground, count, 0)
-        heroes[name] = [
-            CharacterMovement(ground, BODY, position=(x, 0, 50)) for x in (50, 60)
-        ]
+        heroes[name] = [CharacterMovement(ground, BODY, position=(x, 0, 50)) for x in (50, 60)]
         crowds[name] = [_crowd(ground, 10), _crowd(ground, 500)]
     _print_ratios("A hero's update", _updates_beside(grounds, heroes, repeats, 30))
     _print_ratios("An update of 500 walkers", _updates_beside(grounds, crowds, repeats, 5))

@@ -32,7 +32,9 @@ def test_example(name: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", sorted(SMALL.keys() - {"netplay"}))  # that takes a minute, in windows
+@pytest.mark.parametrize(
+    "name", sorted(SMALL.keys() - {"netplay"})
+)  # that takes a minute, in windows
 def test_example_as_it_is(name: str) -> None:
     check(name)
 

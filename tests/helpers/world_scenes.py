@@ -493,7 +493,9 @@ def change_surface(scene: Scene, draws: Draws) -> None:
 
 def change_layers(scene: Scene, draws: Draws) -> None:
     """Put a part on other layers."""
-    scene.ground.set_layers(draws.one_of(list(scene.ground.parts)), draws.one_of((0, 1, 1, 1, 2, 3)))
+    scene.ground.set_layers(
+        draws.one_of(list(scene.ground.parts)), draws.one_of((0, 1, 1, 1, 2, 3))
+    )
 
 
 def leap(scene: Scene, draws: Draws) -> None:

@@ -1,7 +1,7 @@
 """Worlds that go back and forth beside a twin that never does: equal to the last bit."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -132,7 +132,9 @@ class Traveller:
         other = [_deeds(draws) for _ in known[frame:]]
         self.branches.append([*known[:frame], *other])
         self.at = len(self.branches) - 1, frame
-        for place in [(own, number) for own, number in self._seen if (own, number) == (branch, frame)]:
+        for place in [
+            (own, number) for own, number in self._seen if (own, number) == (branch, frame)
+        ]:
             self._seen[self.at] = self._seen[place]
 
     def _save(self, frame: int) -> None:
