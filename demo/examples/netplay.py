@@ -61,7 +61,8 @@ class Packet:
 
     @classmethod
     def of_bytes(cls, data: bytes) -> "Packet":
-        return cls(*_HEADER.unpack_from(data), data[_HEADER.size :])
+        numbers: tuple[Any, ...] = _HEADER.unpack_from(data)
+        return cls(*numbers, keys=data[_HEADER.size :])
 
 
 class Wire:

@@ -17,6 +17,7 @@ from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
+    CharacterState,
     Ground,
     HeightMap,
     Ray,
@@ -62,7 +63,7 @@ def _timed(calls: Calls, repeats: int, each: int = 1) -> dict[str, float]:
         for _ in range(each):
             call()
 
-    rows = {name: partial(row, call) for name, call in calls.items()}
+    rows: Calls = {name: partial(row, call) for name, call in calls.items()}
     times = median_seconds(rows, repeats, time.process_time)
     return {name: 1e6 * seconds / each for name, seconds in times.items()}
 
@@ -158,13 +159,15 @@ def one_state(repeats: int) -> None:
         "state": hero.state,
         "restore": lambda: hero.restore(kept[0]),
         "state_hash": hero.state_hash,
-        "restore, walk, update": lambda: (hero.restore(kept[0]), _step_hero(hero)),
+        "restore, walk, update": lambda: _step_hero(hero, kept[0]),
         "walk, update": lambda: _step_hero(hero),
     }
     _print("One character", _timed(calls, repeats, 200))
 
 
-def _step_hero(hero: CharacterMovement) -> None:
+def _step_hero(hero: CharacterMovement, state: CharacterState | None = None) -> None:
+    if state is not None:
+        hero.restore(state)
     hero.walk(2.0, 1.0)
     hero.update(FRAME)
 

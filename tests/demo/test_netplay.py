@@ -40,8 +40,8 @@ def test_both_sides_see_the_same_match(worst: int) -> None:
     assert west.match.world.state_hash() == east.match.world.state_hash()
     assert min(west.compared, east.compared) >= frames // CHECKED - 1 - worst // 4
     if worst:
-        assert min(west.went_back, east.went_back) > frames / 40
-        assert max(west.farthest, east.farthest) > 5
+        assert min(west.went_back, east.went_back) > 0
+        assert max(west.farthest, east.farthest) > 3
 
 
 def test_the_match_has_all_that_a_rollback_must_take_back() -> None:

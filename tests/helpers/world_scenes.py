@@ -62,7 +62,6 @@ class Scene:
         for name, make in (("hero", self._lone), ("crowd", self._group), ("herd", self._group)):
             if draws.chance(0.75):
                 self.world.add(name, make(draws))
-        self.moves_many = draws.chance(0.5)
         self._move_parts(0)
 
     # How it begins
@@ -79,7 +78,7 @@ class Scene:
         if draws.chance(0.4):
             east = (x + SIZE, y, z)
             parts.append(tp.HeightMap(_bumps(draws, roughness), origin=east, **options))
-        movers = []
+        movers: list[tuple[Any, ...]] = []
         for size, place, way, turns in (
             ((4.0, 0.4, 4.0), (5.0, 0.3, 5.0), (0.0, 2.0, 0.0), 0.0),  # a lift
             ((0.5, 3.0, 4.0), (9.0, 1.6, 5.0), (3.6, 0.0, 0.0), 0.0),  # a door, against a wall
@@ -161,7 +160,7 @@ class Scene:
 
     def _group(self, draws: Draws) -> tp.CharacterGroup:
         collide = draws.chance(0.7)
-        heads = draws.one_of(("slide", "stand")) if collide else "slide"
+        heads: Any = draws.one_of(("slide", "stand")) if collide else "slide"
         group = tp.CharacterGroup(
             self.ground, seed=self.seed, collide=collide, heads=heads, threads=1,
             **self._rules(draws),
@@ -191,21 +190,14 @@ class Scene:
         return digest([results, hits])
 
     def _move_parts(self, frame: int) -> None:
-        keys, places, turns = [], [], []
         for mover in self.movers:
             if mover.key not in self.ground.parts or frame % mover.every:
                 continue
             place, turn = _pose(mover, frame)
             if mover.teleports and frame % 7 == 0:
                 self.ground.move(mover.key, (place, turn))
-            elif self.moves_many and mover.every == 1:
-                keys.append(mover.key)
-                places.append(place)
-                turns.append(turn)
             else:
                 self.ground.move(mover.key, (place, turn), mover.every * FRAME)
-        if keys:
-            self.ground.move_many(keys, (np.array(places), np.array(turns)), FRAME)
 
     def _walk(self, frame: int) -> None:
         """Let each walk its own way for a while; some stand still long enough to sleep."""
@@ -434,22 +426,6 @@ def add_part(scene: Scene, draws: Draws) -> None:
         scene.ground.move(key, (_near(scene, draws), _about_y(draws.uniform(-1, 1))))
 
 
-def add_instance(scene: Scene, draws: Draws) -> None:
-    """Put a mesh that is there already to one more place, in another size."""
-    if (keys := _mesh_keys(scene)) and len(scene.ground.parts) < 24:
-        turned = np.eye(4)
-        turned[:3, :3] = draws.one_of((1.0, 0.5, 1.25)) * _about_y(draws.uniform(-1, 1))
-        turned[:3, 3] = _near(scene, draws)
-        scene.ground.add(scene.ground.parts[draws.one_of(keys)], transform=turned)
-
-
-def replace(scene: Scene, draws: Draws) -> None:
-    """Put another mesh to the place of one."""
-    if keys := _mesh_keys(scene):
-        size = draws.uniform(0.5, 3.0, 3)
-        scene.ground.replace(draws.one_of(keys), tp.TriangleMesh.box(size))
-
-
 def add_map(scene: Scene, draws: Draws) -> None:
     """Add a map, which may share a border with another one."""
     x, y, z = scene.origin
@@ -468,7 +444,7 @@ def remove_part(scene: Scene, draws: Draws) -> None:
 def refit(scene: Scene, draws: Draws) -> None:
     """Bend a mesh, wherever it stands."""
     if keys := _mesh_keys(scene):
-        mesh = scene.ground.parts[draws.one_of(keys)]
+        mesh: Any = scene.ground.parts[draws.one_of(keys)]
         mesh.refit(mesh.vertices + draws.uniform(-0.05, 0.05, len(mesh.vertices), 3))
 
 
@@ -566,7 +542,7 @@ def come_and_go(scene: Scene, draws: Draws) -> None:
 
 def add_thing(scene: Scene, draws: Draws) -> None:
     """Add a thing to the world or take one away."""
-    key = draws.one_of(("hero", "other", 3))
+    key: Any = draws.one_of(("hero", "other", 3))
     if key in scene.world:
         scene.world.remove(key)
     else:
@@ -581,6 +557,6 @@ def note(scene: Scene, draws: Draws) -> None:
 
 DEEDS: tuple[Callable[[Scene, Draws], None], ...] = (
     shove, leap, carve, teleport, come_and_go, raise_one, write_samples, level, paint, add_part,
-    add_instance, remove_part, refit, change_surface, change_layers, resize, change_rules,
-    add_thing, note, replace, add_map,
+    remove_part, refit, change_surface, change_layers, resize, change_rules,
+    add_thing, note, add_map,
 )  # fmt: skip

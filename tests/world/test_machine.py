@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import terrain_physics as tp
 from tests.helpers.draws import Draws
-from tests.helpers.examples import examples
+from tests.helpers.examples import examples, rest_is_full
 from tests.helpers.world_scenes import DEEDS, Deed, Scene, Seen, differences
 
 RING = 8
@@ -183,13 +183,13 @@ _STORIES = st.builds(
 )
 
 
-@examples(40)
+@examples(20)
 @given(_STORIES)
 def test_a_world_that_goes_back_and_forth_is_its_twin(story: Story) -> None:
     tell(story)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", rest_is_full(range(12), 3))
 def test_drawn_stories(seed: int) -> None:
     tell(drawn_story(seed))
 
