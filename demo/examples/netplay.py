@@ -61,8 +61,8 @@ class Packet:
 
     @classmethod
     def of_bytes(cls, data: bytes) -> "Packet":
-        numbers: tuple[Any, ...] = _HEADER.unpack_from(data)
-        return cls(*numbers, keys=data[_HEADER.size :])
+        first, known, lead, confirmed, hashed, digest = _HEADER.unpack_from(data)
+        return cls(first, known, lead, confirmed, hashed, digest, data[_HEADER.size :])
 
 
 class Wire:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from demo.examples import netplay
-from demo.examples._netplay_match import BUILD, DIG, JUMP, LEFT, UP, autopilot
+from demo.examples._netplay_match import BUILD, DIG, JUMP, LEFT, UP, Match, autopilot
 from demo.examples.netplay import AHEAD, CHECKED, DesyncError, Packet, Session, Wire
 from tests.helpers.examples import times
 
@@ -45,8 +45,8 @@ def test_both_sides_see_the_same_match(worst: int) -> None:
 
 
 def test_the_match_has_all_that_a_rollback_must_take_back() -> None:
-    match = netplay.Match()
-    land = match.ground.parts[0]
+    match = Match()
+    land: Any = match.ground.parts[0]
     before = match.world.state(), match.world.state_hash(), land.version
     for frame in range(120):
         match.step(frame, (LEFT | DIG | BUILD, UP | JUMP | BUILD))
@@ -97,8 +97,8 @@ def test_packets_come_late_in_any_order_or_never() -> None:
 def test_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     pygame = pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    window, session = netplay.Window(1), Session(1)
-    event: Any = pygame.event.Event
+    window: Any = netplay.Window(1)
+    session, event = Session(1), pygame.event.Event
     monkeypatch.setattr(pygame.event, "get", lambda: [event(pygame.KEYDOWN, key=pygame.K_w)])
     assert window.keys() == 0  # held keys are asked of the keyboard
     assert window.is_steered
