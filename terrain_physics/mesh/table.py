@@ -161,6 +161,9 @@ class MeshTable:
         place = self._places.pop(number)
         _TAKE.call(self._rows, self._boxes, self._links, place)
         self._owned[place] = []
+        while len(self._owned) > 1 and not self._owned[-1]:  # a restore puts lower numbers there
+            self._owned.pop()
+        self._rows[0, columns.ROW_COUNT] = len(self._owned)
 
     def _make_room(self) -> None:
         """Close up the empty rows if there are many, else double the rows."""
