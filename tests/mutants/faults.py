@@ -308,7 +308,7 @@ FAULTS = (
         "character.movement",
         "if idle is not None and (idle.changed or idle.seconds != self._time.last):",
         "if idle is not None and idle.changed:",
-        ("tests/character/test_kept.py::test_a_sleeper_sleeps_on",),
+        ("tests/world/test_kept_character.py::test_a_sleeper_sleeps_on",),
     ),
     Fault(
         "trusted_on_another_ground",
@@ -393,8 +393,10 @@ FAULTS = (
         "            thing._frame_time().refuse_in_update()  # noqa: SLF001\n",
         "            pass\n",
         (
-            f"{_WORLD}/test_state.py"
-            "::test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing",
+            (
+                f"{_WORLD}/test_state.py"
+                "::test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
+            ),
         ),
     ),
 )
