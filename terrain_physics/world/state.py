@@ -6,12 +6,12 @@ from weakref import WeakKeyDictionary
 
 from terrain_physics._public import public
 from terrain_physics.character.group_data import Key
-from terrain_physics.character.kept import KeptCharacter
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
+from terrain_physics.world.kept_character import KeptCharacter
 from terrain_physics.world.things import Layout, Thing, leave_groups, prepare
 
 Kept = KeptCharacter | KeptGroup

@@ -309,7 +309,7 @@ FAULTS = (
         "character.movement",
         "if idle is not None and (idle.changed or idle.seconds != self._time.last):",
         "if idle is not None and idle.changed:",
-        ("tests/character/test_kept.py::test_a_sleeper_sleeps_on",),
+        ("tests/world/test_kept_character.py::test_a_sleeper_sleeps_on",),
     ),
     Fault(
         "trusted_on_another_ground",
