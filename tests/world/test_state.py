@@ -253,6 +253,15 @@ def test_a_body_too_wide_for_a_map_is_refused_again_after_a_restore():
     assert (one.rider.state_hash(), one.crowd.state_hash()) == before
 
 
+def test_a_state_inside_a_change_of_the_ground_is_refused():
+    one = scene()
+    with one.ground._held.change():  # as a signal handler that interrupts a move
+        for call in (one.ground.state, one.world.state, one.world.state_hash):
+            with pytest.raises(RuntimeError, match="must not be called inside a change"):
+                call()
+    one.world.state()
+
+
 def test_groups_of_any_size_and_none():
     one = scene()
     empty = one.world.add("empty", CharacterGroup(one.ground, BODY))
