@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.surface import Surface, queries_of
 
@@ -49,7 +50,7 @@ class GroundKeeper(Keeper):
         held.keep_edits(self.history)
 
     def refuse_inside(self) -> None:  # noqa: D102 as of any ground
-        self._held.refuse_inside("restore")
+        self._held.refuse_inside("state and restore")
 
     def _unchanged(self) -> AbstractContextManager[Any]:
         return self._held.followed
@@ -59,6 +60,15 @@ class GroundKeeper(Keeper):
 
     def _version(self) -> int:
         return self._held.version
+
+    def _kept_log(self) -> tuple[KeptLog, KeptLog]:
+        return self._held.kept_logs()
+
+    def _put_log(self, kept: tuple[KeptLog, KeptLog]) -> None:
+        self._held.put_logs(*kept)
+
+    def _own_log(self, kept: tuple[KeptLog, KeptLog]) -> KeptLog:
+        return kept[0]
 
     def _rest(self) -> _Rest:
         held = self._held

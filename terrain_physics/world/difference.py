@@ -85,10 +85,10 @@ class _Then:
 
 def difference_of(
     ground: AnyGround, state: Any, beginning: Beginning
-) -> tuple[dict[str, Any], list[bytes], int]:
-    """Return a ground in a state as JSON and bytes, and the number of its contents."""
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Return a ground in a state as JSON and bytes."""
     storages = [own.storage for own in beginning.maps.values()]
-    with ground._kept().looking(state, storages) as (edits, rest, contents):  # noqa: SLF001
+    with ground._kept().looking(state, storages) as (edits, rest):  # noqa: SLF001
         then, content = _Then(edits), list[bytes]()
         parts = beginning.parts if rest is None else rest.parts
         about: dict[str, Any] = {"maps": [], "refits": [], "came": [], "layout": None}
@@ -105,7 +105,7 @@ def difference_of(
                 _put_mesh(key, beginning.meshes[key], then.mesh(storage), about["refits"], content)
         if rest is not None and layout_of(rest.layout) != beginning.layout:
             about["layout"] = layout_of(rest.layout)
-    return about, content, contents
+    return about, content
 
 
 def _put_map(

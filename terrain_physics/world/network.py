@@ -25,17 +25,17 @@ from terrain_physics._support import checks
 from terrain_physics.character.colliders import collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import KeptRows, Key, Members, checked_key
-from terrain_physics.character.kept import KeptCharacter
 from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
-from terrain_physics.character.seen import have_seen, look_around
 from terrain_physics.character.state import KeptNumbers, refuse_unfit
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.difference import difference_of, put, received, storages_in
+from terrain_physics.world.kept_character import KeptCharacter
+from terrain_physics.world.seen import have_seen, look_around_then
 from terrain_physics.world.state import Kept, KeptWorld
 from terrain_physics.world.things import Thing
 
@@ -60,12 +60,13 @@ class _RefusedError(ValueError):
 def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
     """Return a state of a world as bytes."""
     ground = contents.ground
-    about, pieces, number = difference_of(ground, kept.ground, contents.beginning)
+    about, pieces = difference_of(ground, kept.ground, contents.beginning)
+    seen = ground._kept().seen_in(kept.ground)  # noqa: SLF001
     bodies: dict[Any, int] = {}
     things, rows = [], []
     for (key, thing), part in zip(kept.layout, kept.parts, strict=True):
         own = part.rows.copy()
-        look_around(own, queries_of(ground), number)
+        look_around_then(own, *seen)
         rows.append(own.packed())
         things.append({"key": key} | _told(thing, part, bodies))
     owed, dropped, count = kept.clock
