@@ -50,7 +50,7 @@ class GroundKeeper(Keeper):
         held.keep_edits(self.history)
 
     def _refuse_inside(self) -> None:
-        self._held.refuse_inside("restore")
+        self._held.refuse_inside("state and restore")
 
     def _unchanged(self) -> AbstractContextManager[Any]:
         return self._held.followed

@@ -92,6 +92,7 @@ class Keeper:
 
     def state(self) -> GroundState:
         """Return the present state; the same one as long as nothing changes."""
+        self._refuse_inside()
         with self._unchanged():
             version = self._version()
             known = None if self._latest is None else self._latest()
@@ -136,7 +137,7 @@ class Keeper:
     # Differences between grounds
 
     def _refuse_inside(self) -> None:
-        """Refuse a restore inside an update of characters on the ground."""
+        """Refuse a state and a restore inside a change of the ground, or an update on it."""
 
     def _change(self) -> AbstractContextManager[Any]:
         """Hold the lock within which one thread changes the ground."""

@@ -21,6 +21,7 @@ _SIDES = "tests/heightmap/test_sides.py"
 _KEPT = "tests/group/test_kept.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
 _WORLD = "tests/world"
+_REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
 
 
 def recorded(group: str) -> str:
@@ -392,11 +393,6 @@ FAULTS = (
         "world.state",
         "            thing._frame_time().refuse_in_update()  # noqa: SLF001\n",
         "            pass\n",
-        (
-            (
-                f"{_WORLD}/test_state.py"
-                "::test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
-            ),
-        ),
+        (f"{_WORLD}/test_state.py::{_REFUSED}",),
     ),
 )
