@@ -104,8 +104,8 @@ def _sign(held: int, more: int, less: int) -> int:
 
 
 def autopilot(seed: int, side: int, frame: int) -> int:
-    """Return the keys of a player that nobody steers: others every half second."""
-    drawn = random.Random(f"{seed} {side} {frame // 30}")  # noqa: S311
+    """Return the keys of a player that nobody steers: others six times a second."""
+    drawn = random.Random(f"{seed} {side} {frame // 10}")  # noqa: S311
     held = drawn.choice((0, LEFT, RIGHT)) | drawn.choice((0, UP, DOWN))
     held |= JUMP if drawn.random() < 0.2 else 0
     held |= DIG if drawn.random() < 0.2 else 0

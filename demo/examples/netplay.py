@@ -108,6 +108,7 @@ class Session:
         self.rewind = Rewind(self.match.world, frames=AHEAD + 24)
         self.keys = bytearray(), bytearray()  # of each side, as far as they are known
         self.acknowledged = self.their_lead = self.their_confirmed = 0
+        self.agreed = -1  # the last frame whose hash is the same on both sides
         self.compared = self.went_back = self.played_again = self.farthest = 0
         self._used = bytearray()  # the other's keys that each frame was played with
         self._hashes: dict[int, bytes] = {}  # of frames as they began; may still change
@@ -177,11 +178,11 @@ class Session:
         """Compare the other's hashes with own ones of frames that are final."""
         for frame in [frame for frame in self._theirs if frame <= self.confirmed]:
             digest = self._theirs.pop(frame)
-            if digest == bytes(8) or frame not in self._hashes:
+            if digest == bytes(8) or frame <= self.agreed or frame not in self._hashes:
                 continue  # none yet; or compared before
             if self._hashes[frame] != digest:
                 raise DesyncError(f"frame {frame} has another hash on side {self.side}")
-            self.compared += 1
+            self.agreed, self.compared = frame, self.compared + 1
             for older in [known for known in self._hashes if known < frame]:
                 del self._hashes[older]
 

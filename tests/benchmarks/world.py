@@ -133,7 +133,7 @@ def world_states(count: int, repeats: int) -> None:
         "World.restore": lambda: world.restore(kept),
         "World.hashes": world.hashes,
         "World.state_hash": world.state_hash,
-        "to_bytes": kept.to_bytes,
+        **({"to_bytes": kept.to_bytes} if hasattr(kept, "to_bytes") else {}),
     }
     rapier = _rapier()
     if rapier is not None:

@@ -9,7 +9,7 @@ import pytest
 from demo.examples import netplay
 from demo.examples._netplay_match import BUILD, DIG, JUMP, LEFT, UP, Match, autopilot
 from demo.examples.netplay import AHEAD, CHECKED, DesyncError, Packet, Session, Wire
-from tests.helpers.examples import times
+from tests.helpers.examples import rest_is_full, times
 
 
 def both(frames: int, seed: int, worst: int = 12) -> tuple[Session, Session]:
@@ -32,7 +32,7 @@ def both(frames: int, seed: int, worst: int = 12) -> tuple[Session, Session]:
     return sides
 
 
-@pytest.mark.parametrize("worst", [0, 12, 60])
+@pytest.mark.parametrize("worst", rest_is_full((12, 0, 60)))
 def test_both_sides_see_the_same_match(worst: int) -> None:
     frames = times(600) // CHECKED * CHECKED
     west, east = both(frames, 3, worst)
