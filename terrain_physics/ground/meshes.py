@@ -16,7 +16,7 @@ from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
-from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.results import Triangles
@@ -91,7 +91,6 @@ class GroundMeshes(Meshes):
         "_put",
         "_readers",
         "_seen",
-        "_shown",
         "_storages",
         "_table",
         "_version",
@@ -115,7 +114,6 @@ class GroundMeshes(Meshes):
         self.lock = new_lock(Rank.GROUND)
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
-        self._shown: dict[int, MeshStorage] = {}
         self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
@@ -148,7 +146,7 @@ class GroundMeshes(Meshes):
         """
         version = storage.version
         self._named[number] = named
-        self._storages[number] = self._shown[number] = storage
+        self._storages[number] = storage
         self._mark_painted(number)
         self._prepare_edit().put_as(number, storage.table, named, layers)
         self._note(number)
@@ -163,7 +161,6 @@ class GroundMeshes(Meshes):
         self._note(number)
         self._prepare_edit().remove(number)
         self._storages.pop(number).watchers.remove(self._watch, number)
-        del self._shown[number]
         self.poses.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
@@ -179,9 +176,7 @@ class GroundMeshes(Meshes):
         self._note(number)
         is_mover = seconds is not None or self.movers.get(number) is not None
         count, mover = self.movers.next_move(), self._as_mover(number)
-        self.poses[number] = pose
-        self._place(number)
-        self._put_again(number)
+        self._set_pose(number, pose)
         self._note(number)
         box = self._table.bounds(number)
         if seconds is not None:
@@ -237,13 +232,13 @@ class GroundMeshes(Meshes):
 
     def _set_pose(self, number: int, pose: Pose | None) -> None:
         """Put a mesh at a pose; None: where its vertices are."""
+        table = self._prepare_edit()
         if pose is None:
+            table.take_back(number)
             del self.poses[number]
-            self._shown[number] = self._storages[number]
         else:
+            table.place([number], pose.given)
             self.poses[number] = pose
-            self._place(number)
-        self._put_again(number)
 
     def load_movers(self, about: Any) -> None:
         """Take over the saved form of `GroundMovers`, for the meshes that there are."""
@@ -253,19 +248,6 @@ class GroundMeshes(Meshes):
             pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)
             self.movers.put(number, MovingPart.of_saved(one, pose, box, count))
         self.movers.start_from(count)
-
-    def _place(self, number: int) -> None:
-        """Make a moved mesh anew at its pose."""
-        if number in self.poses:
-            own, pose = self._storages[number], self.poses[number]
-            arrays = own.arrays
-            self._shown[number] = MeshStorage(
-                pose.placed(arrays.vertices),
-                arrays.faces,
-                order=arrays.order,
-                materials=own.materials,
-                solid=own.solid,
-            )
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""
@@ -307,7 +289,6 @@ class GroundMeshes(Meshes):
     def _follow(self, number: int, version: int) -> None:
         """Replace the former mesh by the refitted one."""
         self._note(number)
-        self._place(number)
         self._put_again(number)
         self._note(number)
         mover = self.movers.get(number)
@@ -327,10 +308,10 @@ class GroundMeshes(Meshes):
             number = next(iter(self._without_skin), None)
             if number is None:
                 return table
-            shown = self._shown[number]
-            before = shown.table
-            neighbors = shown.neighbors
-            if table is self._table and self._shown.get(number) is shown and shown.table is before:
+            own = self._storages[number]
+            before = own.table
+            neighbors = own.neighbors
+            if table is self._table and self._storages.get(number) is own and own.table is before:
                 table.put_skin(number, neighbors)
                 self._without_skin.discard(number)
 
@@ -345,7 +326,7 @@ class GroundMeshes(Meshes):
         self._seen[number] = version
 
     def _put_again(self, number: int) -> None:
-        table, named = self._shown[number].table, self._named.get(number)
+        table, named = self._storages[number].table, self._named.get(number)
         self._prepare_edit().replace(number, table, named)
         self._without_skin.add(number)
 
@@ -397,8 +378,11 @@ class GroundMeshes(Meshes):
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():
             rows = numbers == number
-            own = self._shown[number].triangles(ids[rows] & ((1 << ID_BITS) - 1))
-            vertices[rows], normals[rows] = own.vertices, own.normals
+            own, pose = self._storages[number], self.poses.get(number)
+            found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
+            if pose is not None:
+                found = placed_triangles(found, pose.placed(found.vertices.reshape(-1, 3)))
+            vertices[rows], normals[rows] = found.vertices, found.normals
         return Triangles(vertices, normals, ids)
 
     @property
