@@ -881,7 +881,7 @@ class Ground(Surface):
                 "next_key": self._held.next_number,
                 "changes": self._held.own_changes,
                 "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
-                "movers": self._held.movers.saved(),
+                "movers": self._held.saved_movers(),
                 "names": dict(self._held.naming.parts),
             }
         return SavedGround(_KIND, saved, about)
@@ -894,7 +894,7 @@ class Ground(Surface):
         held = self._held
         with held.followed:  # so that the copies share their borders too
             parts, layers = self._parts.copy(), list(held.layers.values())
-            poses, movers = held.poses.copy(), held.movers.saved()
+            poses, movers = held.poses.copy(), held.saved_movers()
             changes, names = held.own_changes, dict(held.naming.parts)
             return parts, layers, held.next_number, changes, poses, movers, names
 

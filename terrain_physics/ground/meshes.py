@@ -1,6 +1,6 @@
 """The meshes of a ground in one table, which follows them as they come, go and are refitted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, KeptMovers, MovingPart
+from terrain_physics.ground.movers import MOST_COUNTED, NO_BOX, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage, placed_triangles
@@ -241,13 +241,69 @@ class GroundMeshes(Meshes):
             self.poses[number] = pose
 
     def load_movers(self, about: Any) -> None:
-        """Take over the saved form of `GroundMovers`, for the meshes that there are."""
-        count = checks.whole("count", about["count"], 0, MOST_COUNTED)
-        for name, one in about["parts"].items():
-            number = int(name)
-            pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)
-            self.movers.put(number, MovingPart.of_saved(one, pose, box, count))
+        """Take over the saved form of the movers, for the meshes that there are."""
+        count, movers, put = self._movers_of(about, self.poses)
+        for number, mover in movers.items():
+            mover.box = self._table.bounds(number)
+            self.movers.put(number, mover)
         self.movers.start_from(count)
+        self._put = put
+
+    def _movers_of(
+        self, about: Any, poses: Mapping[int, Pose]
+    ) -> tuple[int, dict[int, MovingPart], dict[int, int]]:
+        """Return the count of moves, the movers and the teleports of a saved form."""
+        count = checks.whole("count", about["count"], 0, MOST_COUNTED)
+        movers = {
+            number: MovingPart.of_saved(one, poses.get(number) or Pose.none(), NO_BOX, count)
+            for number, one in self._by_number(about["parts"])
+        }
+        put = {
+            number: checks.whole("put", one, 0, count)
+            for number, one in self._by_number(about.get("put", {}))
+        }
+        return count, movers, put
+
+    def _by_number(self, about: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+        """Give what is saved about meshes by their numbers; LookupError for one that is not."""
+        for name, one in about.items():
+            number = int(name)
+            if number not in self._storages or name != str(number):
+                raise LookupError(number)
+            yield number, one
+
+    def saved_movers(self) -> dict[str, Any]:
+        """Return all movers for JSON, and when other meshes were teleported."""
+        put = {str(number): count for number, count in self._put.items()}
+        return self.movers.saved() | ({"put": put} if put else {})
+
+    def saved_motion(self) -> dict[str, Any]:
+        """Return how all meshes move and where they are, for JSON."""
+        poses = {str(number): pose.saved() for number, pose in self.poses.items()}
+        return {"transforms": poses, "movers": self.saved_movers()}
+
+    def load_motion(self, about: Any) -> None:
+        """Move all meshes to where they were, as `put_motion` does, from a saved form.
+
+        Any error if it is damaged; nothing has changed then.
+        """
+        self.followed()
+        saved = self._by_number(about["transforms"])
+        poses = {number: Pose.of_saved(rows) for number, rows in saved}
+        count, movers, put = self._movers_of(about["movers"], poses)
+        for number in self._storages:
+            before, then = self.poses.get(number), poses.get(number)
+            if (before and before.numbers) != (then and then.numbers):
+                self._note(number)
+                self._set_pose(number, then)
+                self._note(number)
+        for number in self._storages:
+            self.movers.remove(number)
+            if number in movers:
+                movers[number].box = self._table.bounds(number)
+                self.movers.put(number, movers[number])
+        self.movers.start_from(count)
+        self._put = put
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""

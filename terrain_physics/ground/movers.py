@@ -32,6 +32,8 @@ NO_MOVERS: dict[str, Any] = {"count": 0, "parts": {}}
 
 Box = tuple[Floats3, Floats3]
 
+NO_BOX: Box = NO_DIRECTION, NO_DIRECTION
+
 
 def checked_seconds(name: str, value: Any) -> float:
     """Return the duration of a move, which is long enough for finite velocities."""

@@ -254,6 +254,21 @@ class GroundParts:
         """The poses of the meshes that were moved."""
         return self._meshes.poses
 
+    def saved_movers(self) -> dict[str, Any]:
+        """Return the saved form of the movers, see `GroundMeshes.load_movers`."""
+        return self._meshes.saved_movers()
+
+    def saved_motion(self) -> dict[str, Any]:
+        """Return how all meshes move and where they are, for JSON."""
+        with self.followed:
+            return self._meshes.saved_motion()
+
+    def load_motion(self, about: Any) -> None:
+        """Move all meshes to where they were, from a saved form."""
+        with self.followed:
+            self._meshes.load_motion(about)
+            self._gone += 1
+
     def _note(self, maps: list[SolidMapQueries], before: dict[int, float]) -> None:
         """Note that maps have come or gone, or are on other layers.
 
