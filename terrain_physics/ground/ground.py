@@ -224,9 +224,16 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [_box_of(part, self._held.poses.get(key)) for key, part in self._parts.items()]
-        lower = np.min([box.lower64 for box in boxes], axis=0)
-        return AABB(lower, np.max([box.upper64 for box in boxes], axis=0))
+            boxes = [self._box_of(key) for key in self._parts]
+        lowers, uppers = zip(*boxes, strict=True)
+        return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))
+
+    def _box_of(self, key: int) -> tuple[Any, Any]:
+        """Return the lower and upper corner of the box around a part where it is."""
+        part = self._parts[key]
+        if isinstance(part, TriangleMesh):
+            return self._held.box_of_mesh(key)
+        return part.bounds.lower64, part.bounds.upper64
 
     @property
     def part_names(self) -> Mapping[int, str]:
@@ -928,14 +935,6 @@ def _layers_per_part(layers: Any, count: int) -> list[int]:
     if len(layers) != count:
         raise ValueError(f"layers must be one number, or one for each part, got {len(layers)}")
     return [_checked_layers(f"layers[{index}]", own) for index, own in enumerate(layers)]
-
-
-def _box_of(part: Part, pose: Pose | None) -> AABB:
-    """Return the box around a part, which may be a mesh that was moved."""
-    if pose is None or isinstance(part, HeightMap):
-        return part.bounds
-    corners = pose.placed(part.vertices)[part.faces.ravel()]
-    return AABB(corners.min(axis=0), corners.max(axis=0))
 
 
 def _checked_name(label: str, name: Any) -> str:

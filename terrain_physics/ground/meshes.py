@@ -90,6 +90,7 @@ class GroundMeshes(Meshes):
         "_painted",
         "_put",
         "_readers",
+        "_scales",
         "_seen",
         "_storages",
         "_table",
@@ -117,6 +118,7 @@ class GroundMeshes(Meshes):
         self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
+        self._scales: dict[int, float] = {}  # of the meshes that have another one than 1
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
@@ -162,6 +164,7 @@ class GroundMeshes(Meshes):
         self._prepare_edit().remove(number)
         self._storages.pop(number).watchers.remove(self._watch, number)
         self.poses.pop(number, None)
+        self._scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
         del self._named[number]
@@ -237,7 +240,7 @@ class GroundMeshes(Meshes):
             table.take_back(number)
             del self.poses[number]
         else:
-            table.place([number], pose.given)
+            table.place([number], np.array([pose.numbers]))
             self.poses[number] = pose
 
     def load_movers(self, about: Any) -> None:
@@ -437,7 +440,8 @@ class GroundMeshes(Meshes):
             own, pose = self._storages[number], self.poses.get(number)
             found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
             if pose is not None:
-                found = placed_triangles(found, pose.placed(found.vertices.reshape(-1, 3)))
+                corners = found.vertices.reshape(-1, 3) * self._scales.get(number, 1.0)
+                found = placed_triangles(found, pose.placed(corners))
             vertices[rows], normals[rows] = found.vertices, found.normals
         return Triangles(vertices, normals, ids)
 

@@ -244,6 +244,11 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("one_way", number)
 
+    def box_of_mesh(self, number: int) -> tuple[Floats3, Floats3]:
+        """Return the lower and upper corner of the box around a mesh where it is."""
+        with self.followed:
+            return self._meshes.followed().bounds(number)
+
     @property
     def movers(self) -> GroundMovers:
         """The meshes that move, are conveyors or are one-way."""

@@ -24,7 +24,7 @@ def is_position(transform: Any) -> bool:
 
 
 class Pose(NamedTuple):
-    """A rigid motion, after a uniform scale.
+    """A rigid motion.
 
     Attributes
     ----------
@@ -32,13 +32,10 @@ class Pose(NamedTuple):
         From the part's axes to the world's, orthonormal.
     position : ndarray of float64, shape (3,)
         The place of the part's origin, in meters.
-    scale : float
-        > 0; fixed when the part is added.
     """
 
     rotation: Floats
     position: Floats
-    scale: float = 1.0
 
     @classmethod
     def of(cls, name: str, transform: Any) -> Self:
@@ -92,14 +89,9 @@ class Pose(NamedTuple):
         numbers: list[float] = [*self.rotation.ravel().tolist(), *self.position.tolist()]
         return numbers
 
-    @property
-    def given(self) -> Floats:
-        """The same and the scale, for kernels (1, GIVEN_SIZE)."""
-        return np.array([[*self.numbers, self.scale]])
-
     def placed(self, vertices: Floats) -> Floats:
         """Return the places of the part's vertices (v, 3) in the world, read-only."""
-        x, y, z = (vertices[:, [axis]] * self.scale for axis in range(3))
+        x, y, z = (vertices[:, [axis]] for axis in range(3))
         turn = self.rotation
         # No product of matrices: it may fuse additions, which gives other bits elsewhere.
         places: Floats = x * turn[:, 0] + y * turn[:, 1] + z * turn[:, 2] + self.position

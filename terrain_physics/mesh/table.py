@@ -10,7 +10,7 @@ from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
 from terrain_physics._kernels.mesh.parts import place_parts, put_part, take_part
-from terrain_physics._kernels.mesh.places import BOX, GIVEN_SIZE, PLACE_SIZE
+from terrain_physics._kernels.mesh.places import BOX, PLACE_SIZE, POSE_SIZE, SCALE
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
@@ -21,7 +21,7 @@ _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
 _PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
 _PLACE = CachedDispatch(place_parts)
 
-_NO_PLACE = np.zeros(GIVEN_SIZE)
+_NO_POSE = np.array([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
 
 # Empty rows are closed up if there are more of them than of other rows, and more than this.
 _FEWEST_GAPS = 16
@@ -109,15 +109,16 @@ class MeshTable:
         other: "MeshTable",
         named: Bytes | None,
         layers: int,
-        place: Floats | None = None,
+        pose: Floats | None = None,
+        scale: float = 1.0,
     ) -> None:
         """Add the mesh of a table of one mesh to some layers; the number is as in `put`.
 
-        ``named`` (256,) are the numbers of its materials in this table, if they differ. ``place``
-        (GIVEN_SIZE,) is its place, if it has one.
+        ``named`` (256,) are the numbers of its materials in this table, if they differ. ``pose``
+        (1, POSE_SIZE) and ``scale`` are its place, if it has one.
         """
         row, arrays = other._as(named, layers)  # noqa: SLF001
-        self._put(number, row, arrays, place)
+        self._put(number, row, arrays, pose, scale)
 
     def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, list[Any]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
@@ -129,14 +130,21 @@ class MeshTable:
         return row, arrays
 
     def _put(
-        self, number: int, content: Int64s, arrays: list[Any], place: Floats | None = None
+        self,
+        number: int,
+        content: Int64s,
+        arrays: list[Any],
+        pose: Floats | None = None,
+        scale: float = 1.0,
     ) -> None:
         row = len(self._owned)
         if row == len(self._rows):
             self._make_room()
             row = len(self._owned)
         self._owned.append([])
-        self._hang(row, number, content, arrays, place, is_new=True)
+        content = content.copy()
+        content[columns.NUMBER] = number
+        self._hang(row, content, arrays, pose, scale, is_new=True)
         self._row_of[number] = row
 
     def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
@@ -154,41 +162,48 @@ class MeshTable:
 
     def _hang_again(self, row: int, content: Int64s, arrays: list[Any]) -> None:
         """Write a row that points to other arrays, of a mesh that stays where it is."""
+        content[columns.NUMBER] = self._rows[row, columns.NUMBER]
+        self._hang(row, content, arrays, *self._place_of(row), is_new=False)
+
+    def _place_of(self, row: int) -> tuple[Floats | None, float]:
+        """Return pose and scale of the mesh in a row; no pose: it is where its vertices are."""
+        spot = self._spots[row].copy()
         is_placed = self._rows[row, columns.PLACED] != 0
-        place = self._spots[row, :GIVEN_SIZE].copy() if is_placed else None
-        self._hang(row, int(self._rows[row, columns.NUMBER]), content, arrays, place, is_new=False)
+        return spot[np.newaxis, :POSE_SIZE] if is_placed else None, float(spot[SCALE])
 
     def _hang(
         self,
         row: int,
-        number: int,
         content: Int64s,
         arrays: list[Any],
-        place: Floats | None,
+        pose: Floats | None,
+        scale: float,
         *,
         is_new: bool,
     ) -> None:
         """Write a row that points to arrays."""
-        content = content.copy()
-        content[columns.NUMBER], content[columns.PLACED] = number, place is not None
-        given = (_NO_PLACE if place is None else place).reshape(1, GIVEN_SIZE)
+        if pose is None and scale != 1.0:
+            pose = _NO_POSE
+        content[columns.PLACED] = pose is not None
+        given = np.ascontiguousarray(_NO_POSE if pose is None else pose)
         # The former arrays are kept until the row points to them no longer.
         self._owned[row] = [*arrays, self._owned[row]]
-        _PUT.call(self._rows, self._boxes, self._links, self._spots, row, content, given, is_new)
+        tree = self._boxes, self._links
+        _PUT.call(self._rows, *tree, self._spots, row, content, given, scale, is_new)
         self._owned[row] = list(arrays)
 
-    def place(self, numbers: Sequence[int], places: Floats) -> Floats:
-        """Put meshes at places (n, GIVEN_SIZE); return the boxes around them (n, 6)."""
+    def place(self, numbers: Sequence[int], poses: Floats) -> Floats:
+        """Put meshes at poses (n, POSE_SIZE); return the boxes around them (n, 6)."""
         rows = np.array([self._row_of[number] for number in numbers], np.int64)
         found = np.empty((len(rows), 6))
-        _PLACE.call(self._rows, self._boxes, self._links, self._spots, rows, places, found)
+        _PLACE.call(self._rows, self._boxes, self._links, self._spots, rows, poses, found)
         return found
 
     def take_back(self, number: int) -> None:
-        """Put a mesh where its vertices are."""
+        """Put a mesh where its vertices are, times its scale."""
         row = self._row_of[number]
         content, arrays = self._rows[row].copy(), self._owned[row]
-        self._hang(row, number, content, arrays, None, is_new=False)
+        self._hang(row, content, arrays, None, self._place_of(row)[1], is_new=False)
 
     def put_skin(self, number: int, neighbors: Neighbors) -> None:
         """Add the connectivity of a mesh's triangles, for sweeps."""
@@ -228,9 +243,7 @@ class MeshTable:
     def _close_up(self) -> None:
         other = MeshTable(len(self._rows) - 1)
         for number, row in self._row_of.items():
-            is_placed = self._rows[row, columns.PLACED] != 0
-            place = self._spots[row, :GIVEN_SIZE].copy() if is_placed else None
-            other._put(number, self._rows[row], self._owned[row], place)
+            other._put(number, self._rows[row], self._owned[row], *self._place_of(row))
         for name in self.__slots__:  # `view` comes last
             setattr(self, name, getattr(other, name))
 

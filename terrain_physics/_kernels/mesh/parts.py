@@ -16,6 +16,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, scale, subtract
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, PartTree, put_leaf, take_leaf
 from terrain_physics._kernels.mesh.places import (
+    SCALE,
     address_of_place,
     box_at,
     placed_corners,
@@ -260,13 +261,13 @@ def row_of_number(rows: Int64s, number: int) -> int:
 
 
 @kernel(inline=True)
-def _box_of_row(table: Int64s, row: int, given: Floats, k: int, spots: Floats) -> tuple[Vec3, Vec3]:
+def _box_of_row(table: Int64s, row: int, poses: Floats, k: int, spots: Floats) -> tuple[Vec3, Vec3]:
     """Return the box around a mesh, and write its place if it has one."""
     frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
     if table[row, PLACED] == 0:
         return _bounds_in(frame)
     corners = array_at(table[row, CORNERS], (table[row, CORNERS + 1], 9), np.float64)
-    return put_place(given, k, corners, frame, spots, row)
+    return put_place(poses, k, corners, frame, spots, row)
 
 
 @kernel
@@ -277,13 +278,14 @@ def put_part(
     spots: Floats,
     row: int,
     content: Int64s,
-    given: Floats,
+    pose: Floats,
+    size: float,
     is_new: bool,
 ) -> None:
     """Write the row of a mesh (MESH_ROW_SIZE,), and put its leaf where it belongs in the tree.
 
-    ``given`` (1, GIVEN_SIZE) is its place, if the row has one. This is a single call: between two
-    calls, a signal handler would find the mesh gone.
+    ``pose`` (1, POSE_SIZE) and the scale ``size`` are its place, if the row has one. This is a
+    single call: between two calls, a signal handler would find the mesh gone.
     """
     if not is_new:
         take_leaf(boxes, links, table[row, LEAF])
@@ -291,7 +293,8 @@ def put_part(
     table[0, FACED] += int(content[FACING] != SKIN)
     for k in range(MESH_ROW_SIZE):
         table[row, k] = content[k]
-    lower, upper = _box_of_row(table, row, given, 0, spots)
+    spots[row, SCALE] = size
+    lower, upper = _box_of_row(table, row, pose, 0, spots)
     table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
     if is_new:
         table[0, ROW_COUNT] = row + 1
@@ -304,17 +307,17 @@ def place_parts(
     links: Int64s,
     spots: Floats,
     rows: Int64s,
-    given: Floats,
+    poses: Floats,
     found: Floats,
 ) -> None:
-    """Put the meshes of rows (n,) at places (n, GIVEN_SIZE); write the boxes around them (n, 6).
+    """Put the meshes of rows (n,) at poses (n, POSE_SIZE); write the boxes around them (n, 6).
 
-    A place is a rotation row by row, a position and a scale. Meshes must not be read meanwhile.
+    A pose is a rotation row by row and a position; scales stay. Nobody may read meanwhile.
     """
     for k in range(len(rows)):
         row = int(rows[k])
         table[row, PLACED] = 1
-        lower, upper = _box_of_row(table, row, given, k, spots)
+        lower, upper = _box_of_row(table, row, poses, k, spots)
         take_leaf(boxes, links, table[row, LEAF])
         table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
         for axis in range(3):

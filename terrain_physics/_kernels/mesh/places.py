@@ -17,11 +17,11 @@ from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Float32, cor
 from terrain_physics._kernels.tolerances import PLACE_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats
 
-# Columns of a place: the rotation row by row, the position, the scale; then what follows from the
-# mesh: the lower and upper corner of the box around its placed corners, and how far, in the frame
-# of the tree, a placed corner that is turned back may be from the corner.
+# Columns of a place: the rotation row by row, and the position, which are its pose; the scale; then
+# what follows from the mesh: the lower and upper corner of the box around its placed corners, and
+# how far, in the frame of the tree, a placed corner that is turned back may be from the corner.
 POSITION, SCALE, BOX, SLACK = 9, 12, 13, 19
-GIVEN_SIZE, PLACE_SIZE = 13, 20
+POSE_SIZE, PLACE_SIZE = 12, 20
 
 _BYTES = 8 * PLACE_SIZE
 
@@ -178,24 +178,24 @@ def lanes_around(
 
 @kernel(noinline=True)
 def put_place(
-    given: Floats, k: int, corners: Floats, frame: Floats, spots: Floats, row: int
+    poses: Floats, k: int, corners: Floats, frame: Floats, spots: Floats, row: int
 ) -> tuple[Vec3, Vec3]:
-    """Write the place of a row, and return the box around the mesh there.
+    """Write the place of a row, which has its scale; return the box around the mesh there.
 
-    ``given`` (n, GIVEN_SIZE) holds the rotation, the position and the scale in its row ``k``;
-    ``corners`` and ``frame`` are the mesh's own.
+    ``poses`` (n, POSE_SIZE) holds the pose in its row ``k``; ``corners`` and ``frame`` are the
+    mesh's own.
     """
-    for column in range(GIVEN_SIZE):
-        spots[row, column] = given[k, column]
+    for column in range(POSE_SIZE):
+        spots[row, column] = poses[k, column]
     rigid = Rigid(
         (
-            float(given[k, 0]), float(given[k, 1]), float(given[k, 2]),
-            float(given[k, 3]), float(given[k, 4]), float(given[k, 5]),
-            float(given[k, 6]), float(given[k, 7]), float(given[k, 8]),
+            float(poses[k, 0]), float(poses[k, 1]), float(poses[k, 2]),
+            float(poses[k, 3]), float(poses[k, 4]), float(poses[k, 5]),
+            float(poses[k, 6]), float(poses[k, 7]), float(poses[k, 8]),
         ),
-        (float(given[k, POSITION]), float(given[k, POSITION + 1]), float(given[k, POSITION + 2])),
+        (float(poses[k, POSITION]), float(poses[k, POSITION + 1]), float(poses[k, POSITION + 2])),
     )  # fmt: skip
-    size = float(given[k, SCALE])
+    size = float(spots[row, SCALE])
     x0, y0, z0 = x1, y1, z1 = to_world(rigid, scale(corner(corners, 0, 0), size))
     for slot in range(len(corners)):
         for which in range(3):
@@ -208,6 +208,6 @@ def put_place(
     own, far = 0.0, 0.0
     for axis in range(3):
         own = max(own, abs(float(frame[LOWER + axis])), abs(float(frame[UPPER + axis])))
-        far = max(far, abs(float(given[k, POSITION + axis])))
+        far = max(far, abs(float(poses[k, POSITION + axis])))
     spots[row, SLACK] = PLACE_MARGIN * (own + far / size) * float(frame[3])
     return (x0, y0, z0), (x1, y1, z1)
