@@ -25,13 +25,19 @@ def step_time(name: str, value: Any, likely: str) -> float:
 
 
 class FrameTime:
-    """The longest time that an update may last, and how long the last one did, in seconds."""
+    """The longest time that an update may last, and how long the last one did, in seconds.
 
-    __slots__ = ("_too_long", "last", "max_delta")
+    Attributes
+    ----------
+    in_update : bool
+        Whether an update is under way.
+    """
+
+    __slots__ = ("_too_long", "in_update", "last", "max_delta")
 
     def __init__(self, max_delta: Any) -> None:
         self.max_delta = step_time("max_delta", max_delta, "for milliseconds use {0:g} / 1000")
-        self.last = 0.0
+        self.last, self.in_update = 0.0, False
         self._too_long = 0  # updates in a row that were given more than a second
 
     def lived(self, delta_time: Any) -> float:
@@ -54,6 +60,14 @@ class FrameTime:
             warn(
                 f"times are seconds, got {seconds:g} in {_TOO_MANY} updates in a row; "
                 f"for milliseconds use {seconds:g} / 1000"
+            )
+
+    def refuse_in_update(self) -> None:
+        """Raise RuntimeError while an update is under way, which would go on with other numbers."""
+        if self.in_update:
+            raise RuntimeError(
+                "restore must be called between updates, got a call inside one, as from a signal "
+                "handler, another thread or an owner"
             )
 
     def copy(self) -> "FrameTime":

@@ -5,9 +5,11 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
+from weakref import ref
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
@@ -22,6 +24,7 @@ from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import (
+    CellSizes,
     CharacterState,
     digits,
     pickled_by_name,
@@ -34,6 +37,36 @@ from terrain_physics.character.state import (
 Key = str | int
 
 _FIRST_CAPACITY = 16
+
+
+class Members(NamedTuple):
+    """Who is in a group: the fields of a `GroupState` beside the rows."""
+
+    seed: int
+    keys: tuple[Key, ...]
+    colliders: tuple[Collider, ...]
+    material_rules: tuple[tuple[Key, MaterialRules], ...]
+
+
+class KeptRows(NamedTuple):
+    """All numbers of a group at a moment, with what its members know of their ground.
+
+    Attributes
+    ----------
+    saved : tuple of ndarray
+        As of `Rows.saved`, of all members in order; nobody writes to them as long as others may put
+        them back.
+    members : Members
+    ground : weak reference
+        The ground that it was on.
+    fit : tuple of (float, float), or None
+        Cell sizes of the ground when an update last found that all bodies fit there.
+    """
+
+    saved: tuple[NDArray[Any], ...]
+    members: Members
+    ground: "ref[AnyGround]"
+    fit: CellSizes
 
 
 @public
@@ -212,7 +245,7 @@ class GroupData:
         Cell sizes of the ground when an update last found that all bodies fit there.
     """
 
-    cell_sizes: tuple[tuple[float, float], ...] | None = None
+    cell_sizes: CellSizes = None
 
     def __init__(self, ground: AnyGround, time: FrameTime, seed: int) -> None:
         self.ground, self.time, self.seed = ground, time, seed
@@ -223,6 +256,7 @@ class GroupData:
         self._room = Rows.room(_FIRST_CAPACITY)
         self._end = 0
         self._words: UInt64s | None = None  # computed when asked for
+        self._members: Members | None = None  # likewise
 
     def __getstate__(self) -> dict[str, Any]:
         """Give a copy arrays and tables of its own, on the same ground, without adopted members."""
@@ -230,7 +264,7 @@ class GroupData:
             name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
         }
-        return content | {"_adopted": {}}
+        return content | {"_adopted": {}, "_members": None}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         refuse_other_format("CharacterGroup", content.pop("format", None))
@@ -278,7 +312,7 @@ class GroupData:
 
     def keep_collider(self, key: Key, collider: Collider) -> None:
         """Remember a character's body."""
-        self._colliders[checked_key(key)] = collider
+        self._colliders[checked_key(key)], self._members = collider, None
 
     def material_rules(self, key: Key) -> MaterialRules:
         """Return a character's rules for materials, or raise KeyError."""
@@ -287,6 +321,7 @@ class GroupData:
 
     def keep_material_rules(self, key: Key, rules: MaterialRules) -> None:
         """Remember a character's rules for materials."""
+        self._members = None
         if rules:
             self._material_rules[checked_key(key)] = rules
         else:
@@ -334,7 +369,7 @@ class GroupData:
         self._colliders.update(dict.fromkeys(keys, collider))
         if material_rules:
             self._material_rules.update(dict.fromkeys(keys, material_rules))
-        self._end, self._words = end, None
+        self._end, self._words, self._members = end, None, None
 
     def welcome(self, key: Key, adopted: AdoptedMember) -> None:
         """Adopt a `CharacterMovement` as the member with a key."""
@@ -385,7 +420,37 @@ class GroupData:
         for key in keys:
             del self._places[key], self._colliders[key]
             self._material_rules.pop(key, None)
-        self._words = None
+        self._words = self._members = None
+
+    def members(self) -> Members:
+        """Return who is in the group; the same object until that changes."""
+        if self._members is None:
+            own = self._material_rules
+            rules = tuple((key, own[key]) for key in self._places if key in own)
+            bodies = tuple(self._colliders.values())
+            self._members = Members(self.seed, tuple(self._places), bodies, rules)
+        return self._members
+
+    def kept_in(self, rows: Rows) -> KeptRows:
+        """Write all numbers to rows of a kept state, without hits, and return all that it is."""
+        rows.put_saved(self.rows().saved())
+        rows.state[:, columns.HITS] = 0.0
+        return KeptRows(rows.saved(), self.members(), ref(self.ground), self.cell_sizes)
+
+    def put_back(self, kept: KeptRows, seconds: float | None = None) -> None:
+        """Go on from numbers on this ground, unchecked, with the members of that time.
+
+        ``seconds`` are those of the last update before they were kept.
+        """
+        if kept.members is not self._members:
+            self._take_members(kept.members)
+        if kept.fit is not self.cell_sizes:
+            self.cell_sizes = None
+        if seconds is not None:
+            self.time.last = seconds
+        self.rows().put_saved(kept.saved)
+        for adopted in self._adopted.values():
+            adopted.show_restored()
 
     def state_of(self, rows: Rows) -> GroupState:
         """Return the state of the group with ``rows`` of all characters in order."""
@@ -413,15 +478,23 @@ class GroupData:
         material_rules = _by_key(state.material_rules, keys)
         own_rules = [material_rules.get(key, ()) for key in keys]
         refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
-        self._dismiss(self._adopted.keys() - set(keys))
-        self._room, self._end = Rows.room(max(count, _FIRST_CAPACITY)), count
-        self._room.at(slice(count)).put(rows)
-        self._places = {key: row for row, key in enumerate(keys)}
-        self._colliders = dict(zip(keys, state.colliders, strict=True))
-        self._material_rules = {key: own for key, own in material_rules.items() if own}
-        self.seed, self._words = seed, None
+        ruled = tuple((key, own) for key, own in zip(keys, own_rules, strict=True) if own)
+        self._take_members(Members(seed, keys, tuple(state.colliders), ruled))
+        self._room = Rows.room(max(count, _FIRST_CAPACITY))  # without hits, whatever was there
+        self.rows().put_saved(rows.saved())
         for adopted in self._adopted.values():
             adopted.show_restored()
+
+    def _take_members(self, members: Members) -> None:
+        """Make the group one of these members, whose rows are to be written anew."""
+        self._dismiss(self._adopted.keys() - set(members.keys))
+        count = len(members.keys)
+        if count > len(self._room.state):
+            self._room = Rows.room(count)
+        self._places = {key: row for row, key in enumerate(members.keys)}
+        self._colliders = dict(zip(members.keys, members.colliders, strict=True))
+        self._material_rules = dict(members.material_rules)
+        self.seed, self._end, self._words, self._members = members.seed, count, None, members
 
     def _compact(self) -> None:
         """Close the gaps that removed characters left."""

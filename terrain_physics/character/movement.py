@@ -54,6 +54,8 @@ from terrain_physics.character.rules import (
     put_rules,
 )
 from terrain_physics.character.state import (
+    CellSizes,
+    KeptNumbers,
     first_random_state,
     refuse_other_format,
 )
@@ -232,7 +234,7 @@ class CharacterMovement(CharacterView):
     max_delta = MaxDelta()
 
     # Cell sizes of the ground when an update last found that the body fits there.
-    _cell_sizes: tuple[tuple[float, float], ...] | None = None
+    _cell_sizes: CellSizes = None
 
     # The last update, if the body stood still in it.
     _idle: _Idle | None = None
@@ -353,8 +355,8 @@ class CharacterMovement(CharacterView):
             )
         time = self._time
         seconds = time.lived(delta_time)
-        state, rules, _, random_state, hits = self._numbers
         if seconds == 0.0:
+            state = self._numbers.state
             nothing_new(state)
             return MoveResult(plain_row(state))
         queries = queries_of(self._ground)
@@ -363,6 +365,17 @@ class CharacterMovement(CharacterView):
             idle = None
         if idle is not None and not idle.changed:
             return idle.result
+        time.in_update = True
+        try:
+            return self._advance(queries, version, idle, seconds)
+        finally:
+            time.in_update = False
+
+    def _advance(
+        self, queries: Queries, version: int, idle: _Idle | None, seconds: float
+    ) -> MoveResult:
+        """Advance by ``seconds``; ``idle`` is the last update if nothing has changed since."""
+        state, rules, _, random_state, hits = self._numbers
         self._adopt()
         if state[columns.GROUND_VERSION] != version:
             self._see_changes(queries, version)
@@ -374,14 +387,15 @@ class CharacterMovement(CharacterView):
             ran_into = _UPDATE.call(state, random_state, rules, hits, ALONE, seconds, 0, 1, table)
         values = plain_row(state)
         self._show_update(values, rules)
-        time.last = seconds
+        self._time.last = seconds
         result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
         now_idle = None
         if values[columns.CONTACT_SIGNATURE] != 0.0 and not (
             ran_into or self._own_rules or self._owner
         ):
             numbers = self._bytes()
-            changed = idle is None or numbers != idle.numbers
+            # It was restored just before if the last one is forgotten.
+            changed = idle is None or idle is not self._idle or numbers != idle.numbers
             now_idle = _Idle(numbers, changed, version, seconds, result)
         if now_idle is not self._idle:  # setting an attribute is slow
             self._idle = now_idle
@@ -441,7 +455,7 @@ class CharacterMovement(CharacterView):
         refuse_too_wide(known, self._numbers.rules)
         if known is not self._ground:
             step_off(self._numbers.state)
-        self._ground = known
+        self._ground, self._idle = known, None
         wake(self._numbers.state)
 
     @property
@@ -515,6 +529,15 @@ class CharacterMovement(CharacterView):
 
     def _frame_time(self) -> FrameTime:
         return self._time if self._group is None else self._group.time
+
+    def _fit(self) -> CellSizes:
+        return self._cell_sizes if self._group is None else self._group.cell_sizes
+
+    def _forget_fit(self) -> None:
+        if self._group is None:
+            self._cell_sizes = None
+        else:
+            self._group.cell_sizes = None
 
     def _live_position(self) -> LiveVec3:
         if self._group is not None:
@@ -603,11 +626,23 @@ class CharacterMovement(CharacterView):
 
     def _take_over(self, state: Any) -> None:
         super()._take_over(state)
-        self._turn_owner_back()
+        self._settle_restored()
+
+    def _put_back(self, kept: KeptNumbers, seconds: float | None = None) -> None:
+        super()._put_back(kept, seconds)
+        self._settle_restored()
 
     def _show_restored(self) -> None:
         self._show()
-        self._turn_owner_back()
+        self._settle_restored()
+
+    def _settle_restored(self) -> None:
+        """Turn the owner back; forget an idle update that may not tell what the next one does."""
+        if self._owner is not None:
+            self._turn_owner_back()
+        idle = self._idle
+        if idle is not None and (idle.changed or idle.seconds != self._time.last):
+            self._idle = None
 
     def _turn_owner_back(self) -> None:
         """Set the rotation of an owner that turns with the ground to that of the body."""

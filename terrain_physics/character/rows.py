@@ -74,6 +74,10 @@ class Rows(NamedTuple):
         state, rules, linear, random, hits = self
         return type(self)(state.copy(), rules.copy(), linear.copy(), random.copy(), hits.copy())
 
+    def put_saved(self, saved: tuple[NDArray[Any], ...]) -> None:
+        """Take over what `saved` of other rows returned, of the same shape; hits stay."""
+        self.state[...], self.rules[...], self.linear[...], self.random[...] = saved
+
     def put(self, other: "Rows") -> None:
         """Take over the numbers of other rows, of the same shape."""
         for part, new in zip(self, other, strict=True):

@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import indent
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from weakref import ref
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE
 from terrain_physics._kernels.character.state import layout as columns
@@ -30,8 +32,34 @@ from terrain_physics.character.rows import Rows
 
 _Saved = TypeVar("_Saved")
 
+CellSizes: TypeAlias = tuple[tuple[float, float], ...] | None
+"""Cell sizes of a ground that bodies were found to fit on; None: not looked at."""
+
 # Slack of the right angles between the axes of a saved body, as transforms are rounded.
 _OFF_SQUARE = 1e-3
+
+
+class KeptNumbers(NamedTuple):
+    """All numbers of a character at a moment, with what it knows of its ground.
+
+    Attributes
+    ----------
+    saved : tuple of ndarray
+        As of `Rows.saved`; nobody writes to them as long as others may put them back.
+    collider : SphereCollider, CapsuleCollider or BoxCollider
+        The body before it was placed.
+    material_rules : tuple
+    ground : weak reference
+        The ground that it was on.
+    fit : tuple of (float, float), or None
+        Cell sizes of the ground when an update last found that the body fits there.
+    """
+
+    saved: tuple[NDArray[Any], ...]
+    collider: Collider
+    material_rules: MaterialRules
+    ground: "ref[AnyGround]"
+    fit: CellSizes
 
 
 def refuse_other_format(what: str, form: Any) -> None:

@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from pyglm import glm
@@ -29,6 +30,7 @@ from terrain_physics.character.rows import (
     BASE_VELOCITY,
     POSITION,
     VELOCITY,
+    Rows,
     forget_contact_signature,
     plain_row,
     state_hashes,
@@ -36,7 +38,9 @@ from terrain_physics.character.rows import (
 )
 from terrain_physics.character.rules import RuleProperties
 from terrain_physics.character.state import (
+    CellSizes,
     CharacterState,
+    KeptNumbers,
     first_random_state,
     row_of,
     state_of,
@@ -449,6 +453,14 @@ class CharacterView(RuleProperties):
     def _frame_time(self) -> FrameTime: ...
 
     @abstractmethod
+    def _fit(self) -> CellSizes:
+        """Return cell sizes of the ground when an update last found that the body fits there."""
+
+    @abstractmethod
+    def _forget_fit(self) -> None:
+        """Let the next update look whether the body fits on the ground."""
+
+    @abstractmethod
     def _seed(self) -> int:
         """Return the seed of its random state."""
 
@@ -493,6 +505,31 @@ class CharacterView(RuleProperties):
         self._row().put(saved)
         self._keep_collider(state.collider)
         self._keep_material_rules(state.material_rules)
+        self._show()
+
+    def _kept_in(self, row: Rows) -> KeptNumbers:
+        """Write its numbers to a row of a kept state, without hits, and return all that it is."""
+        own = self._row()
+        row.put_saved(own.saved())
+        row.state[columns.HITS] = 0.0
+        known = self.collider, self._material_rules(), ref(self.ground), self._fit()
+        return KeptNumbers(row.saved(), *known)
+
+    def _put_back(self, kept: KeptNumbers, seconds: float | None = None) -> None:
+        """Go on from numbers of this kind of body on this ground, unchecked.
+
+        ``seconds`` are those of the last update before they were kept.
+        """
+        self._row().put_saved(kept.saved)
+        # Setting an attribute is slow, and makes a group forget what it knows of its members.
+        if kept.collider is not self.collider:
+            self._keep_collider(kept.collider)
+        if kept.material_rules is not self._material_rules():
+            self._keep_material_rules(kept.material_rules)
+        if kept.fit is not self._fit():
+            self._forget_fit()
+        if seconds is not None:
+            self._frame_time().last = seconds
         self._show()
 
     def _put_position(self, value: Any) -> None:

@@ -438,16 +438,21 @@ class CharacterGroup(GroupTable):
         if seconds == 0.0:
             nothing_new(rows.state)
             return GroupResult(rows.state.copy())
-        self._data.adopt_writes()
-        logs = before = None
-        if len(self) > 0:
-            queries = queries_of(self.ground)
-            before = self._see_changes(rows, queries)
-            if self._advance(rows, queries, seconds):
-                logs = logs_of(rows, queries)
-        self._frame_time().last = seconds
-        self._data.show_adopted()
-        return GroupResult(rows.state.copy(), seconds, logs, before)
+        time = self._frame_time()
+        time.in_update = True
+        try:
+            self._data.adopt_writes()
+            logs = before = None
+            if len(self) > 0:
+                queries = queries_of(self.ground)
+                before = self._see_changes(rows, queries)
+                if self._advance(rows, queries, seconds):
+                    logs = logs_of(rows, queries)
+            time.last = seconds
+            self._data.show_adopted()
+            return GroupResult(rows.state.copy(), seconds, logs, before)
+        finally:
+            time.in_update = False
 
     def _see_changes(self, rows: Rows, queries: Queries) -> GroundContacts:
         """Wake characters near changes of the ground; return their contacts before the update."""

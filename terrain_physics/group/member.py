@@ -9,6 +9,7 @@ from terrain_physics.character.live import LiveVec3
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import VELOCITY, Rows
+from terrain_physics.character.state import CellSizes
 from terrain_physics.character.view import CharacterView
 
 
@@ -76,6 +77,12 @@ class GroupMember(CharacterView):
 
     def _state(self) -> Floats:
         return self._data.state_row(self._key)
+
+    def _fit(self) -> CellSizes:
+        return self._data.cell_sizes
+
+    def _forget_fit(self) -> None:
+        self._data.cell_sizes = None
 
     def _seed(self) -> int:
         return seed_of(self._data.seed, self._key)

@@ -80,7 +80,7 @@ class Surface:
     has the layers 1.
     """
 
-    __slots__ = ("_queries",)
+    __slots__ = ("__weakref__", "_queries")
 
     _queries: Queries
 

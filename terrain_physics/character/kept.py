@@ -1,0 +1,85 @@
+"""Numbers of characters at a moment, kept as they are, and put back bit for bit without checks."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.character.state.columns import Layout
+from terrain_physics._kernels.character.state.layout import RULES, STATE
+from terrain_physics._kernels.character.state.mixed_hash import LANES, put_mixed_hashes
+from terrain_physics._kernels.types import UInt64s, read_only
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.rows import Rows, wake
+from terrain_physics.character.state import KeptNumbers
+
+
+class KeptCharacter:
+    """The numbers of one character at a moment, in arrays that are written again and again.
+
+    Parameters
+    ----------
+    movement : CharacterMovement
+        Alone or in a group. Its present numbers are kept.
+
+    Attributes
+    ----------
+    rows : Rows
+        The numbers kept (1, ...), without hits; to read.
+    """
+
+    __slots__ = ("_kept", "_movement", "_row", "_seconds", "rows")
+
+    _kept: KeptNumbers
+
+    def __init__(self, movement: CharacterMovement) -> None:
+        self._movement, self.rows = movement, Rows.room(1)
+        self._row = self.rows.at(0)
+        self.keep()
+
+    def keep(self) -> None:
+        """Keep the present numbers. What the game wrote to live vectors since is not part of them.
+
+        Nor is what it wrote to an owner.
+        """
+        movement = self._movement
+        self._kept = movement._kept_in(self._row)  # noqa: SLF001
+        self._seconds = movement._frame_time().last  # noqa: SLF001
+
+    def put_back(self) -> None:
+        """Go back to the numbers kept, bit for bit, and put the owner there too.
+
+        On another ground than that of then, the next update looks at the ground.
+
+        Raises
+        ------
+        RuntimeError
+            Inside an update. Nothing has changed then.
+        """
+        movement, kept = self._movement, self._kept
+        movement._frame_time().refuse_in_update()  # noqa: SLF001
+        movement._put_back(kept, self._seconds)  # noqa: SLF001
+        if kept.ground() is not movement.ground:
+            wake(movement._state())  # noqa: SLF001
+
+
+def mixed_hashes(rows: Rows) -> UInt64s:
+    """Return a 64-bit hash (n,) of the hashed columns of each row (n, ...).
+
+    Rows have equal hashes when all these numbers are equal, bit for bit. The same numbers have the
+    same hash in any row, process and version of this format.
+    """
+    hashes = np.empty(rows.random.size, dtype=np.uint64)
+    flat = (np.ascontiguousarray(part).reshape(-1) for part in rows.saved())
+    parts = read_only(*(part.view(np.uint64) for part in flat))
+    with np.errstate(over="ignore"):  # as plain Python, the kernel lets products wrap
+        _PUT.call(*parts, *_PLACES, hashes)
+    return hashes
+
+
+def _hashed_places(layout: Layout) -> UInt64s:
+    """Return the places of hashed columns; the last one counts again until all lanes have one."""
+    places = layout.hashed()
+    return np.array(places + places[-1:] * (-len(places) % LANES), dtype=np.uint64)
+
+
+_PUT = CachedDispatch(put_mixed_hashes)
+_PLACES = read_only(_hashed_places(STATE), _hashed_places(RULES))

@@ -1,0 +1,73 @@
+"""Numbers of a group at a moment, kept as they are, and put back bit for bit without checks."""
+
+from terrain_physics.character.group_data import KeptRows, Key
+from terrain_physics.character.rows import Rows, wake
+from terrain_physics.group.group import CharacterGroup
+
+
+class KeptGroup:
+    """The numbers of a group at a moment, in arrays that are written again and again.
+
+    The arrays grow with the group.
+
+    Parameters
+    ----------
+    group : CharacterGroup
+        Its present numbers are kept.
+
+    Attributes
+    ----------
+    rows : Rows
+        The numbers kept (n, ...), without hits; to read.
+    """
+
+    __slots__ = ("_group", "_kept", "_room", "_seconds", "rows")
+
+    _kept: KeptRows
+
+    def __init__(self, group: CharacterGroup) -> None:
+        self._group, self._room = group, Rows.room(len(group))
+        self.rows = self._room
+        self.keep()
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys of the members at that moment, in the order of the rows."""
+        return self._kept.members.keys
+
+    @property
+    def nbytes(self) -> int:
+        """Count of the bytes of the arrays."""
+        return sum(part.nbytes for part in self._room.saved())
+
+    def keep(self) -> None:
+        """Keep the present numbers of all members.
+
+        What the game wrote to live vectors and owners of adopted members since the last update is
+        not part of them.
+        """
+        count = len(self._group)
+        if count > len(self._room.state):
+            self._room = Rows.room(2 * count)
+        if count != len(self.rows.state):
+            self.rows = self._room.at(slice(count))
+        data = self._group._data  # noqa: SLF001
+        self._kept, self._seconds = data.kept_in(self.rows), data.time.last
+
+    def put_back(self) -> None:
+        """Go back to the numbers kept, bit for bit, with the members of that time.
+
+        Adopted members and their owners are put there too. A member that was removed since comes
+        back as a member of the group alone. On another ground than that of then, the next update
+        looks at the ground.
+
+        Raises
+        ------
+        RuntimeError
+            Inside an update. Nothing has changed then.
+        """
+        data, kept = self._group._data, self._kept  # noqa: SLF001
+        data.time.refuse_in_update()
+        data.put_back(kept, self._seconds)
+        if kept.ground() is not data.ground:
+            wake(data.rows().state)
