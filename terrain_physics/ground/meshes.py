@@ -68,6 +68,12 @@ class Motion(NamedTuple):
         return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
 
 
+Place = tuple[Pose | None, float]
+"""Pose and scale of a mesh; no pose: where its vertices are, times the scale."""
+
+NO_PLACE: Place = None, 1.0
+
+
 class GroundMeshes(Meshes):
     """The meshes of a ground by their numbers; ids and materials are the ground's.
 
@@ -80,7 +86,9 @@ class GroundMeshes(Meshes):
     change_count : int
         That count.
     poses : dict of int to Pose
-        The poses of the meshes that were moved.
+        The poses of the meshes that were moved, or were given one.
+    scales : dict of int to float
+        The scales of the meshes that have another one than 1.
     movers : GroundMovers
         Those that move, are conveyors or are one-way.
     """
@@ -90,7 +98,6 @@ class GroundMeshes(Meshes):
         "_painted",
         "_put",
         "_readers",
-        "_scales",
         "_seen",
         "_storages",
         "_table",
@@ -103,6 +110,7 @@ class GroundMeshes(Meshes):
         "lock",
         "movers",
         "poses",
+        "scales",
         "swept",
     )
 
@@ -118,7 +126,7 @@ class GroundMeshes(Meshes):
         self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
-        self._scales: dict[int, float] = {}  # of the meshes that have another one than 1
+        self.scales: dict[int, float] = {}
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
@@ -141,16 +149,34 @@ class GroundMeshes(Meshes):
         """All layers that a mesh is on."""
         return self._table.layers
 
-    def add(self, number: int, storage: MeshStorage, named: Bytes | None, layers: int) -> None:
+    def add(
+        self,
+        number: int,
+        storage: MeshStorage,
+        named: Bytes | None,
+        layers: int,
+        place: Place | None = None,
+    ) -> None:
         """Add a mesh; its number is higher than any before.
 
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
+        The mesh may be there already, at other places.
         """
+        pose, scale = NO_PLACE if place is None else place
+        if scale != 1.0:
+            self.scales[number] = scale
+        if pose is not None:
+            self.poses[number] = pose
+        given = None if pose is None else np.array([pose.numbers])
+        self._prepare_edit().put_as(number, storage.table, named, layers, given, scale)
+        self._take_over(number, storage, named)
+
+    def _take_over(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+        """Begin to follow the mesh of a number."""
         version = storage.version
         self._named[number] = named
         self._storages[number] = storage
         self._mark_painted(number)
-        self._prepare_edit().put_as(number, storage.table, named, layers)
         self._note(number)
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
@@ -158,13 +184,24 @@ class GroundMeshes(Meshes):
         if storage.version != version:  # refitted before its watchers had this one
             self._watch.changed.add(number)
 
+    def replace(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+        """Put another mesh in the place of one: all but the mesh stays."""
+        self.followed()
+        self._note(number)
+        self._storages[number].watchers.remove(self._watch, number)
+        self._watch.changed.discard(number)
+        del self._seen[number]
+        self._prepare_edit().replace(number, storage.table, named)
+        self._take_over(number, storage, named)
+        self._fit_mover(number)
+
     def remove(self, number: int) -> None:
         """Remove a mesh."""
         self._note(number)
         self._prepare_edit().remove(number)
         self._storages.pop(number).watchers.remove(self._watch, number)
         self.poses.pop(number, None)
-        self._scales.pop(number, None)
+        self.scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
         del self._named[number]
@@ -350,11 +387,15 @@ class GroundMeshes(Meshes):
         self._note(number)
         self._put_again(number)
         self._note(number)
+        self._fit_mover(number)
+        self._count(number, version)
+
+    def _fit_mover(self, number: int) -> None:
+        """Tell a moving part of the box around its mesh, which has changed."""
         mover = self.movers.get(number)
         if mover is not None:
             mover.box = self._table.bounds(number)
             self.movers.put(number, mover)
-        self._count(number, version)
 
     def skinned(self) -> MeshTable:
         """Return the table, with the connectivity of the triangles of all meshes.
@@ -439,9 +480,9 @@ class GroundMeshes(Meshes):
             rows = numbers == number
             own, pose = self._storages[number], self.poses.get(number)
             found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
-            if pose is not None:
-                corners = found.vertices.reshape(-1, 3) * self._scales.get(number, 1.0)
-                found = placed_triangles(found, pose.placed(corners))
+            if pose is not None or number in self.scales:
+                corners = found.vertices.reshape(-1, 3) * self.scales.get(number, 1.0)
+                found = placed_triangles(found, (pose or Pose.none()).placed(corners))
             vertices[rows], normals[rows] = found.vertices, found.normals
         return Triangles(vertices, normals, ids)
 

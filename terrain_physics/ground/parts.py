@@ -15,7 +15,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import GroundMeshes
+from terrain_physics.ground.meshes import GroundMeshes, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
@@ -41,6 +41,8 @@ from terrain_physics.surface.watching import Watchers
 PartQueries = SolidMapQueries | MeshQueries
 Storage = MapStorage | MeshStorage
 
+NO_PLACES: Mapping[int, Place] = {}
+
 
 class GroundParts:
     """The parts of a ground, and the arrays of all of them for characters.
@@ -65,7 +67,8 @@ class GroundParts:
         Queries ask those that are on any layer, in the order of their first numbers.
     watchers : Watchers
         They are told of each part that comes, goes or changes by the ground, with its number:
-        "added", "removed", "moved" and in how many seconds, "layers", "surface", "one_way".
+        "added", "removed", "replaced", "moved" and in how many seconds, "layers", "surface",
+        "one_way".
     """
 
     __slots__ = (
@@ -102,6 +105,7 @@ class GroundParts:
         poses: dict[int, Pose],
         movers: Any,
         names: Mapping[int, str],
+        scales: Mapping[int, float],
     ) -> None:
         """Take over parts, see `adopt`; ``movers`` as `GroundMovers.saved` gives them."""
         self.queries: dict[int, PartQueries] = {}
@@ -126,9 +130,8 @@ class GroundParts:
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
         with self.change(*parts.values()):
-            self.adopt(parts, layers, next_number, changes, names)
-        for number, pose in poses.items():
-            self._meshes.move(number, pose, None)
+            places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
+            self.adopt(parts, layers, next_number, changes, names, places)
         self._meshes.load_movers(movers)
         self._logged_of[self._meshes] = self._meshes.change_count
         self._logged = self._count()
@@ -170,11 +173,13 @@ class GroundParts:
         next_number: int,
         changes: int,
         names: Mapping[int, str],
+        places: Mapping[int, Place] = NO_PLACES,
     ) -> None:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
-        ``changes`` is how many changes this counts as, besides those of the parts. If it is
-        refused, nothing has changed. The caller makes this `change`.
+        ``changes`` is how many changes this counts as, besides those of the parts; ``places`` are
+        those of the meshes that have one. If it is refused, nothing has changed. The caller makes
+        this `change`.
         """
         if next_number > MOST_NUMBERS:
             raise ValueError(
@@ -189,7 +194,7 @@ class GroundParts:
                 renamed |= self._materials.add(number, storage.material_names)
                 if isinstance(storage, MeshStorage):
                     named = self._materials.named(number)
-                    self._meshes.add(number, storage, named, layers[number])
+                    self._meshes.add(number, storage, named, layers[number], places.get(number))
                 else:
                     self._map_set.add(number, storage, layers[number])
             self.queries |= parts
@@ -222,6 +227,19 @@ class GroundParts:
             self._name({k: name for k, name in self.naming.parts.items() if k != number})
             self._note(maps, before)
             self.watchers.tell("removed", number)
+
+    def replace(self, number: int, queries: MeshQueries) -> None:
+        """Put another mesh in the place of one, with its number; ValueError if it does not fit."""
+        with self.followed:
+            storage = cast("MeshStorage", queries.storage)
+            self._materials.refuse_more([storage.material_names])
+            self.queries[number] = queries
+            renamed = self._materials.replace(number, storage.material_names)
+            self._meshes.replace(number, storage, self._materials.named(number))
+            self._gone += 1
+            self._settle(renamed=renamed, maps=False)
+            self._name(dict(self.naming.parts))
+            self.watchers.tell("replaced", number)
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
         """Move a mesh; see `GroundMeshes.move`."""
@@ -256,8 +274,17 @@ class GroundParts:
 
     @property
     def poses(self) -> dict[int, Pose]:
-        """The poses of the meshes that were moved."""
+        """The poses of the meshes that were moved, or were given one."""
         return self._meshes.poses
+
+    @property
+    def scales(self) -> dict[int, float]:
+        """The scales of the meshes that have another one than 1."""
+        return self._meshes.scales
+
+    def place_of(self, number: int) -> Place:
+        """Return pose and scale of a mesh."""
+        return self.poses.get(number), self.scales.get(number, 1.0)
 
     def saved_movers(self) -> dict[str, Any]:
         """Return the saved form of the movers, see `GroundMeshes.load_movers`."""
