@@ -91,6 +91,7 @@ from terrain_physics.recording.playback import Difference as Difference
 from terrain_physics.recording.recording import Recording as Recording
 from terrain_physics.recording.recording import replay as replay
 from terrain_physics.surface.contact_buffer import ContactBuffer as ContactBuffer
+from terrain_physics.surface.ground_state import GroundState as GroundState
 from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
@@ -105,6 +106,10 @@ from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.warmup import warm_up as warm_up
+from terrain_physics.world.compare import Mismatch as Mismatch
+from terrain_physics.world.rewind import Rewind as Rewind
+from terrain_physics.world.state import WorldState as WorldState
+from terrain_physics.world.world import World as World
 
 __all__ = [
     "AABB",
@@ -129,12 +134,14 @@ __all__ = [
     "FixedStep",
     "Ground",
     "GroundReport",
+    "GroundState",
     "GroupMember",
     "GroupResult",
     "GroupState",
     "HeightMap",
     "MapCells",
     "MeshArrays",
+    "Mismatch",
     "MoveHit",
     "MoveHits",
     "MoveResult",
@@ -147,6 +154,7 @@ __all__ = [
     "RayHits",
     "Recording",
     "Region",
+    "Rewind",
     "Segment",
     "Sphere",
     "SphereCollider",
@@ -159,6 +167,8 @@ __all__ = [
     "Triangle",
     "TriangleMesh",
     "Triangles",
+    "World",
+    "WorldState",
     "__version__",
     "closest_point_on_segment",
     "closest_point_on_triangle",

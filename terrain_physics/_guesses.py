@@ -193,6 +193,21 @@ WAYS: dict[str, dict[str, str]] = {
         "interpolated(before, after)": "interpolate lerp",
         "alpha": "fraction blend",
     },
+    "World": {
+        "update(delta_time)": "step tick simulate advance",
+        "add(key, thing)": "add_character add_group spawn append insert",
+        "remove(key)": "delete discard pop",
+        "state()": "snapshot get_state save_state copy_state",
+        "restore(state)": "set_state load_state rollback go_back",
+        "state_hash()": "hash checksum",
+        "Rewind(world).replay(frame, now, step)": "rewind resimulate replay",
+        "values()": "characters things",
+    },
+    "Rewind": {
+        "save(frame)": "push record snapshot",
+        "restore(frame)": "load go_back back",
+        "replay(frame, now, step)": "rollback resimulate",
+    },
     "Recording": {
         "it records from when it was made.": "start begin record",
         "save(path)": "stop end write dump",
@@ -205,7 +220,9 @@ WAYS: dict[str, dict[str, str]] = {
 _MODULE = {
     "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield",
     "TriangleMesh": "Mesh TriMesh Trimesh MeshCollider TriangleMeshCollider",
-    "Ground": "World Scene Space Level CompositeGround",
+    "Ground": "Level CompositeGround",
+    "World": "Scene Space PhysicsWorld Simulation",
+    "Rewind": "Rollback RollbackSession",
     "CharacterMovement": "Character CharacterController CharacterBody Controller Player Body "
     "CharacterBody3D KinematicCharacterController",
     "CharacterGroup": "Characters Crowd Group",

@@ -18,10 +18,11 @@ from weakref import WeakKeyDictionary
 class Rank(IntEnum):
     """The order in which every thread takes locks: lower ranks first, then older locks."""
 
-    GROUND = 0
-    MAP = 1
-    TREES = 2
-    COMPILER = 3
+    WORLD = 0
+    GROUND = 1
+    MAP = 2
+    TREES = 3
+    COMPILER = 4
 
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()

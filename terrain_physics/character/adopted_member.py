@@ -18,9 +18,12 @@ class AdoptedMember(NamedTuple):
         Shows a restored state in the same way.
     leave : callable
         Copies its numbers out of the group, before the group drops them.
+    join_again : callable
+        Makes it a member of the group again, under its key, after it had left.
     """
 
     adopt: Callable[[], None]
     show: Callable[[], None]
     show_restored: Callable[[], None]
     leave: Callable[[], None]
+    join_again: Callable[[], None]

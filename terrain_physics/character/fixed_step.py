@@ -154,6 +154,14 @@ class FixedStep:
         """Forget the time that has passed since the last step, as at the start of a level."""
         self._owed = self._dropped = 0
 
+    def _kept(self) -> tuple[int, int, int]:
+        """Return all that changes, for states of a world."""
+        return self._owed, self._dropped, self._count
+
+    def _put_back(self, kept: tuple[int, int, int]) -> None:
+        """Go on from what `_kept` returned."""
+        self._owed, self._dropped, self._count = kept
+
     def __repr__(self) -> str:
         return f"<FixedStep of {self._seconds:g} s, {self._count} done>"
 

@@ -3,7 +3,7 @@
 import hashlib
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, cast
 from weakref import ref
@@ -374,6 +374,20 @@ class GroupData:
     def welcome(self, key: Key, adopted: AdoptedMember) -> None:
         """Adopt a `CharacterMovement` as the member with a key."""
         self._adopted[key] = adopted
+
+    @property
+    def adopted(self) -> Mapping[Key, AdoptedMember]:
+        """The adopted members as they are now, by their keys."""
+        return self._adopted.copy()
+
+    def adopt_again(self, members: Mapping[Key, AdoptedMember]) -> None:
+        """Have these adopted members again, and no others; their rows are to be written anew."""
+        known = self._adopted
+        self._dismiss([key for key in known if members.get(key) is not known[key]])
+        for key, adopted in members.items():
+            if key not in known:
+                adopted.join_again()
+                known[key] = adopted
 
     def adopt_writes(self) -> None:
         """Take over the values that the game wrote to adopted members.

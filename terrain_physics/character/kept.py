@@ -35,6 +35,11 @@ class KeptCharacter:
         self._row = self.rows.at(0)
         self.keep()
 
+    @property
+    def nbytes(self) -> int:
+        """Count of the bytes of the numbers."""
+        return sum(part.nbytes for part in self.rows.saved())
+
     def keep(self) -> None:
         """Keep the present numbers. What the game wrote to live vectors since is not part of them.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -79,8 +80,8 @@ class _Idle(NamedTuple):
         All numbers after the update.
     changed : bool
         Whether the update changed any number; if it did not, the next one has the same result.
-    version : int
-        The version of the ground.
+    contents : int
+        The number of the ground's contents.
     seconds : float
         The length of the update.
     result : MoveResult
@@ -88,7 +89,7 @@ class _Idle(NamedTuple):
 
     numbers: tuple[bytes, ...]
     changed: bool
-    version: int
+    contents: int
     seconds: float
     result: MoveResult
 
@@ -360,25 +361,25 @@ class CharacterMovement(CharacterView):
             nothing_new(state)
             return MoveResult(plain_row(state))
         queries = queries_of(self._ground)
-        version, idle = queries.version, self._idle
-        if idle is not None and not self._is_left_as(idle, seconds, version):
+        contents, idle = queries.contents, self._idle
+        if idle is not None and not self._is_left_as(idle, seconds, contents):
             idle = None
         if idle is not None and not idle.changed:
             return idle.result
         time.in_update = True
         try:
-            return self._advance(queries, version, idle, seconds)
+            return self._advance(queries, contents, idle, seconds)
         finally:
             time.in_update = False
 
     def _advance(
-        self, queries: Queries, version: int, idle: _Idle | None, seconds: float
+        self, queries: Queries, contents: int, idle: _Idle | None, seconds: float
     ) -> MoveResult:
         """Advance by ``seconds``; ``idle`` is the last update if nothing has changed since."""
         state, rules, _, random_state, hits = self._numbers
         self._adopt()
-        if state[columns.GROUND_VERSION] != version:
-            self._see_changes(queries, version)
+        if state[columns.GROUND_VERSION] != contents:
+            self._see_changes(queries, contents)
         with queries.lock:
             table = queries.ground_arrays.table
             if self._own_rules:
@@ -396,31 +397,31 @@ class CharacterMovement(CharacterView):
             numbers = self._bytes()
             # It was restored just before if the last one is forgotten.
             changed = idle is None or idle is not self._idle or numbers != idle.numbers
-            now_idle = _Idle(numbers, changed, version, seconds, result)
+            now_idle = _Idle(numbers, changed, contents, seconds, result)
         if now_idle is not self._idle:  # setting an attribute is slow
             self._idle = now_idle
         return result
 
-    def _see_changes(self, queries: Queries, version: int) -> None:
+    def _see_changes(self, queries: Queries, contents: int) -> None:
         """Check the body and wake it if the ground has changed since the last update."""
         state, rules, *_ = self._numbers
         if queries.cell_sizes is not self._cell_sizes:  # maps were added or removed
             refuse_too_wide(self._ground, rules)
             self._cell_sizes = queries.cell_sizes
         log = queries.changes
-        _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
+        _WAKE.call(state, rules, log.rows, float(log.forgotten), float(contents), 0, 1)
 
     def _bytes(self) -> tuple[bytes, ...]:
         """Return all numbers that an update depends on."""
         state, rules, _, random_state, _ = self._numbers
         return state.tobytes(), rules.tobytes(), random_state.tobytes()
 
-    def _is_left_as(self, idle: _Idle, seconds: float, version: int) -> bool:
+    def _is_left_as(self, idle: _Idle, seconds: float, contents: int) -> bool:
         """Tell whether nothing has changed since an idle update."""
         position, velocity = self._position, self._velocity
         return (
             seconds == idle.seconds
-            and version == idle.version
+            and contents == idle.contents
             and not (position.written or velocity.written)
             and position == position.shown
             and velocity == velocity.shown
@@ -502,8 +503,15 @@ class CharacterMovement(CharacterView):
             step_off(row.state)
             wake(row.state)
         group.add([key], self._collider, self._own_rules)
-        adopted = AdoptedMember(self._adopt, self._show_updated, self._show_restored, self._leave)
-        group.welcome(key, adopted)
+        join_again = partial(self._join_again, group, key)
+        shown = self._show_updated, self._show_restored
+        group.welcome(key, AdoptedMember(self._adopt, *shown, self._leave, join_again))
+        self._group, self._key, self._idle = group, key, None
+
+    def _join_again(self, group: GroupData, key: Key) -> None:
+        """Become the member with a key again, whose numbers the group is about to put back."""
+        if self._group is not None:
+            self._group.remove([self._key])
         self._group, self._key, self._idle = group, key, None
 
     def _leave(self) -> None:

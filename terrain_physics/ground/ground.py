@@ -17,6 +17,7 @@ from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
+from terrain_physics.ground.keeper import GroundKeeper
 from terrain_physics.ground.meshes import NO_PLACE, Place
 from terrain_physics.ground.movers import NO_DIRECTION, NO_MOVERS, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
@@ -47,6 +48,7 @@ from terrain_physics.surface.ground_files import (
     load_parts,
     save_parts,
 )
+from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.surface import Surface, queries_of
 
@@ -988,6 +990,9 @@ class Ground(Surface):
     def __repr__(self) -> str:
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
+
+    def _new_keeper(self) -> Keeper:
+        return GroundKeeper(self._held, self._parts)
 
     def __getstate__(self) -> tuple[Any, ...]:
         held = self._held

@@ -67,6 +67,15 @@ class Motion(NamedTuple):
         """About how much memory it takes."""
         return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
 
+    def content(self) -> bytes:
+        """Return where the meshes are and how they move, for hashes of worlds."""
+        poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
+        movers = [
+            (number, *mover.surface, *mover.one_way, mover.seconds)
+            for number, mover in sorted(self.movers.movers.items())
+        ]
+        return np.array(poses).tobytes() + np.array(movers).tobytes()
+
 
 Place = tuple[Pose | None, float]
 """Pose and scale of a mesh; no pose: where its vertices are, times the scale."""

@@ -143,7 +143,7 @@ class MovingPart:
 class KeptMovers(NamedTuple):
     """The moving parts of a ground at one moment, and how many moves there had been."""
 
-    count: int
+    counted: int
     movers: dict[int, MovingPart]
     rows: dict[int, Floats]
 
@@ -212,7 +212,7 @@ class GroundMovers:
     def put_kept(self, kept: KeptMovers) -> None:
         """Put it back as it was."""
         self._movers = {number: copy(mover) for number, mover in kept.movers.items()}
-        self._rows, self.count, self._shown = kept.rows.copy(), kept.count, None
+        self._rows, self.count, self._shown = kept.rows.copy(), kept.counted, None
 
     def remove(self, number: int) -> None:
         """Forget a part."""

@@ -1,9 +1,11 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, cast
+from functools import partial
+from threading import get_ident
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -15,16 +17,18 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import GroundMeshes, Place
+from terrain_physics.ground.meshes import NO_PLACE, GroundMeshes, Motion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
+from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
+from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
@@ -34,6 +38,7 @@ from terrain_physics.surface.ground_arrays import (
     map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
+from terrain_physics.surface.history import History
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.watching import Watchers
@@ -42,6 +47,26 @@ PartQueries = SolidMapQueries | MeshQueries
 Storage = MapStorage | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
+
+
+class Layout(NamedTuple):
+    """Which parts a ground has; nobody writes to it.
+
+    Attributes
+    ----------
+    queries, layers, next_number
+        As of `GroundParts`.
+    names : dict of int to str
+        Those of the parts.
+    scales : dict of int to float
+        See `GroundMeshes`.
+    """
+
+    queries: dict[int, PartQueries]
+    layers: dict[int, int]
+    names: dict[int, str]
+    scales: dict[int, float]
+    next_number: int
 
 
 class GroundParts:
@@ -74,7 +99,9 @@ class GroundParts:
     __slots__ = (
         "_arrays",
         "_gone",
+        "_history",
         "_is_changing",
+        "_layout",
         "_logged",
         "_logged_of",
         "_map_set",
@@ -82,6 +109,7 @@ class GroundParts:
         "_materials",
         "_mesh_queries",
         "_meshes",
+        "_reading",
         "_shown",
         "_sides",
         "_solids",
@@ -122,6 +150,9 @@ class GroundParts:
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
+        self._layout: Layout | None = None
+        self._history: History | None = None
+        self._reading: list[int] = []  # the threads that update characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._solids: dict[TiledMap, SolidMapQueries] = {}
@@ -187,43 +218,45 @@ class GroundParts:
             )
         with self.followed:
             before = self._thickness()
-            storages = {k: cast("Storage", part.storage) for k, part in parts.items()}
-            self._materials.refuse_more([own.material_names for own in storages.values()])
-            renamed = False
-            for number, storage in storages.items():
-                renamed |= self._materials.add(number, storage.material_names)
-                if isinstance(storage, MeshStorage):
-                    named = self._materials.named(number)
-                    self._meshes.add(number, storage, named, layers[number], places.get(number))
-                else:
-                    self._map_set.add(number, storage, layers[number])
-            self.queries |= parts
-            self.layers |= layers
+            self._materials.refuse_more([own.storage.material_names for own in parts.values()])
+            renamed = self._put(parts, layers, places)
             self.next_number = next_number
             self._gone += changes
-            maps = [part for part in parts.values() if isinstance(part, SolidMapQueries)]
+            maps = _maps_of(parts.values())
             self._settle(renamed=renamed, maps=bool(maps))
             self._name({**self.naming.parts, **names})
-            self._logged_of |= {terrain: terrain.version for terrain in maps}
             self._note(maps, before)
             for number in parts:
                 self.watchers.tell("added", number)
 
+    def _put(
+        self,
+        parts: dict[int, PartQueries],
+        layers: Mapping[int, int],
+        places: Mapping[int, Place],
+    ) -> bool:
+        """Put parts behind all others; tell whether materials of others may have new numbers."""
+        renamed, self._layout = False, None
+        for number, part in parts.items():
+            storage, on = cast("Storage", part.storage), layers[number]
+            renamed |= self._materials.add(number, storage.material_names)
+            if isinstance(storage, MeshStorage):
+                named, place = self._materials.named(number), places.get(number, NO_PLACE)
+                self._meshes.add(number, storage, named, on, place)
+            else:
+                self._map_set.add(number, storage, on)
+                self._logged_of[part] = part.version
+            self.queries[number], self.layers[number] = part, on
+            if self._history is not None:
+                _watch_edits(self._history, storage)
+        return renamed
+
     def remove(self, number: int) -> None:
         """Remove a part."""
         with self.followed:
-            before = self._thickness()
-            part = self.queries.pop(number)
-            del self.layers[number]
-            maps = [part] if isinstance(part, SolidMapQueries) else []
+            before, maps = self._thickness(), _maps_of([self.queries[number]])
             self._gone += 1
-            for terrain in maps:
-                self._gone += terrain.version
-                del self._logged_of[terrain]
-                self._map_set.remove(number)
-            if not maps:
-                self._meshes.remove(number)
-            self._settle(renamed=self._materials.remove(number), maps=bool(maps))
+            self._settle(renamed=self._take(number), maps=bool(maps))
             self._name({k: name for k, name in self.naming.parts.items() if k != number})
             self._note(maps, before)
             self.watchers.tell("removed", number)
@@ -233,13 +266,94 @@ class GroundParts:
         with self.followed:
             storage = cast("MeshStorage", queries.storage)
             self._materials.refuse_more([storage.material_names])
-            self.queries[number] = queries
+            self.queries[number], self._layout = queries, None
+            if self._history is not None:
+                _watch_edits(self._history, storage)
             renamed = self._materials.replace(number, storage.material_names)
             self._meshes.replace(number, storage, self._materials.named(number))
             self._gone += 1
             self._settle(renamed=renamed, maps=False)
             self._name(dict(self.naming.parts))
             self.watchers.tell("replaced", number)
+
+    def _take(self, number: int) -> bool:
+        """Take a part out; tell whether materials of others may have new numbers."""
+        part, self._layout = self.queries.pop(number), None
+        del self.layers[number]
+        if isinstance(part, SolidMapQueries):
+            self._gone += part.version
+            del self._logged_of[part]
+            self._map_set.remove(number)
+        else:
+            self._meshes.remove(number)
+        return self._materials.remove(number)
+
+    # States
+
+    def keep_edits(self, history: History) -> None:
+        """Let a history know of edits of the parts, and of those that will come."""
+        self._history = history
+        for part in self.queries.values():
+            _watch_edits(history, cast("Storage", part.storage))
+
+    def refuse_inside(self, what: str) -> None:
+        """Refuse a call of a thread that is inside a change, or an update of characters."""
+        lock: Any = self._meshes.lock
+        if lock._is_owned() or get_ident() in self._reading:  # noqa: SLF001 has no other name
+            raise RuntimeError(
+                f"{what} must not be called inside a change of the ground or an update on it, such "
+                "as by a signal handler"
+            )
+
+    def layout(self) -> Layout:
+        """Return which parts there are; the same one as long as that is so."""
+        known = self._layout
+        if known is None:
+            names, scales = dict(self.naming.parts), self.scales.copy()
+            known = Layout(self.queries.copy(), self.layers.copy(), names, scales, self.next_number)
+            self._layout = known
+        return known
+
+    def motion(self) -> Motion:
+        """Return where the meshes are, and how they move."""
+        self._meshes.followed()
+        return self._meshes.motion()
+
+    def put_back(self, layout: Layout, motion: Motion) -> None:
+        """Make the parts those of a layout again, where they were and as they moved then.
+
+        The caller makes this `change`.
+        """
+        with self.followed:
+            before, known = self._thickness(), self.layout()
+            if layout is not known:
+                self._put_layout(layout, known)
+                self._note(_maps_of(_differing(layout, known)), before)
+            self._meshes.put_motion(motion)
+            self._gone += 1
+            self.watchers.tell("restored", 0)
+
+    def _put_layout(self, layout: Layout, known: Layout) -> None:
+        """Take and put parts; those behind the first that differs are put again, in their order."""
+        numbers = sorted({*known.queries, *layout.queries})
+        differ = [k for k in numbers if known.queries.get(k) is not layout.queries.get(k)]
+        first = differ[0] if differ else self.next_number
+        renamed = False
+        for number in [k for k in known.queries if k >= first]:
+            renamed |= self._take(number)
+        coming = {k: part for k, part in layout.queries.items() if k >= first}
+        places = {k: (None, scale) for k, scale in layout.scales.items()}
+        renamed |= self._put(coming, layout.layers, places)
+        moved = [k for k, on in self.layers.items() if on != layout.layers[k]]
+        for number in moved:
+            self._put_on(number, layout.layers[number])
+        maps = _maps_of([*_differing(layout, known), *map(self.queries.__getitem__, moved)])
+        self.next_number, self._layout = layout.next_number, layout
+        self._settle(renamed=renamed, maps=bool(maps))
+        self._name(dict(layout.names))
+        for what, numbers in _events(layout, known).items():
+            for number in numbers:
+                self.watchers.tell(what, number)
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
         """Move a mesh; see `GroundMeshes.move`."""
@@ -330,18 +444,19 @@ class GroundParts:
         with self.followed:
             if layers == self.layers[number]:
                 return
-            before = self._thickness()
-            self.layers[number] = layers
+            before, maps = self._thickness(), _maps_of([self.queries[number]])
             self._gone += 1
-            part = self.queries[number]
-            maps = [part] if isinstance(part, SolidMapQueries) else []
-            if maps:
-                self._map_set.set_layers(number, layers)
-            else:
-                self._meshes.set_layers(number, layers)
+            self._put_on(number, layers)
             self._settle(renamed=False, maps=bool(maps))
             self._note(maps, before)
             self.watchers.tell("layers", number)
+
+    def _put_on(self, number: int, layers: int) -> None:
+        self.layers[number], self._layout = layers, None
+        if isinstance(self.queries[number], SolidMapQueries):
+            self._map_set.set_layers(number, layers)
+        else:
+            self._meshes.set_layers(number, layers)
 
     def _name(self, parts: dict[int, str]) -> None:
         """Put the names of materials and of parts where answers find them."""
@@ -377,6 +492,8 @@ class GroundParts:
             number = next(k for k, part in self.queries.items() if part is self.map_queries[0])
             return [self._map_member(self.map_queries[0], None, [number])]
         before, self._solids = self._solids, {}
+        if not self.map_queries:
+            return []
         for _, terrain in self._map_set.unions:
             self._solids[terrain] = before.get(terrain) or SolidMapQueries(terrain)
         found = [
@@ -481,7 +598,12 @@ class GroundParts:
                 meshes = held.enter_context(self._meshes.reading)
                 held.enter_context(self._map_set.reading())
                 arrays = self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
-            yield arrays
+            me = get_ident()
+            self._reading.append(me)
+            try:
+                yield arrays
+            finally:
+                self._reading.remove(me)
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; they stay as they are while the lock is held."""
@@ -541,3 +663,36 @@ class GroundParts:
                     is_known = found >= 0 or member.union is None
                     return found, member.material(owner, own), is_known
         return -1, 0, False
+
+
+def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
+    """Return the maps among parts."""
+    return [part for part in parts if isinstance(part, SolidMapQueries)]
+
+
+def _watch_edits(history: History, storage: Storage) -> None:
+    """Let a history keep what edits of a part replace."""
+    kind: Any = MapEdit if isinstance(storage, MapStorage) else MeshEdit
+    history.watch(storage, partial(kind, storage))
+
+
+def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
+    """Return the parts that only one of two layouts has."""
+    one, other = layout.queries, known.queries
+    return [
+        part
+        for here, there in ((one, other), (other, one))
+        for number, part in here.items()
+        if there.get(number) is not part
+    ]
+
+
+def _events(layout: Layout, known: Layout) -> dict[str, list[int]]:
+    """Return what watchers are told of when one layout follows another."""
+    now, before = layout.queries, known.queries
+    stays = [k for k, part in now.items() if before.get(k) is part]
+    return {
+        "removed": [k for k, part in before.items() if now.get(k) is not part],
+        "added": [k for k, part in now.items() if before.get(k) is not part],
+        "layers": [k for k in stays if layout.layers[k] != known.layers[k]],
+    }

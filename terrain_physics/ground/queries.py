@@ -58,7 +58,7 @@ class GroundQueries(Queries):
     __slots__ = ("_mask", "_parts")
 
     def __init__(self, parts: GroundParts, mask: int = ALL_LAYERS) -> None:
-        self._parts, self._mask = parts, mask
+        self._parts, self._mask, self.keeper = parts, mask, None
 
     @property
     def parts(self) -> GroundParts:

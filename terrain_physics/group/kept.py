@@ -14,6 +14,8 @@ class KeptGroup:
     ----------
     group : CharacterGroup
         Its present numbers are kept.
+    room : Rows, optional
+        Arrays to begin with, for as many members or more.
 
     Attributes
     ----------
@@ -21,12 +23,12 @@ class KeptGroup:
         The numbers kept (n, ...), without hits; to read.
     """
 
-    __slots__ = ("_group", "_kept", "_room", "_seconds", "rows")
+    __slots__ = ("_adopted", "_group", "_kept", "_room", "_seconds", "rows")
 
     _kept: KeptRows
 
-    def __init__(self, group: CharacterGroup) -> None:
-        self._group, self._room = group, Rows.room(len(group))
+    def __init__(self, group: CharacterGroup, room: Rows | None = None) -> None:
+        self._group, self._room = group, Rows.room(len(group)) if room is None else room
         self.rows = self._room
         self.keep()
 
@@ -53,13 +55,14 @@ class KeptGroup:
             self.rows = self._room.at(slice(count))
         data = self._group._data  # noqa: SLF001
         self._kept, self._seconds = data.kept_in(self.rows), data.time.last
+        self._adopted = data.adopted
 
     def put_back(self) -> None:
         """Go back to the numbers kept, bit for bit, with the members of that time.
 
-        Adopted members and their owners are put there too. A member that was removed since comes
-        back as a member of the group alone. On another ground than that of then, the next update
-        looks at the ground.
+        Adopted members and their owners are put there too: the same objects, also those that were
+        removed since; those that joined since leave. On another ground than that of then, the next
+        update looks at the ground.
 
         Raises
         ------
@@ -68,6 +71,7 @@ class KeptGroup:
         """
         data, kept = self._group._data, self._kept  # noqa: SLF001
         data.time.refuse_in_update()
+        data.adopt_again(self._adopted)
         data.put_back(kept, self._seconds)
         if kept.ground() is not data.ground:
             wake(data.rows().state)

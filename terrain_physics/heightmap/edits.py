@@ -28,14 +28,12 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     new = checked_samples(wide, storage.frame[:6].tolist())
     if new.size == 0:
         return
+    region = cells_around(storage, row_0, row_1, column_0, column_1)
     with storage.editing():
+        storage.watchers.prepare("heights", region)
         storage.prepare_edit()
         storage.heights[place] = new
-        storage.changed(
-            cells_around(storage, row_0, row_1, column_0, column_1),
-            "heights",
-            holes=bool(np.isnan(new).any()),
-        )
+        storage.changed(region, "heights", holes=bool(np.isnan(new).any()))
 
 
 def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column_1: int) -> Region:
@@ -51,8 +49,6 @@ def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: B
         set_here = is_new & ~equal_samples(storage.heights[place], samples)
         if not set_here.any():
             return
-        storage.prepare_edit()
-        storage.heights[place][set_here] = samples[set_here]
         _, (row_0, row_1), (column_0, column_1) = edited(set_here, set_here.shape)
         region = cells_around(
             storage,
@@ -61,6 +57,9 @@ def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: B
             across.start + column_0,
             across.start + column_1,
         )
+        storage.watchers.prepare("heights", region)
+        storage.prepare_edit()
+        storage.heights[place][set_here] = samples[set_here]
         storage.changed(region, "heights", holes=bool(np.isnan(samples[set_here]).any()))
 
 
@@ -75,6 +74,7 @@ def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> N
     if new.size == 0:
         return
     with storage.editing():
+        storage.watchers.prepare("holes", region)
         storage.prepare_hole_edit()
         kept = storage.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
         storage.cells[place] = kept | (new * np.uint8(kernels.CELL_HOLE))
@@ -87,6 +87,7 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
     if new.size == 0:
         return
     with storage.editing():
+        storage.watchers.prepare("materials", region)
         storage.prepare_material_edit()[place] = new
         storage.changed(region, "materials")
 
@@ -97,9 +98,10 @@ def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> N
     if row_0 == row_1:
         return
     row, column = place[0].start, place[1].start
+    region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
     with storage.editing():
+        storage.watchers.prepare("materials", region)
         storage.prepare_material_edit()[place][marked] = material
-        region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
         storage.changed(region, "materials")
 
 
@@ -115,5 +117,6 @@ def _fitted(
 def set_thickness(storage: MapStorage, depth: float) -> None:
     """Set how deep below its surface the ground is solid."""
     with storage.editing():
+        storage.watchers.prepare("thickness", storage.whole)
         storage.set_thickness(depth)
         storage.changed(storage.whole, "thickness")

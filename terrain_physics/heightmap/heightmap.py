@@ -49,6 +49,7 @@ from terrain_physics.heightmap.saved import (
 )
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
+from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.ground_files import (
     SavedPart,
@@ -56,6 +57,7 @@ from terrain_physics.surface.ground_files import (
     load_parts,
     save_parts,
 )
+from terrain_physics.surface.ground_state import Keeper, StorageKeeper
 from terrain_physics.surface.materials import (
     checked_names,
     material_number,
@@ -913,6 +915,9 @@ class HeightMap(Surface):
             If trimesh is missing.
         """
         return made_trimesh(*whole_mesh(self._storage))
+
+    def _new_keeper(self) -> Keeper:
+        return StorageKeeper(self._storage, MapEdit)
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self._storage.snapshot()

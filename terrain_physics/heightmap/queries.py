@@ -70,7 +70,7 @@ class MapQueries(Queries):
 
     def __init__(self, storage: FramedMap) -> None:
         self.storage, self.naming = storage, naming_of(storage.material_names)
-        self._cell_sizes = (storage.cell_size,)
+        self._cell_sizes, self.keeper = (storage.cell_size,), None
 
     def filtered(self, mask: int) -> "MapQueries":
         return self if mask & FIRST_LAYER else _no_ground()

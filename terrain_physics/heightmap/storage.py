@@ -15,6 +15,7 @@ from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
@@ -276,6 +277,35 @@ class MapStorage(LiveMap):
         self.frame = self.frame.copy()
         self.frame[kernels.THICKNESS] = depth
         self._thickens, self._is_thinner = False, True
+
+    @property
+    def solid_depth(self) -> tuple[float, bool]:
+        """How deep the ground is solid, and whether the first hole changes it."""
+        return self.thickness, self._thickens
+
+    @solid_depth.setter
+    def solid_depth(self, solid: tuple[float, bool]) -> None:
+        self.set_thickness(solid[0])
+        self._thickens = solid[1]
+
+    def put_back(self, what: Edited, region: Region, place: Ranges, values: NDArray[Any]) -> None:
+        """Make an edit of heights, holes or materials with values that the map once had."""
+        if what == "heights":
+            self.prepare_edit()
+            self.heights[place] = values
+        elif what == "holes":
+            self.prepare_hole_edit()
+            kept = self.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
+            self.cells[place] = kept | (values * np.uint8(kernels.CELL_HOLE))
+        else:
+            self.prepare_material_edit()[place] = values
+        self.changed(region, what)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the samples and the values of cells take."""
+        made = 0 if self.materials is None else self.materials.nbytes
+        return self.heights.nbytes + self.cells.nbytes + made
 
     def changed(self, region: Region, what: Edited, *, holes: bool = False) -> None:
         """Update everything derived from the cells of a region, and record the change.

@@ -31,6 +31,7 @@ from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.axes import Axes, frame_of
 from terrain_physics.surface.ground_files import (
     SavedPart,
@@ -38,6 +39,7 @@ from terrain_physics.surface.ground_files import (
     load_parts,
     save_parts,
 )
+from terrain_physics.surface.ground_state import Keeper, StorageKeeper
 from terrain_physics.surface.materials import joined_names
 from terrain_physics.surface.surface import Surface
 from terrain_physics.surface.trimesh_objects import made_trimesh
@@ -849,6 +851,9 @@ class TriangleMesh(Surface):
         [7]
         """
         save_parts(path, KIND, [saved_mesh(self._storage)], {})
+
+    def _new_keeper(self) -> Keeper:
+        return StorageKeeper(self._storage, MeshEdit)
 
     def __getstate__(self) -> tuple[Any, ...]:
         storage, arrays = self._storage, self._storage.arrays

@@ -91,6 +91,7 @@ class MeshQueries(Queries):
     def __init__(self, storage: Meshes, mask: int = ALL_LAYERS) -> None:
         self.storage, self._mask, self.naming = storage, mask, naming_of(storage.material_names)
         self._arrays: GroundArrays | None = None
+        self.keeper = None
 
     def filtered(self, mask: int) -> "MeshQueries":
         return MeshQueries(self.storage, mask)

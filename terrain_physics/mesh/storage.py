@@ -105,11 +105,21 @@ class MeshStorage(Meshes):
 
     def refit(self, vertices: Floats) -> None:
         """Move the vertices."""
-        before, moved = self.arrays, refit_mesh(self.arrays, vertices)
-        for arrays in (before, moved):
-            self.changes.note(self.version + 1, *bounds_in(arrays.frame))
-        self._adopt(moved, self.version + 1)
+        moved = refit_mesh(self.arrays, vertices)
+        self.watchers.prepare("vertices")
+        self.put_back(moved)
+
+    def put_back(self, arrays: Mesh) -> None:
+        """Take over arrays with the same faces, such as those before a refit."""
+        for each in (self.arrays, arrays):
+            self.changes.note(self.version + 1, *bounds_in(each.frame))
+        self._adopt(arrays, self.version + 1)
         self.watchers.tell("vertices")
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return sum(values.nbytes for values in self.arrays)
 
     @property
     def normals(self) -> Floats:

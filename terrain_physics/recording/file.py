@@ -24,9 +24,16 @@ from terrain_physics._support.archives import array_of, members_of, refuse_other
 from terrain_physics._support.files import checked_size, file_name, written_whole
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
-from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
+from terrain_physics.character.group_data import (
+    GroupState,
+    Key,
+    checked_key,
+    packed_rows,
+    state_of_rows,
+)
 from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
 from terrain_physics.recording.journal import EVENT_BYTES, KINDS, Contents, Event
+from terrain_physics.recording.snapshots import Snapshot
 from terrain_physics.recording.start import RecordedScene
 
 FORMAT, VERSION = "terrain_physics recording", 1
@@ -54,6 +61,8 @@ _NUMBER_TYPES = {
     "event_bytes": "|u1",
     "scene_rows": "<u8",
     "scene_bytes": "|u1",
+    "snapshot_rows": "<u8",
+    "snapshot_bytes": "|u1",
 }
 
 _EVENT_SIZE = EVENT_BYTES // 8
@@ -112,6 +121,20 @@ def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collide
     gone = set(left)
     kept = dict.fromkeys(key for key in keys if key not in gone)
     return list(kept | dict.fromkeys(key for key, _ in bodies))
+
+
+def state_at(state: GroupState, frames: Iterable[RecordedFrame], rows: UInt64s) -> GroupState:
+    """Return a state with packed rows (n, size) after frames that began in another state."""
+    keys, colliders = list(state.keys), dict(zip(state.keys, state.colliders, strict=True))
+    rules = dict(state.material_rules)
+    for frame in frames:
+        for key in frame.left:
+            rules.pop(key, None)
+        if frame.left or frame.bodies:
+            keys = keys_after(keys, frame.left, frame.bodies)
+        colliders |= dict(frame.bodies)
+        rules |= dict(frame.material_rules)
+    return state_of_rows(state.seed, {key: colliders[key] for key in keys}, rules, rows)
 
 
 def frame_between(
@@ -173,17 +196,24 @@ def _material_rules_between(
     ]
 
 
-def save_frames(path: str | os.PathLike[str], start: Start, frames: list[RecordedFrame]) -> None:
-    """Write a recording: the scene before the first frame, and the frames.
+def save_frames(
+    path: str | os.PathLike[str],
+    start: Start,
+    frames: list[RecordedFrame],
+    snapshots: list[Snapshot],
+) -> None:
+    """Write a recording: the scene before the first frame, the frames, and snapshots.
 
     The file appears only when it is complete; until then, and after an error, an existing one is
-    unchanged. Where the scene does not fit, the frames are written without. Raises ValueError for
-    more than the limits above.
+    unchanged. Where the snapshots do not fit, the frames are written without, and where the scene
+    does not, without that too. Raises ValueError for more than the limits above.
     """
     name = file_name(path)
-    arrays = _arrays_of(start, frames)
+    arrays = _arrays_of(start, frames, snapshots)
+    if snapshots and _is_too_large(arrays):
+        arrays = _arrays_of(start, frames, [])
     if start.scene is not None and _is_too_large(arrays):
-        arrays = _arrays_of(start._replace(scene=None), frames)
+        arrays = _arrays_of(start._replace(scene=None), frames, [])
     _refuse_large(name, *_sizes_of(arrays))
     with written_whole(name) as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
@@ -199,7 +229,9 @@ def _is_too_large(arrays: dict[str, NDArray[Any]]) -> bool:
     return header_bytes > MOST_HEADER_BYTES or all_bytes > MOST_BYTES
 
 
-def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[Any]]:
+def _arrays_of(
+    start: Start, frames: list[RecordedFrame], snapshots: list[Snapshot]
+) -> dict[str, NDArray[Any]]:
     """Return what a file holds, by name."""
     scene, rows, content = (None, [], []) if start.scene is None else start.scene.packed()
     events = [event for f in frames for event in f.events]
@@ -213,6 +245,7 @@ def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[A
         "scene": scene,
         "frames": [_told(f) for f in frames],
         "added": [event.about for event in events if event.about is not None],
+        "snapshots": [[own.frame, len(own.motions)] for own in snapshots],
     }
     parts: dict[str, list[Any]] = {
         "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
@@ -227,6 +260,8 @@ def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[A
         "event_bytes": [np.frombuffer(event.content, np.uint8) for event in events],
         "scene_rows": [rows],
         "scene_bytes": [content],
+        "snapshot_rows": [own.rows.ravel() for own in snapshots],
+        "snapshot_bytes": [np.frombuffer(own.motions, np.uint8) for own in snapshots],
     }
     return {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
 
@@ -251,7 +286,9 @@ def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
             )
 
 
-def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[RecordedFrame]]:
+def load_frames(
+    path: str | os.PathLike[str],
+) -> tuple[Start, list[RecordedFrame], list[Snapshot]]:
     """Return the content of a file, or raise ValueError naming the file."""
     name = file_name(path)
     checked_size(name)
@@ -259,7 +296,7 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[RecordedFrame
         return _loaded(name, file)
 
 
-def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[RecordedFrame]]:
+def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[RecordedFrame], list[Snapshot]]:
     """Return what an open file holds."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -268,7 +305,8 @@ def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[RecordedFrame]]:
             found = _version_text(header["version"], header["state_format"], header["state_size"])
             if found == _VERSION_TEXT:
                 arrays = {kind: _array_of(archive, members, kind) for kind in _NUMBER_TYPES}
-                return _frames_of(header, arrays)
+                start, frames = _frames_of(header, arrays)
+                return start, frames, _snapshots_of(header, arrays, frames)
     except TooLargeError:
         raise
     except Exception:  # whatever damage leads to
@@ -350,6 +388,23 @@ def _frames_of(
     if hashes_end != len(hashes) or end != len(arrays["rows"]):
         raise ValueError(end)
     return start, frames
+
+
+def _snapshots_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], frames: list[RecordedFrame]
+) -> list[Snapshot]:
+    """Return the snapshots of frames; raise any error where they do not fit them."""
+    rows, content = arrays["snapshot_rows"], arrays["snapshot_bytes"]
+    found, last, row, end = [], 0, 0, 0
+    for number, size in header["snapshots"]:
+        last = checks.whole("frame", number, last + 1, len(frames))
+        first_row, row = row, row + len(frames[last - 1].keys) * SAVED.size
+        first, end = end, end + checks.whole("size", size, 0, len(content) - end)
+        own = rows[first_row:row].reshape(-1, SAVED.size)
+        found.append(Snapshot(last, own, content[first:end].tobytes()))
+    if row != len(rows) or end != len(content):
+        raise ValueError(end)
+    return found
 
 
 def _writes(

@@ -7,7 +7,7 @@ that was taken over, and a part that was added as all that it held: nothing is c
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,6 +182,19 @@ class Journal:
                 _ = ground.version
         return self._events.copy()
 
+    def motions(self) -> list[Any] | None:
+        """Return how the meshes of each ground move, and None of others, for JSON.
+
+        None if something has happened since events were last dropped: it would be redone twice.
+        """
+        with ExitStack() as held:
+            for ground in self._grounds:
+                _ = ground.version  # maps hand on samples that they share: events, too
+                held.enter_context(_unchanged(ground))
+            if self._events or self._size > MOST_BYTES:
+                return None
+            return [saved_motion(ground) for ground in self._grounds]
+
     def drop(self, count: int) -> None:
         """Forget the first events."""
         del self._events[:count]
@@ -263,6 +276,21 @@ def _unchanged(ground: Part | Ground) -> Iterator[None]:
     else:
         with parts.editing():
             yield
+
+
+def saved_motion(ground: Part | Ground) -> Any:
+    """Return how the meshes of a ground move, for JSON; None of a map or a mesh by itself."""
+    parts = _parts_of(ground)
+    return None if parts is None else parts.saved_motion()
+
+
+def load_motion(ground: Part | Ground, motion: Any) -> None:
+    """Let the meshes of a ground move as they did; ValueError if it is none of this ground."""
+    parts = _parts_of(ground)
+    if (parts is None) != (motion is None):
+        raise ValueError("motion must be that of a ground")
+    if parts is not None:
+        parts.load_motion(motion)
 
 
 def contents_of(ground: Part | Ground) -> Contents:
@@ -487,6 +515,9 @@ _REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
     "one_way": _redo_one_way,
     "replaced": _redo_replaced,
 }
+
+OF_MOTION = {"moved", "surface", "one_way"}
+"""Kinds of events that `load_motion` makes needless."""
 
 KINDS = (*_REDONE_TO_PARTS, *_REDONE_TO_GROUNDS)
 """Kinds of events, as parts and grounds report them to their watchers; files hold their places."""

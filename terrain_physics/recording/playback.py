@@ -1,5 +1,6 @@
 """Play a recording to a scene, moment by moment, and tell where the scene differs."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -7,17 +8,19 @@ from terrain_physics._public import public
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.recording.file import RecordedFrame, Start
-from terrain_physics.recording.journal import contents_of, redo
+from terrain_physics.recording.file import RecordedFrame, Start, state_at
+from terrain_physics.recording.journal import OF_MOTION, contents_of, load_motion, redo
 from terrain_physics.recording.scenes import (
     checked_scene,
     grounds_of,
     hashes_of,
+    put,
     read,
     update,
     updated,
     write,
 )
+from terrain_physics.recording.snapshots import Snapshot, latest
 from terrain_physics.recording.start import Scene
 
 
@@ -80,20 +83,72 @@ def played(
     start: Start, frames: Sequence[RecordedFrame], make_scene: Callable[[], Scene]
 ) -> Iterator[Moment]:
     """Play frames to a new scene, and give each moment while the scene is there."""
+    scene, grounds, state = _begun(start, make_scene)
+    yield Moment(0, grounds, state, None, None, start.hashes)
+    for number, frame in enumerate(frames, 1):
+        result, state = _advanced(scene, grounds, state, frame)
+        yield Moment(number, grounds, state, frame, result, frame.hashes)
+
+
+def scene_after(
+    start: Start,
+    frames: Sequence[RecordedFrame],
+    snapshots: Sequence[Snapshot],
+    make_scene: Callable[[], Scene],
+) -> Scene:
+    """Return a new scene as it was after frames: from the last snapshot on, they are played."""
+    scene, grounds, state = _begun(start, make_scene)
+    limits = [one.max_delta for one in updated(scene)]
+    snapshot = latest(snapshots, len(frames))
+    first = 0
+    if snapshot is not None:
+        first = snapshot.frame
+        state = _jumped(scene, grounds, state, frames[:first], snapshot)
+    for frame in frames[first:]:
+        _, state = _advanced(scene, grounds, state, frame)
+    for one, limit in zip(updated(scene), limits, strict=True):
+        one.max_delta = limit
+    return scene
+
+
+def _begun(
+    start: Start, make_scene: Callable[[], Scene]
+) -> tuple[Scene, list[AnyGround], GroupState]:
+    """Return a new scene before the first frame, with its grounds and its state."""
     scene = checked_scene(make_scene())
     for one in updated(scene):
         one.max_delta = LONGEST_STEP  # what was recorded was lived
     grounds = grounds_of(scene)
     _refuse_other_grounds(start, grounds)
-    state = read(scene)
-    yield Moment(0, grounds, state, None, None, start.hashes)
-    for number, frame in enumerate(frames, 1):
+    return scene, grounds, read(scene)
+
+
+def _advanced(
+    scene: Scene, grounds: list[AnyGround], state: GroupState, frame: RecordedFrame
+) -> tuple[Any, GroupState]:
+    """Play one frame to a scene in a state; return what the update gives, and the new state."""
+    for event in frame.events:
+        redo(grounds[event.ground], event)
+    write(scene, state, frame)
+    return update(scene, frame.delta_time), read(scene)
+
+
+def _jumped(
+    scene: Scene,
+    grounds: list[AnyGround],
+    state: GroupState,
+    frames: Sequence[RecordedFrame],
+    snapshot: Snapshot,
+) -> GroupState:
+    """Take a scene from its start to a snapshot after frames, without updates."""
+    for frame in frames:
         for event in frame.events:
-            redo(grounds[event.ground], event)
-        write(scene, state, frame)
-        result = update(scene, frame.delta_time)
-        state = read(scene)
-        yield Moment(number, grounds, state, frame, result, frame.hashes)
+            if event.kind not in OF_MOTION:
+                redo(grounds[event.ground], event)
+    for ground, motion in zip(grounds, json.loads(snapshot.motions), strict=True):
+        load_motion(ground, motion)
+    put(scene, state_at(state, frames, snapshot.rows))
+    return read(scene)
 
 
 def _refuse_other_grounds(start: Start, grounds: list[AnyGround]) -> None:

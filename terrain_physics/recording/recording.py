@@ -20,15 +20,17 @@ from terrain_physics.recording.file import (
     save_frames,
 )
 from terrain_physics.recording.journal import Event, Journal
-from terrain_physics.recording.playback import Difference, played
+from terrain_physics.recording.playback import Difference, played, scene_after
 from terrain_physics.recording.scenes import (
     checked_scene,
     grounds_of,
     hashes_of,
     lived,
+    looked_around,
     read,
     update,
 )
+from terrain_physics.recording.snapshots import Snapshot, Snapshots
 from terrain_physics.recording.start import RecordedScene, Scene
 
 _MOST_SHOWN_UPDATES = 1_000_000
@@ -84,6 +86,7 @@ class Recording:
         journal = self._journal = Journal(grounds_of(known))
         saved = journal.saved
         begun = None if saved is None else RecordedScene.of(known, self._last, saved)
+        self._snapshots = Snapshots()
         self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
 
     def __len__(self) -> int:
@@ -120,7 +123,16 @@ class Recording:
         self._frames.append(frame_between(self._last, before, events, seconds, hashes_of(after)))
         self._journal.drop(len(events))
         self._last, self._time.last = after, seconds
+        if self._snapshots.is_due(seconds):
+            self._take_snapshot(self._scene)
         return result
+
+    def _take_snapshot(self, scene: Scene) -> None:
+        """Take a snapshot, unless another thread has changed the ground meanwhile."""
+        motions = self._journal.motions()
+        if motions is not None:
+            rows = looked_around(scene, self._last)
+            self._snapshots.add(Snapshot.of(len(self), rows, motions))
 
     def _events(self, scene: Scene) -> list[Event]:
         """Return what has happened to the grounds since the last frame."""
@@ -143,7 +155,7 @@ class Recording:
             For a recording of more than 256 MiB, what happened to the ground included, or with more
             than 32 MiB of header, which `load` would refuse. Nothing is written then.
         """
-        save_frames(path, self._start, self._frames)
+        save_frames(path, self._start, self._frames, self._snapshots.taken)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -167,11 +179,21 @@ class Recording:
             writes; naming the file. It is measured before it is read.
         """
         recording = cls.__new__(cls)
-        recording._hold(None, *load_frames(path))  # noqa: SLF001
+        start, frames, taken = load_frames(path)
+        recording._hold(None, start, frames)  # noqa: SLF001
+        recording._snapshots = Snapshots(taken)  # noqa: SLF001
         return recording
 
-    def make_scene(self) -> Scene:
-        """Return what was recorded as it was before the first frame, made anew.
+    def make_scene(self, frame: int = 0, *, first: Callable[[], Scene] | None = None) -> Scene:
+        """Return what was recorded as it was before the first frame or later, made anew.
+
+        Parameters
+        ----------
+        frame : int, default 0
+            After how many updates. A recording has a snapshot each five seconds, so that at most
+            five seconds are played again.
+        first : callable, optional
+            Makes the scene as it was before the first frame; default: from the recording.
 
         Returns
         -------
@@ -181,9 +203,10 @@ class Recording:
 
         Raises
         ------
-        ValueError
-            If that was not kept: grounds of more than 64 MiB are not. If it is damaged, in a file
-            that somebody made.
+        TypeError, ValueError
+            For a frame that is no number, or that the recording does not have. If the scene was not
+            kept, and ``first`` is not given: grounds of more than 64 MiB are not. If it is damaged,
+            in a file that somebody made.
 
         Examples
         --------
@@ -195,18 +218,35 @@ class Recording:
         >>> result = recording.update(1 / 60)
         >>> recording.make_scene().position, replay(recording, recording.make_scene)
         (vec3( 0, 2, 0 ), None)
+        >>> recording.make_scene(frame=1).position == hero.position
+        True
         """
-        if self._start.scene is None:
+        number = checks.whole("frame", frame, 0, len(self))
+        if first is None and self._start.scene is None:
             raise ValueError(
                 "recording must hold its scene, got one of a ground above 64 MiB: give "
-                "make_scene, which makes it anew"
+                f"{'first' if number else 'make_scene'}, which makes it anew"
             )
+        if first is not None:
+            return self._scene_after(number, first)
         try:
-            return self._start.scene.made()
+            if number == 0:
+                return self._made()
+            return self._scene_after(number, self._made)
         except MemoryError:
             raise
         except Exception as error:  # whatever damage leads to
             raise ValueError(f"recording must hold its scene, undamaged: {error}") from error
+
+    def _made(self) -> Scene:
+        """Return the scene that is kept."""
+        kept = self._start.scene
+        if kept is None:
+            raise ValueError("no scene is kept")
+        return kept.made()
+
+    def _scene_after(self, number: int, first: Callable[[], Scene]) -> Scene:
+        return scene_after(self._start, self._frames[:number], self._snapshots.taken, first)
 
     def save_html(
         self,

@@ -1,11 +1,13 @@
 """Scenes that are recorded, one character, several or a group: all read as the state of a group."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from terrain_physics._kernels.character.state.layout import SAVED
+from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
 from terrain_physics.character.group_data import (
@@ -18,10 +20,12 @@ from terrain_physics.character.group_data import (
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows, state_hashes
+from terrain_physics.character.seen import have_seen, look_around
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.file import RecordedFrame, keys_after
 from terrain_physics.recording.start import Scene
+from terrain_physics.surface.surface import queries_of
 
 
 def checked_scene(scene: Any) -> Scene:
@@ -107,14 +111,42 @@ def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
     }
     rules = {key: own for key, own in state.material_rules if key not in gone}
     rules |= dict(frame.material_rules)
+    _put(scene, state_of_rows(state.seed, colliders, rules, rows), np.unique(frame.rows).tolist())
+
+
+def put(scene: Scene, state: GroupState) -> None:
+    """Put all characters of a scene into a state, who have seen the ground as it is."""
+    rows = Rows.unpacked(packed_rows(state))
     if isinstance(scene, CharacterGroup):
-        scene._data.take_over(state_of_rows(state.seed, colliders, rules, rows))  # noqa: SLF001
+        have_seen(rows, queries_of(scene.ground))
+    else:
+        for number, mover in enumerate(movers_of(scene).values()):
+            have_seen(rows.at(slice(number, number + 1)), queries_of(mover.ground))
+    known = replace(state, rows=rows.packed().astype("<u8", copy=False).tobytes())
+    _put(scene, known, range(len(known.keys)))
+
+
+def _put(scene: Scene, state: GroupState, written: Iterable[int]) -> None:
+    """Put a scene into a state; of characters by themselves those with some numbers."""
+    if isinstance(scene, CharacterGroup):
+        scene._data.take_over(state)  # noqa: SLF001
         return
-    movers = movers_of(scene)
-    if keys != list(movers):  # only those of a group come and go
-        raise ValueError(f"recording must be of the characters {[*movers]}, got {keys}")
-    written = Rows.unpacked(rows)
-    for number in np.unique(frame.rows).tolist():
-        key = keys[number]
-        given = state_of(written.at(number), colliders[key], rules.get(key, ()))
+    movers, rules = movers_of(scene), dict(state.material_rules)
+    if list(state.keys) != list(movers):  # only those of a group come and go
+        raise ValueError(f"recording must be of the characters {[*movers]}, got {[*state.keys]}")
+    rows = Rows.unpacked(packed_rows(state))
+    for number in written:
+        key = state.keys[number]
+        given = state_of(rows.at(number), state.colliders[number], rules.get(key, ()))
         movers[key]._take_over(given)  # noqa: SLF001
+
+
+def looked_around(scene: Scene, state: GroupState) -> UInt64s:
+    """Return the packed rows (n, size) of a scene's state, for `put`."""
+    rows = Rows.unpacked(packed_rows(state))
+    if isinstance(scene, CharacterGroup):
+        look_around(rows, queries_of(scene.ground))
+    else:
+        for number, mover in enumerate(movers_of(scene).values()):
+            look_around(rows.at(slice(number, number + 1)), queries_of(mover.ground))
+    return rows.packed()

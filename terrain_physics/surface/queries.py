@@ -12,6 +12,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -39,7 +40,10 @@ class Queries(ABC):
     method. The answer to one question and the answer to many agree bit for bit.
     """
 
-    __slots__ = ()
+    __slots__ = ("keeper",)
+
+    keeper: Keeper | None
+    """What keeps the states of the ground, once there are any."""
 
     @abstractmethod
     def filtered(self, mask: int) -> "Queries":
@@ -190,6 +194,12 @@ class Queries(ABC):
     @abstractmethod
     def version(self) -> int:
         """The number of edits so far."""
+
+    @property
+    def contents(self) -> int:
+        """The number of the present contents: the version, but after a restore that of then."""
+        version, keeper = self.version, self.keeper
+        return version if keeper is None else keeper.contents(version)
 
     @property
     @abstractmethod

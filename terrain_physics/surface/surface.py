@@ -18,6 +18,7 @@ from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
+from terrain_physics.surface.ground_state import GroundState, Keeper
 from terrain_physics.surface.limits import (
     checked_places,
     refuse_far,
@@ -862,8 +863,77 @@ class Surface:
 
     @property
     def version(self) -> int:
-        """The number of edits so far; for a ground, in all its parts."""
+        """The number of edits so far; for a ground, in all its parts. It never goes back."""
         return self._queries.version
+
+    # State
+
+    def state(self) -> GroundState:
+        """Return what the ground holds now, to go back to.
+
+        That is each edit and refit, and for a `Ground` which parts there are, their names and
+        layers, where they are and how they move, and the key of the next one.
+
+        Returns
+        -------
+        GroundState
+            Quick to make, whatever the size of the ground: nothing is copied but the places of
+            moved parts. From then on each edit keeps what it replaces, as long as a state needs it.
+
+        See Also
+        --------
+        World : keeps a ground, characters and groups together.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0] * 5] * 5)
+        >>> before = land.state()
+        >>> land.carve((2, 2), radius=2, depth=1)
+        >>> after = land.state()
+        >>> land.restore(before)
+        >>> land.height_at(2, 2)
+        0.0
+        >>> land.restore(after)
+        >>> land.height_at(2, 2)
+        -1.0
+        """
+        return self._kept().state()
+
+    def restore(self, state: GroundState) -> None:
+        """Go back to a state, or forward to a later one, bit for bit.
+
+        Other threads see the whole change at once; a long question that has begun keeps the ground
+        it began with. A restore counts as an edit: `version` rises, and `HeightMap.changes_since`
+        gives the regions that look different. Characters near a difference wake. Those that are
+        put back to the same moment go on as they did then, sleepers too.
+
+        Parameters
+        ----------
+        state : GroundState
+            Of this very ground, as `state` returned it; in any order, as often as wanted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, and a state of another ground. Nothing has changed then.
+        RuntimeError
+            Inside a change or an update of characters of the same thread, such as from a signal
+            handler that interrupted it. Nothing has changed then.
+        """
+        self._kept().restore(state)
+
+    def _kept(self) -> Keeper:
+        """Return what keeps the states of this ground."""
+        queries, keeper = self._queries, self._queries.keeper
+        if keeper is None:
+            with queries.lock:  # another thread may make one
+                keeper = queries.keeper = queries.keeper or self._new_keeper()
+        return keeper
+
+    def _new_keeper(self) -> Keeper:
+        """Return what will keep the states of this ground."""
+        raise NotImplementedError
 
 
 def _place(name: str, value: Any) -> float:

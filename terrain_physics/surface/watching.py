@@ -94,6 +94,13 @@ class Watchers:
         found = [(known(), number) for known, number in list(self._watching)]
         return [(watch, number) for watch, number in found if isinstance(watch, Reader)]
 
+    def prepare(self, what: str, *details: Any) -> None:
+        """Tell watchers with a method of this name that a change is about to be made."""
+        for known, number in list(self._watching):
+            prepare = getattr(known(), "prepare", None)
+            if prepare is not None:
+                prepare(number, what, *details)
+
     def tell(self, what: str, *details: Any) -> None:
         """Tell all watchers of a change."""
         for known, number in list(self._watching):

@@ -139,7 +139,7 @@ def test_a_long_recording_of_little_is_loaded_in_little_time_and_memory(count, r
     parts = parts_of(recorded, tmp_path / "walk")
     header = bytes(parts["header"]).decode()
     header = header[: header.index('"frames"')]
-    header += f'"frames": [{", ".join([frame] * count)}], "added": []}}'
+    header += f'"frames": [{", ".join([frame] * count)}], "added": [], "snapshots": []}}'
     parts["header"] = np.frombuffer(header.encode(), np.uint8)
     parts["delta_times"] = np.zeros(count)
     parts["counts"] = parts["event_counts"] = np.zeros(count, np.int64)

@@ -19,11 +19,11 @@ from terrain_physics._kernels.mesh.places import (
     SCALE,
     address_of_place,
     box_at,
+    off_at,
     placed_corners,
     placed_middle,
     placed_point,
     put_place,
-    slack_at,
     turned_box,
     turned_direction,
     turned_extents,
@@ -190,7 +190,7 @@ def point_in_tree(part: MeshPart, point: Vec3) -> tuple[Vec3, float, float]:
     middle, factor = _middle_of(part), float(part.frame[3])
     if part.place != 0:
         there, ratio = turned_point(part.place, middle, factor, point)
-        return there, ratio, slack_at(part.place)
+        return there, ratio, off_at(part.place)
     return scale(subtract(point, middle), factor), factor, 0.0
 
 
@@ -221,7 +221,7 @@ def world_in_tree(part: MeshPart) -> tuple[Vec3, float, float]:
     middle, factor = _middle_of(part), float(part.frame[3])
     if part.place != 0:
         there, ratio = placed_middle(part.place, middle, factor)
-        return there, ratio, FRAME_MARGIN + slack_at(part.place)
+        return there, ratio, FRAME_MARGIN + off_at(part.place)
     return middle, factor, BOX_ROUNDING
 
 

@@ -20,7 +20,7 @@ from terrain_physics._kernels.types import Float32s, Floats
 # Columns of a place: the rotation row by row, and the position, which are its pose; the scale; then
 # what follows from the mesh: the lower and upper corner of the box around its placed corners, and
 # how far, in the frame of the tree, a placed corner that is turned back may be from the corner.
-POSITION, SCALE, BOX, SLACK = 9, 12, 13, 19
+POSITION, SCALE, BOX, OFF = 9, 12, 13, 19
 POSE_SIZE, PLACE_SIZE = 12, 20
 
 _BYTES = 8 * PLACE_SIZE
@@ -49,9 +49,9 @@ def _frame_at(place: int) -> tuple[Rigid, float]:
 
 
 @kernel(inline=True)
-def slack_at(place: int) -> float:
+def off_at(place: int) -> float:
     """Return how far placed corners that are turned back may be off, in the frame of the tree."""
-    return float(array_at(place, (PLACE_SIZE,), np.float64)[SLACK])
+    return float(array_at(place, (PLACE_SIZE,), np.float64)[OFF])
 
 
 @kernel(inline=True)
@@ -115,7 +115,7 @@ def turned_extents(place: int, factor: float, half: Vec3) -> Vec3:
     ``factor`` is that of the tree's own frame.
     """
     frame, size = _frame_at(place)
-    m, ratio, slack = frame.rotation, factor / size, slack_at(place)
+    m, ratio, slack = frame.rotation, factor / size, off_at(place)
     return (
         (half[0] * abs(m[0]) + half[1] * abs(m[3]) + half[2] * abs(m[6])) * ratio + slack,
         (half[0] * abs(m[1]) + half[1] * abs(m[4]) + half[2] * abs(m[7])) * ratio + slack,
@@ -209,5 +209,5 @@ def put_place(
     for axis in range(3):
         own = max(own, abs(float(frame[LOWER + axis])), abs(float(frame[UPPER + axis])))
         far = max(far, abs(float(poses[k, POSITION + axis])))
-    spots[row, SLACK] = PLACE_MARGIN * (own + far / size) * float(frame[3])
+    spots[row, OFF] = PLACE_MARGIN * (own + far / size) * float(frame[3])
     return (x0, y0, z0), (x1, y1, z1)

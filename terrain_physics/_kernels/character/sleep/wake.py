@@ -61,7 +61,7 @@ def wake_near(
     rules: Floats,
     changes: Floats,
     forgotten: float,
-    version: float,
+    contents: float,
     first: int,
     last: int,
 ) -> None:
@@ -69,15 +69,17 @@ def wake_near(
 
     ``states`` and ``rules`` are as of `update_characters`, ``changes`` (k, CHANGE_SIZE) and
     ``forgotten`` as of `ChangeLog`. A character that last looked before a forgotten version wakes.
+    ``contents`` is the version; after the ground was put back, that of then. A character that was
+    put back with it has seen it. One that was not has seen a later one, and wakes.
     """
     all_changes, since = np.empty((1, CHANGE_SIZE)), np.nan  # box of all changes after ``since``
     for i in range(first, last):
         state, rule = i * at.STATE_SIZE, i * at.RULES_SIZE
         seen = float(states[state + at.GROUND_VERSION])
-        if seen == version:
+        if seen == contents:
             continue
-        states[state + at.GROUND_VERSION] = version
-        wakes = seen < forgotten or seen > version
+        states[state + at.GROUND_VERSION] = contents
+        wakes = seen < forgotten or seen > contents
         if not wakes:
             if seen != since:
                 _put_bounds(changes, seen, all_changes)

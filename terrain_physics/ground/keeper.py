@@ -1,0 +1,69 @@
+"""Keeps the states of a ground of several parts."""
+
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, cast
+
+from terrain_physics.ground.meshes import Motion
+from terrain_physics.ground.parts import GroundParts, Layout
+from terrain_physics.surface.ground_state import Keeper
+from terrain_physics.surface.surface import Surface
+
+# Memory of a part in the tables of a layout, roughly.
+_PART_BYTES = 100
+
+
+class _Rest(NamedTuple):
+    """What a ground holds beside the arrays of its parts."""
+
+    parts: dict[int, Surface]
+    layout: Layout
+    motion: Motion
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return self.motion.nbytes + _PART_BYTES * len(self.parts)
+
+    def content(self) -> bytes:
+        """Return which parts there are, where they are and how their surfaces move."""
+        return b"parts" + str([*self.parts]).encode() + self.motion.content()
+
+
+class GroundKeeper(Keeper):
+    """Keeps the states of a ground: see `Keeper`.
+
+    Parameters
+    ----------
+    held : GroundParts
+    parts : dict of int to Surface
+        The parts by their keys. The ground writes to it, and so does this.
+    """
+
+    __slots__ = ("_held", "_parts")
+
+    def __init__(self, held: GroundParts, parts: dict[int, Any]) -> None:
+        super().__init__()
+        self._held, self._parts = held, parts
+        held.keep_edits(self.history)
+
+    def _refuse_inside(self) -> None:
+        self._held.refuse_inside("restore")
+
+    def _unchanged(self) -> AbstractContextManager[Any]:
+        return self._held.followed
+
+    def _change(self) -> AbstractContextManager[Any]:
+        return self._held.change()
+
+    def _version(self) -> int:
+        return self._held.version
+
+    def _rest(self) -> _Rest:
+        held = self._held
+        return _Rest(self._parts.copy(), held.layout(), held.motion())
+
+    def _put_rest(self, rest: Any) -> None:
+        known = cast("_Rest", rest)
+        self._held.put_back(known.layout, known.motion)
+        self._parts.clear()
+        self._parts.update(known.parts)

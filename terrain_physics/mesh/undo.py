@@ -1,0 +1,29 @@
+"""What a refit of a mesh has replaced, to be put back."""
+
+from typing import Any, Self
+
+from terrain_physics.mesh.storage import MeshStorage
+
+
+class MeshEdit:
+    """The arrays that a refit has replaced; see `terrain_physics.surface.history.KeptEdit`."""
+
+    __slots__ = ("_arrays", "storage")
+
+    def __init__(self, storage: MeshStorage, what: str) -> None:  # noqa: ARG002 of all edits
+        self.storage, self._arrays = storage, storage.arrays
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes that the mesh itself does not need."""
+        return self.storage.nbytes
+
+    def swap(self) -> None:
+        """Put back what was there, and keep what is there now."""
+        now = self.storage.arrays
+        self.storage.put_back(self._arrays)
+        self._arrays = now
+
+    def joined(self, later: list[Any]) -> Self:  # noqa: ARG002 each has replaced all
+        """Return this edit, since it has replaced all that later ones have."""
+        return self

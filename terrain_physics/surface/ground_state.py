@@ -1,0 +1,162 @@
+"""What a ground holds at a moment, and what keeps it and puts it back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Any, NoReturn
+from weakref import ref
+
+from terrain_physics._locks import holding, in_order
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics.surface.history import History, KeptEdit, Mark
+
+
+@public
+class GroundState:
+    """What a ground holds at a moment: `Surface.state` returns it, and `Surface.restore` takes it.
+
+    It belongs to its ground, and is gone with the process: to keep a ground in a file, save it.
+    """
+
+    __slots__ = ("__weakref__", "_contents", "_keeper", "_mark", "_rest", "_version")
+
+    _keeper: "Keeper"
+    _mark: Mark
+    _rest: Any
+    _contents: int
+    _version: int
+
+    def __init__(self) -> None:
+        raise TypeError("GroundState must be made by the state() of a ground")
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes: its numbers, and the edits since the state before."""
+        return int(getattr(self._rest, "nbytes", 0)) + self._mark.nbytes
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "GroundState must stay in its process: pickle the ground, save it with ground.save, or "
+            "send a World with WorldState.to_bytes"
+        )
+
+    def __copy__(self) -> "GroundState":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "GroundState":
+        return self
+
+    def __repr__(self) -> str:
+        return f"<GroundState of version {self._version}>"
+
+
+class Keeper:
+    """Keeps the states of one ground, and puts them back.
+
+    Attributes
+    ----------
+    history : History
+        The edits between states.
+    restored : tuple of (int, int)
+        The version of the ground after the latest restore, and the number of its contents.
+    """
+
+    __slots__ = ("_latest", "history", "restored")
+
+    def __init__(self) -> None:
+        self.history = History()
+        self.restored = -1, -1
+        self._latest: ref[GroundState] | None = None
+
+    def contents(self, version: int) -> int:
+        """Return the number of the contents at a version, which comes back with them."""
+        restored_at, contents = self.restored
+        return contents if version == restored_at else version
+
+    def state(self) -> GroundState:
+        """Return the present state; the same one as long as nothing changes."""
+        with self._unchanged():
+            version = self._version()
+            known = None if self._latest is None else self._latest()
+            if known is not None and known._version == version:  # noqa: SLF001
+                return known
+            state = GroundState.__new__(GroundState)
+            state._keeper, state._version = self, version  # noqa: SLF001
+            state._contents, state._rest = self.contents(version), self._rest()  # noqa: SLF001
+            state._mark = self.history.mark()  # noqa: SLF001
+            self._latest = ref(state)
+            return state
+
+    def restore(self, state: Any) -> None:
+        """Go back, or forward, to a state."""
+        if not isinstance(state, GroundState):
+            raise TypeError(f"state must be a GroundState, got {checks.shorten(state)}")
+        if state._keeper is not self:  # noqa: SLF001
+            raise ValueError("state must be of this ground, got one of another ground")
+        self._refuse_inside()
+        with self._changing(state._mark):  # noqa: SLF001
+            if state._version == self._version():  # noqa: SLF001
+                return
+            self.history.go_to(state._mark)  # noqa: SLF001
+            self._put_rest(state._rest)  # noqa: SLF001
+            self.restored = self._version(), state._contents  # noqa: SLF001
+
+    @contextmanager
+    def _changing(self, mark: Mark) -> Iterator[None]:
+        """Hold the locks of all storages that a way to a mark edits, with those of all grounds."""
+
+        def locks() -> list[AbstractContextManager[Any]]:
+            found = {lock for own in self.history.storages_to(mark) for lock in _locks_of(own)}
+            return in_order(found)
+
+        with holding(locks), self._change():
+            yield
+
+    # Differences between grounds
+
+    def _refuse_inside(self) -> None:
+        """Refuse a restore inside an update of characters on the ground."""
+
+    def _change(self) -> AbstractContextManager[Any]:
+        """Hold the lock within which one thread changes the ground."""
+        return self._unchanged()
+
+    def _unchanged(self) -> AbstractContextManager[Any]:
+        """Hold the lock within which nobody changes the ground."""
+        raise NotImplementedError
+
+    def _version(self) -> int:
+        """Return the version of the ground."""
+        raise NotImplementedError
+
+    def _rest(self) -> Any:
+        """Return what a ground holds beside the arrays of its storages."""
+        return None
+
+    def _put_rest(self, rest: Any) -> None:
+        """Put it back."""
+
+
+def _locks_of(storage: Any) -> list[AbstractContextManager[Any]]:
+    """Return the locks that an edit of a storage holds; a refit of a mesh holds none."""
+    return getattr(storage, "locks", [])
+
+
+class StorageKeeper(Keeper):
+    """Keeps the states of a map or a mesh by itself."""
+
+    __slots__ = ("_storage",)
+
+    def __init__(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
+        """Watch a storage; ``make`` returns what an edit is about to replace."""
+        super().__init__()
+        self._storage = storage
+        self.history.watch(storage, partial(make, storage))
+
+    def _unchanged(self) -> AbstractContextManager[Any]:
+        lock: AbstractContextManager[Any] = getattr(self._storage, "lock", self.history.lock)
+        return lock
+
+    def _version(self) -> int:
+        return int(self._storage.version)

@@ -1,0 +1,200 @@
+"""The history of a ground: the edits that lead from one kept state to another, and back.
+
+Kept states form a tree. An edit on the way from one to the next is kept as what it replaced. To
+swap it puts that back, and leaves in its place what was there: so the same edit leads both ways.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+from weakref import WeakSet, ref
+
+from terrain_physics._locks import Rank, new_lock
+
+# Edits of a storage are joined if they take so many times its memory: joined ones take 1.25 times.
+_MOST_COPIES = 2.5
+
+
+class KeptEdit(Protocol):
+    """What an edit of a storage has replaced."""
+
+    @property
+    def storage(self) -> Any:
+        """The storage that was edited."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+
+    def swap(self) -> None:
+        """Put back what was there, and keep what is there now."""
+
+    def joined(self, later: "list[Any]") -> "KeptEdit":
+        """Return this edit and later ones of the same storage, not to be swapped again, as one."""
+
+
+class _Node:
+    """The contents of a ground in a kept state.
+
+    Attributes
+    ----------
+    parent : _Node or None
+        The contents before.
+    edits : list of KeptEdit
+        Those that lead here from the parent, in order; they hold what the farther end has.
+    """
+
+    __slots__ = ("__weakref__", "_mark", "children", "edits", "parent")
+
+    def __init__(self, parent: "_Node | None", edits: list[KeptEdit]) -> None:
+        self.parent, self.edits = parent, edits
+        self.children: WeakSet[_Node] = WeakSet()
+        self._mark: ref[Mark] | None = None
+        if parent is not None:
+            parent.children.add(self)
+
+    def mark(self) -> "Mark":
+        """Return the mark of these contents."""
+        known = self.marked
+        if known is None:
+            known = Mark(self)
+            self._mark = ref(known)
+        return known
+
+    @property
+    def marked(self) -> "Mark | None":
+        """The mark, while anybody holds it."""
+        return None if self._mark is None else self._mark()
+
+    def ancestors(self) -> "list[_Node]":
+        """Return the node and all before it, the last first."""
+        found, node = [self], self.parent
+        while node is not None:
+            found.append(node)
+            node = node.parent
+        return found
+
+
+class Mark:
+    """Contents to go back to: edits are kept as long as a mark needs them."""
+
+    __slots__ = ("__weakref__", "node")
+
+    def __init__(self, node: _Node) -> None:
+        self.node = node
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the edits take that lead to this mark from the one before."""
+        return sum(edit.nbytes for edit in self.node.edits)
+
+
+class History:
+    """The edits of storages between marks.
+
+    Attributes
+    ----------
+    lock : context manager
+        Held by whatever reads or changes the tree; the innermost of all.
+    """
+
+    __slots__ = ("__weakref__", "_is_swapping", "_later", "_makers", "_marks", "_now", "lock")
+
+    def __init__(self) -> None:
+        self.lock = new_lock(Rank.TREES)
+        self._makers: dict[int, tuple[Any, Callable[..., KeptEdit]]] = {}
+        self._forget()
+        self._is_swapping = False
+
+    def _forget(self) -> None:
+        """Begin anew, with the present contents."""
+        self._marks: WeakSet[Mark] = WeakSet()
+        self._now, self._later = _Node(None, []), list[KeptEdit]()
+
+    def watch(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
+        """Keep edits of a storage; ``make`` returns what an edit is about to replace."""
+        if id(storage) not in self._makers:
+            self._makers[id(storage)] = storage, make
+            storage.watchers.add(self, id(storage))
+
+    def tell(self, number: int, what: str, *details: Any) -> None:
+        """See `Watcher`: an edit that was made is none of its concern."""
+
+    def prepare(self, number: int, what: str, *details: Any) -> None:
+        """Keep what an edit is about to replace."""
+        with self.lock:
+            if self._is_swapping:
+                return
+            if not self._marks:
+                self._forget()
+                return
+            self._later.append(self._makers[number][1](what, *details))
+            self._join(self._later, self._makers[number][0])
+
+    def _join(self, edits: list[KeptEdit], storage: Any) -> None:
+        """Join the edits of a storage if they are larger than the storage itself."""
+        own = [edit for edit in edits if edit.storage is storage]
+        if len(own) > 1 and sum(edit.nbytes for edit in own) > _MOST_COPIES * storage.nbytes:
+            place = edits.index(own[0])
+            edits[:] = [edit for edit in edits if edit.storage is not storage]
+            edits.insert(place, own[0].joined(own[1:]))
+
+    def mark(self) -> Mark:
+        """Mark the present contents. The caller sees to it that nobody edits meanwhile."""
+        with self.lock:
+            if self._later:
+                self._now, self._later = _Node(self._now, self._later), []
+                self._tidy()
+            mark = self._now.mark()
+            self._marks.add(mark)
+            return mark
+
+    def _tidy(self) -> None:
+        """Forget contents on the way here that nobody can go back to any more."""
+        node = self._now
+        while node.parent is not None:
+            parent = node.parent
+            if parent.marked is not None or len(parent.children) > 1:
+                node = parent
+            elif parent.parent is None:
+                node.parent, node.edits = None, []
+            else:
+                node.edits = parent.edits + node.edits
+                node.parent = parent.parent
+                node.parent.children.add(node)
+                for storage in {id(edit.storage): edit.storage for edit in node.edits}.values():
+                    self._join(node.edits, storage)
+
+    def storages_to(self, mark: Mark) -> list[Any]:
+        """Return the storages that a way to a mark edits."""
+        with self.lock:
+            there, _, back = self._way(mark)
+            edits = [*self._later, *(edit for node in (*there, *back) for edit in node.edits)]
+            return list({id(edit.storage): edit.storage for edit in edits}.values())
+
+    def _way(self, mark: Mark) -> tuple[list[_Node], _Node, list[_Node]]:
+        """Return the nodes to leave backwards, the common one, and those to enter, in order."""
+        here, there = self._now.ancestors(), mark.node.ancestors()
+        known = set(map(id, there))
+        common = next(node for node in here if id(node) in known)
+        return here[: here.index(common)], common, there[: there.index(common)][::-1]
+
+    def go_to(self, mark: Mark) -> None:
+        """Swap all edits on the way to a mark. The caller holds the locks of the storages."""
+        with self.lock:
+            self._is_swapping = True
+            try:
+                _swap(reversed(self._later))
+                self._later = []
+                leaving, _, entering = self._way(mark)
+                for node in leaving:
+                    _swap(reversed(node.edits))
+                for node in entering:
+                    _swap(node.edits)
+                self._now = mark.node
+            finally:
+                self._is_swapping = False
+
+
+def _swap(edits: Iterable[KeptEdit]) -> None:
+    for edit in edits:
+        edit.swap()

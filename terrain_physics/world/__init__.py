@@ -1,0 +1,1 @@
+"""A ground, characters and groups as one thing: stepped, kept, put back, compared."""

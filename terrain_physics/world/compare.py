@@ -1,0 +1,150 @@
+"""Comparing two worlds: the first character that differs, and the number that does."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.types import UInt64s
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics.world.hashes import (
+    Name,
+    ground_content,
+    hashes_of,
+    numbers_of,
+    packed_rows,
+)
+from terrain_physics.world.state import KeptWorld
+
+_HASHED = np.array(columns.SAVED.hashed())
+_ROW_BYTES = 8 * columns.SAVED.size
+
+
+@public
+class Mismatch(NamedTuple):
+    """The place where two worlds that should be equal first differ.
+
+    Attributes
+    ----------
+    frame : int
+        The frame that was compared.
+    key : str, int, tuple or None
+        The first character that differs, in the order of adding: its key, or the keys of its group
+        and of the member. None if no character differs, or if only hashes of whole worlds are
+        known.
+    column : str or None
+        The first of its numbers that differs, by the names in `CharacterState`, such as
+        "velocity"; without a key "clock", the length of a step, "extra", the bytes of the game, or
+        "ground", the places of its parts. None if only hashes are known, or if one side has no such
+        character.
+    mine, theirs : float, int, tuple of float, str, bytes or None
+        Both values of that column; hashes if only these are known; None on the side that has no
+        such character.
+    agreed : int or None
+        The last frame before that is known to be equal.
+    """
+
+    frame: int
+    key: Name | None
+    column: str | None
+    mine: Any
+    theirs: Any
+    agreed: int | None = None
+
+
+def compared(frame: int, mine: KeptWorld, theirs: Any) -> Mismatch | None:
+    """Return the first difference from hashes of another world, or from rows of some characters.
+
+    Rows are compared where both sides have some: a peer sends those that are asked for.
+    """
+    found = _checked(theirs)
+    if all(isinstance(value, bytes) for value in found.values()) and found:
+        return _of_rows(frame, packed_rows(numbers_of(mine)), found)
+    return _of_hashes(frame, dict(hashes_of(numbers_of(mine))), found)
+
+
+def compared_worlds(frame: int, mine: KeptWorld, theirs: KeptWorld) -> Mismatch | None:
+    """Return the first difference from another world."""
+    hashes = (dict(hashes_of(numbers_of(side))) for side in (mine, theirs))
+    found = _of_hashes(frame, *hashes)
+    if found is not None:
+        if None in (found.mine, found.theirs):
+            return found
+        here, there = (packed_rows(numbers_of(side))[found.key] for side in (mine, theirs))  # type: ignore[index]
+        return _of_row(frame, found.key, here, there)
+    if mine.seconds != theirs.seconds:
+        return Mismatch(frame, None, "clock", mine.seconds, theirs.seconds)
+    if mine.extra != theirs.extra:
+        return Mismatch(frame, None, "extra", mine.extra, theirs.extra)
+    ground, other = (_digits(ground_content(side.ground)) for side in (mine, theirs))
+    return Mismatch(frame, None, "ground", ground, other) if ground != other else None
+
+
+def _of_hashes(frame: int, mine: Mapping[Name, int], theirs: Mapping[Name, Any]) -> Mismatch | None:
+    for key in (*mine, *(key for key in theirs if key not in mine)):
+        if mine.get(key) != theirs.get(key):
+            return Mismatch(frame, key, None, mine.get(key), theirs.get(key))
+    return None
+
+
+def _of_rows(
+    frame: int, mine: Mapping[Name, UInt64s], theirs: Mapping[Name, bytes]
+) -> Mismatch | None:
+    for key in (
+        *(key for key in mine if key in theirs),
+        *(key for key in theirs if key not in mine),
+    ):
+        if key not in mine:
+            return Mismatch(frame, key, None, None, _digits(theirs[key]))
+        row = np.frombuffer(theirs[key], dtype="<u8").astype(np.uint64)
+        found = _of_row(frame, key, mine[key], row)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_row(frame: int, key: Name | None, mine: UInt64s, theirs: UInt64s) -> Mismatch | None:
+    """Return the first hashed column that differs between two rows of bits (size,)."""
+    places, start = _HASHED[mine[_HASHED] != theirs[_HASHED]], 0
+    for column in columns.SAVED.columns:
+        end = start + column.width
+        if len(places) and places[0] < end:
+            values = (_values(column.name, row[start:end]) for row in (mine, theirs))
+            return Mismatch(frame, key, column.name, *values)
+        start = end
+    return None
+
+
+def _values(column: str, bits: UInt64s) -> Any:
+    """Return the numbers of a column, one alone as it is."""
+    numbers = bits.tolist() if column == "random_state" else bits.view(np.float64).tolist()
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+def _digits(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _checked(theirs: Any) -> dict[Name, Any]:
+    """Return hashes or rows of characters by their keys, or refuse what is neither."""
+    try:
+        found = {_checked_name(key): value for key, value in dict(theirs).items()}
+    except (TypeError, ValueError):
+        found = {0: None}
+    kinds = {type(value) for value in found.values()}
+    if kinds <= {int} or (
+        kinds == {bytes} and all(len(value) == _ROW_BYTES for value in found.values())
+    ):
+        return found
+    raise TypeError(
+        "theirs must be a Rewind, a WorldState, or what state_hash, hashes or rows of another one "
+        f"returned, got {checks.shorten(theirs)}"
+    )
+
+
+def _checked_name(key: Any) -> Name:
+    """Return a key, or a pair of keys, which a message may have brought as a list."""
+    return (key[0], key[1]) if isinstance(key, (tuple, list)) and len(key) == 2 else key

@@ -1,0 +1,44 @@
+"""The contents of a world: its ground and things, and all else that its states keep."""
+
+from terrain_physics.character.fixed_step import FixedStep
+from terrain_physics.character.group_data import Key
+from terrain_physics.character.placement import AnyGround
+from terrain_physics.world.things import Layout, Thing, in_turn
+from terrain_physics.world.turns import Turns
+
+
+class Contents:
+    """The contents of a world.
+
+    Attributes
+    ----------
+    ground : HeightMap, TriangleMesh or Ground
+    clock : FixedStep
+    extra : bytes
+        Bytes of the game.
+    things : dict
+        Characters and groups by their keys, in the order of adding.
+    layout : tuple of (key, thing)
+        The same; another object as soon as one is added or removed.
+    turn : tuple of (key, thing)
+        The same in the order of an update.
+    cell_sizes : tuple of (float, float), or None
+        Cell sizes of the ground when all bodies were last known to fit there.
+    turns : Turns
+    """
+
+    __slots__ = ("cell_sizes", "clock", "extra", "ground", "layout", "things", "turn", "turns")
+
+    layout: Layout
+    turn: Layout
+
+    def __init__(self, ground: AnyGround, clock: FixedStep) -> None:
+        self.ground, self.clock, self.extra = ground, clock, b""
+        self.turns = Turns()
+        self.put(())
+
+    def put(self, layout: Layout) -> None:
+        """Have these things from now on, and no others."""
+        self.layout, self.turn = layout, in_turn(layout)
+        self.things: dict[Key, Thing] = dict(layout)
+        self.cell_sizes: tuple[tuple[float, float], ...] | None = None

@@ -1,0 +1,120 @@
+"""Hashes of a world: 64 bits for each character, and 16 digits for all of it."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from terrain_physics._kernels.types import Int64s, UInt64s
+from terrain_physics.character.group_data import Key, seeds_of
+from terrain_physics.character.kept import mixed_hashes
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.rows import Rows
+from terrain_physics.group.kept import KeptGroup
+from terrain_physics.world.contents import Contents
+from terrain_physics.world.state import KeptWorld
+
+Name = Key | tuple[Key, Key]
+"""Which character: the key of one alone, or the keys of a group and of its member."""
+
+Part = tuple[Key, tuple[Key, ...] | None, Rows]
+"""The key of a thing, the keys of its members if it is a group, and its rows."""
+
+Numbers = Iterable[Part]
+
+_NO_HITS = np.zeros((0, 0))
+
+
+def numbers_now(contents: Contents) -> Iterator[Part]:
+    """Give the numbers of a world as they are, to be read at once."""
+    for key, thing in contents.layout:
+        if isinstance(thing, CharacterMovement):
+            yield key, None, thing._row().at(np.newaxis)  # noqa: SLF001
+        else:
+            data = thing._data  # noqa: SLF001
+            yield key, data.members().keys, data.rows()
+
+
+def numbers_of(kept: KeptWorld) -> Iterator[Part]:
+    """Give the numbers of a world in a kept state."""
+    for (key, _), part in zip(kept.layout, kept.parts, strict=True):
+        yield key, part.keys if isinstance(part, KeptGroup) else None, part.rows
+
+
+def packed_rows(numbers: Numbers) -> dict[Name, UInt64s]:
+    """Return the bits of all numbers of each character, in the order of adding."""
+    found: dict[Name, UInt64s] = {}
+    for key, members, rows in numbers:
+        packed = rows.packed()
+        if members is None:
+            found[key] = packed[0]
+        else:
+            found.update(zip([(key, member) for member in members], packed, strict=True))
+    return found
+
+
+def _words_of(parts: list[Part]) -> list[UInt64s]:
+    """Return the hashes (n,) of each thing; those of all characters alone are found at once."""
+    alone = [rows.saved() for _, members, rows in parts if members is None]
+    if alone:
+        state, rules, linear, random = (np.concatenate(part) for part in zip(*alone, strict=True))
+        rows = Rows(state, rules, linear, random, _NO_HITS)
+        words = iter(mixed_hashes(rows).reshape(-1, 1))
+    return [next(words) if members is None else mixed_hashes(rows) for _, members, rows in parts]
+
+
+def hashes_of(numbers: Numbers) -> list[tuple[Name, int]]:
+    """Return each character with the hash of its numbers, in the order of adding."""
+    found: list[tuple[Name, int]] = []
+    parts = list(numbers)
+    for (key, members, _), words in zip(parts, _words_of(parts), strict=True):
+        names = (key,) if members is None else _names(key, members)
+        found += zip(names, words.tolist(), strict=True)
+    return found
+
+
+def state_hash_of(numbers: Numbers, seconds: float, extra: bytes, ground: bytes) -> str:
+    """Return 16 hexadecimal digits of a world whose clock has steps of so many seconds."""
+    digest, parts = hashlib.blake2b(digest_size=8), list(numbers)
+    contents = [
+        (f"{type(key).__name__} {key}", _content(members, words))
+        for (key, members, _), words in zip(parts, _words_of(parts), strict=True)
+    ]
+    for name, content in sorted(contents):
+        digest.update(f"{name} {len(content)}\n".encode(errors="surrogatepass"))
+        digest.update(content)
+    digest.update(f"{seconds.hex()} {len(extra)}\n".encode())
+    digest.update(extra)
+    digest.update(ground)
+    return digest.hexdigest()
+
+
+def _content(members: tuple[Key, ...] | None, words: UInt64s) -> bytes:
+    """Return the hashes of characters, of members in an order that follows from their keys."""
+    if members is not None:
+        names, order = _ordered(members)
+        words = np.concatenate([names, words[order]])
+    return words.astype("<u8", copy=False).tobytes()
+
+
+@lru_cache(maxsize=64)
+def _names(key: Key, members: tuple[Key, ...]) -> list[Name]:
+    return [(key, member) for member in members]
+
+
+@lru_cache(maxsize=64)
+def _ordered(keys: tuple[Key, ...]) -> tuple[UInt64s, Int64s]:
+    """Return words that follow from keys alone, in order, and the places of their keys."""
+    words = seeds_of(0, keys)
+    order = words.argsort()
+    return words[order], order
+
+
+def ground_content(state: object) -> bytes:
+    """Return which parts a ground has in a state, where they are and how their surfaces move.
+
+    Heights are not in it: to read them all would take far longer than an update.
+    """
+    rest = getattr(state, "_rest", None)
+    return b"" if rest is None else bytes(rest.content())

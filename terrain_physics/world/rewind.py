@@ -1,0 +1,364 @@
+"""Rewind: the latest frames of a world, to go back to and play again."""
+
+from bisect import insort
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.world.compare import Mismatch, compared, compared_worlds
+from terrain_physics.world.hashes import (
+    Name,
+    ground_content,
+    hashes_of,
+    numbers_of,
+    packed_rows,
+    state_hash_of,
+)
+from terrain_physics.world.state import KeptWorld, Rooms, WorldState, state_of
+from terrain_physics.world.world import World
+
+_FRAMES = 2**62
+
+
+@public
+class Rewind(AttributeGuard):
+    """The latest frames of a `World`, to go back to and play again, as in a game with rollback.
+
+    Frames are kept in arrays that are used again and again, so that a frame costs microseconds and
+    no memory. With the inputs of others that come late, a game calls `replay`.
+
+    Parameters
+    ----------
+    world : World
+    frames : int, default 16
+        How many frames it holds, at least 2; a further one takes the place of the oldest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything else.
+
+    Examples
+    --------
+    >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider, World
+    >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=20)
+    >>> world, body = World(floor), SphereCollider(0.5)
+    >>> hero = world.add("hero", CharacterMovement(floor, body, position=(9, 0.5, 9)))
+    >>> rewind, keys = Rewind(world), [0] * 60
+    >>> def step(frame):
+    ...     hero.walk(6 * keys[frame], 0)
+    ...     world.update(1 / 60)
+    >>> for frame in range(60):
+    ...     rewind.save(frame)
+    ...     step(frame)
+    >>> hero.position.x, rewind.frames[0]
+    (9.0, 44)
+
+    An input for frame 50 comes late:
+
+    >>> keys[50] = 1
+    >>> rewind.replay(50, 60, step)
+    >>> round(hero.position.x, 3)
+    9.1
+    """
+
+    def __init__(self, world: World, frames: int = 16) -> None:
+        checks.instance("world", world, World)
+        self._world, self._contents = world, world._contents  # noqa: SLF001
+        self._most = checks.whole("frames", frames, 2, 2**20)
+        self._kept: dict[int, KeptWorld] = {}
+        self._free: list[KeptWorld] = []
+        self._rooms = Rooms(self._most)
+        self._agreed: list[int] = []  # frames that were compared and equal, in order
+
+    @property
+    def world(self) -> World:
+        """The world whose frames these are."""
+        return self._world
+
+    @property
+    def frames(self) -> tuple[int, ...]:
+        """The frames that it holds, in order."""
+        return tuple(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes, in bytes."""
+        return sum(kept.nbytes for kept in (*self._kept.values(), *self._free))
+
+    def save(self, frame: int) -> None:
+        """Keep the present state of the world as that of a frame: usually before it is played.
+
+        Later frames are forgotten, as they are to be played anew, and so is the oldest one if there
+        is no room left.
+
+        Parameters
+        ----------
+        frame : int
+            Its number. A frame that is there is replaced.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a frame that is no whole number, and as `World.state`. Nothing has changed then.
+        RuntimeError
+            Inside another call to the world.
+        """
+        number = checks.whole("frame", frame, -_FRAMES, _FRAMES)
+        with self._contents.turns.take("save"):
+            self._world._begin()  # noqa: SLF001
+            self._forget_from(number)
+            if len(self._kept) == self._most:
+                self._forget(next(iter(self._kept)))
+            kept = self._free.pop() if self._free else KeptWorld(self._rooms)
+            kept.keep(self._contents)
+            self._kept[number] = kept
+
+    def _forget_from(self, frame: int) -> None:
+        """Forget a frame and later ones."""
+        while self._kept and next(reversed(self._kept)) >= frame:
+            self._forget(next(reversed(self._kept)))
+        while self._agreed and self._agreed[-1] >= frame:
+            self._agreed.pop()
+
+    def _forget(self, frame: int) -> None:
+        kept = self._kept.pop(frame)
+        if not kept.is_shared:
+            kept.ground = None  # lets go of edits
+            self._free.append(kept)
+
+    def restore(self, frame: int) -> None:
+        """Go back, or forward, to a frame, as `World.restore` does; no frame is forgotten.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else; the message says which frames are there. Nothing has changed then.
+        RuntimeError
+            As `World.restore`. Nothing has changed then.
+        """
+        kept = self._kept_at(frame)
+        with self._contents.turns.take("restore"):
+            kept.put_back(self._contents)
+
+    def replay(self, frame: int, now: int, step: Callable[[int], object]) -> None:
+        """Go back to a frame, and play all frames from there on again, as its inputs have changed.
+
+        Each frame is saved again before it is played, except the one ``now``, which comes next.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+        now : int
+            The frame to come back to, >= ``frame``.
+        step : function
+            Called with the number of each frame from ``frame`` to ``now - 1``; it sets inputs and
+            updates the world, as when the frame was first played. If it does not ask the clock of
+            the world, the time that the clock owes stays as it is.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For another frame, for ``now`` before it, and if ``step`` is no function. Nothing has
+            changed then. What ``step`` raises leaves the world in the frame that it was called for.
+        RuntimeError
+            As `World.restore`. Nothing has changed then.
+        """
+        first = self._number(frame)
+        last = checks.whole("now", now, first, _FRAMES)
+        if not callable(step):
+            raise TypeError(f"step must be a function of a frame, got {checks.shorten(step)}")
+        clock = self._contents.clock
+        known = {number: kept.clock for number, kept in self._kept.items()}
+        present = clock._kept()  # noqa: SLF001
+        self.restore(first)
+        before = clock._kept()  # noqa: SLF001
+        for number in range(first, last):
+            if number > first:
+                self.save(number)
+            step(number)
+        if clock._kept() == before:  # noqa: SLF001  frames of the game are steps of the clock
+            clock._put_back(present)  # noqa: SLF001
+            for number, kept in self._kept.items():
+                kept.clock = known.get(number, kept.clock)
+
+    def state(self, frame: int) -> WorldState:
+        """Return a frame as a state of the world, which stays when the frame is forgotten.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+
+        Returns
+        -------
+        WorldState
+        """
+        return state_of(self._contents, self._kept_at(frame))
+
+    # Comparing
+
+    def state_hash(self, frame: int) -> str:
+        """Return `World.state_hash` of a frame: 16 digits to send to others.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+
+        Returns
+        -------
+        str
+        """
+        return self._hash_of(self._kept_at(frame))
+
+    @staticmethod
+    def _hash_of(kept: KeptWorld) -> str:
+        ground = ground_content(kept.ground)
+        return state_hash_of(numbers_of(kept), kept.seconds, kept.extra, ground)
+
+    def hashes(self, frame: int) -> list[tuple[Name, int]]:
+        """Return `World.hashes` of a frame, to find out which character differs.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+
+        Returns
+        -------
+        list of (key, int)
+        """
+        return hashes_of(numbers_of(self._kept_at(frame)))
+
+    def rows(self, frame: int, keys: Iterable[Name] | None = None) -> dict[Name, bytes]:
+        """Return all numbers of some characters in a frame, to find out which one differs.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+        keys : iterable, optional
+            Those that `hashes` gives; default: all.
+
+        Returns
+        -------
+        dict
+            By key about 1 kB each, to be sent as they are.
+
+        Raises
+        ------
+        KeyError
+            For a key that no character had in that frame.
+        """
+        found = packed_rows(numbers_of(self._kept_at(frame)))
+        names = found if keys is None else list(keys)
+        return {name: found[name].astype("<u8").tobytes() for name in names}
+
+    def compare(self, frame: int, theirs: Any) -> Mismatch | None:
+        """Return where another world first differs in a frame; None if it is equal.
+
+        Over a network, send the digits of `state_hash` for each frame; where they differ, `hashes`,
+        which say which character does; and `rows` of that one, which say in what.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+        theirs : str, list, dict, Rewind or WorldState
+            What `state_hash`, `hashes` or `rows` returned for the same frame elsewhere; or another
+            world's `Rewind`, or its state.
+
+        Returns
+        -------
+        Mismatch or None
+            With the last frame before that is known to be equal: found equal by an earlier call, or
+            in both, if ``theirs`` is a `Rewind`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, and for a frame that is not there, on either side.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider, World
+        >>> def play(gravity):
+        ...     floor = HeightMap([[0, 0], [0, 0]], cell_size=20)
+        ...     world, body = World(floor), SphereCollider(0.5)
+        ...     hero = world.add("hero", CharacterMovement(floor, body, position=(9, 3, 9)))
+        ...     rewind = Rewind(world)
+        ...     for frame in range(4):
+        ...         rewind.save(frame)
+        ...         if frame == 2:
+        ...             hero.gravity = gravity
+        ...         world.update(1 / 60)
+        ...     return rewind
+        >>> mine, theirs = play(9.81), play(9.8)
+        >>> mine.compare(1, theirs.state_hash(1))
+        >>> mine.compare(3, theirs.hashes(3)).key
+        'hero'
+        >>> found = mine.compare(3, theirs.rows(3, ["hero"]))
+        >>> found.column, found.agreed
+        ('position', 1)
+        >>> mine.compare(3, theirs).agreed
+        2
+        """
+        mine, number = self._kept_at(frame), self._number(frame)
+        if isinstance(theirs, Rewind):
+            found = compared_worlds(number, mine, theirs._kept_at(frame))  # noqa: SLF001
+            self._agree_before(number, theirs)
+        elif isinstance(theirs, WorldState):
+            found = compared_worlds(number, mine, theirs._kept)  # noqa: SLF001
+        elif isinstance(theirs, str):
+            own = self._hash_of(mine)
+            found = None if own == theirs else Mismatch(number, None, None, own, theirs)
+        else:
+            found = compared(number, mine, theirs)
+        if found is None:
+            self._agree(number)
+            return None
+        before = [other for other in self._agreed if other < number]
+        return found._replace(agreed=before[-1] if before else None)
+
+    def _agree(self, frame: int) -> None:
+        """Remember that a frame is equal elsewhere."""
+        if frame not in self._agreed:
+            insort(self._agreed, frame)
+            del self._agreed[: -self._most]
+
+    def _agree_before(self, frame: int, other: "Rewind") -> None:
+        """Find the last frame before one that is equal in another world's frames."""
+        for number in reversed(self._kept):
+            theirs = other._kept.get(number)  # noqa: SLF001
+            if number < frame and theirs is not None:
+                if self._hash_of(self._kept[number]) == self._hash_of(theirs):
+                    self._agree(number)
+                    return
+
+    def _kept_at(self, frame: Any) -> KeptWorld:
+        return self._kept[self._number(frame)]
+
+    def _number(self, frame: Any) -> int:
+        """Return the number of a frame that is there, or raise ValueError that says which are."""
+        number = checks.whole("frame", frame, -_FRAMES, _FRAMES)
+        if number in self._kept:
+            return number
+        there = [*self._kept]
+        if not there:
+            raise ValueError(f"frame must be saved first, got {number}, and no frame is kept yet")
+        is_row = there[-1] - there[0] == len(there) - 1
+        which = f"{there[0]} to {there[-1]}" if is_row else ", ".join(map(str, there))
+        raise ValueError(f"frame must be one of those kept, {which}, got {number}")
+
+    def __repr__(self) -> str:
+        there = f", {min(self._kept)} to {max(self._kept)}" if self._kept else ""
+        return f"<Rewind: {len(self._kept)} of {self._most} frames{there}>"

@@ -1,0 +1,95 @@
+"""The things of a world: characters alone and groups, and what a world asks of either."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from terrain_physics._support import checks
+from terrain_physics.character.group_data import Key, checked_key
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.placement import AnyGround, refuse_any_too_wide, refuse_too_wide
+from terrain_physics.group.group import CharacterGroup
+
+Thing = CharacterMovement | CharacterGroup
+
+Layout = tuple[tuple[Key, Thing], ...]
+"""Which things are in a world, by their keys, in the order of adding."""
+
+
+def checked_new(things: Mapping[Key, Thing], key: Any, thing: Any, ground: AnyGround) -> Key:
+    """Return the key of a thing that a world can take, or refuse it."""
+    name = checked_key(key)
+    if not isinstance(thing, (CharacterMovement, CharacterGroup)):
+        raise TypeError(
+            f"thing must be a CharacterMovement or a CharacterGroup, got {checks.shorten(thing)}"
+        )
+    if name in things:
+        raise ValueError(f"key must be new, got {checks.shorten(name)} again")
+    for known, other in things.items():
+        if other is thing:
+            raise ValueError(f"thing must be new, got that of key {known!r} again")
+    refuse_elsewhere("thing", thing, ground)
+    return name
+
+
+def refuse_elsewhere(what: str, thing: Thing, ground: AnyGround) -> None:
+    """Refuse a thing on another ground than a world's, and a character that a group updates."""
+    if isinstance(thing, CharacterMovement) and thing._group is not None:  # noqa: SLF001
+        raise ValueError(
+            f"{what} must be in no group, is in one as {thing._key!r}: "  # noqa: SLF001
+            "add that group to the world instead"
+        )
+    if thing.ground is not ground:
+        raise ValueError(
+            f"{what} must stand on the world's own ground, got one on {thing.ground!r}: "
+            "an equal ground is another one"
+        )
+
+
+def in_turn(layout: Layout) -> Layout:
+    """Return the things in the order of an update: characters, then groups."""
+    return tuple(sorted(layout, key=lambda entry: isinstance(entry[1], CharacterGroup)))
+
+
+def take_writes(layout: Layout) -> None:
+    """Take over what the game wrote to characters: it is part of their state from now on.
+
+    An error names the key; what was written before it has been taken over then.
+    """
+    for key, thing in layout:
+        if isinstance(thing, CharacterGroup):
+            checks.named_check(key, thing._data.adopt_writes)  # noqa: SLF001
+        elif _is_written(thing):
+            checks.named_check(key, thing._adopt)  # noqa: SLF001
+            thing._show()  # noqa: SLF001
+
+
+def _is_written(mover: CharacterMovement) -> bool:
+    """Tell whether the game may have written to a character since it was last shown."""
+    position, velocity = mover._position, mover._velocity  # noqa: SLF001
+    return (
+        mover._owner is not None  # noqa: SLF001
+        or position.written
+        or velocity.written
+        or position != position.shown
+        or velocity != velocity.shown
+    )
+
+
+def refuse_too_wide_bodies(layout: Layout, ground: AnyGround) -> None:
+    """Refuse bodies that cover too many cells of a map that was added to the ground."""
+    for key, thing in layout:
+        if isinstance(thing, CharacterGroup):
+            names = [f"{key!r}: {member!r}" for member in thing]
+            refuse_any_too_wide(ground, thing._data.rows().rules, names)  # noqa: SLF001
+        else:
+            rules = thing._row().rules  # noqa: SLF001
+            checks.named_check(key, refuse_too_wide, ground, rules)
+
+
+def leave_groups(layout: Layout, ground: AnyGround) -> None:
+    """Take characters out of groups that they have joined, and all things to a world's ground."""
+    for _, thing in layout:
+        if isinstance(thing, CharacterMovement) and thing._group is not None:  # noqa: SLF001
+            thing._group.remove([thing._key])  # noqa: SLF001
+        if thing.ground is not ground:
+            thing.ground = ground

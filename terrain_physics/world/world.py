@@ -1,0 +1,335 @@
+"""World: a ground, characters and groups as one thing, stepped, kept and put back."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.character.fixed_step import FixedStep
+from terrain_physics.character.group_data import Key, checked_key
+from terrain_physics.character.placement import AnyGround, checked_ground
+from terrain_physics.surface.surface import queries_of
+from terrain_physics.world.contents import Contents
+from terrain_physics.world.hashes import (
+    Name,
+    ground_content,
+    hashes_of,
+    numbers_now,
+    state_hash_of,
+)
+from terrain_physics.world.state import KeptWorld, WorldState, state_of
+from terrain_physics.world.things import (
+    Thing,
+    checked_new,
+    refuse_elsewhere,
+    refuse_too_wide_bodies,
+    take_writes,
+)
+
+_Thing = TypeVar("_Thing", bound=Thing)
+
+
+@public
+class World(AttributeGuard, Mapping[Key, Thing]):
+    """A ground with all that moves on it: one thing to step, to keep, to put back and to compare.
+
+    Its characters and groups are made as without a world, and stay the game's own objects: the game
+    steers them, moves parts of the ground and edits it as ever. A world steps them together, and
+    its states hold them all, with the ground. It is a mapping from keys to these things.
+
+    Parameters
+    ----------
+    ground : HeightMap, TriangleMesh or Ground
+        The ground of all things that are added.
+    clock : FixedStep, optional
+        Cuts the frames of the game into steps; default: ``FixedStep(1 / 60)``.
+
+    Raises
+    ------
+    TypeError
+        For a value that is no ground, or no clock.
+
+    Notes
+    -----
+    A state holds all that the next updates go on from: the numbers of all characters, the places of
+    moving parts and how they move, edits, parts that came or went, which things there are, the time
+    that the clock owes, and `extra`. It does not hold what belongs to the objects and not to the
+    moment: the rule ``max_delta``, owners (they are put where their characters are), and settings
+    of groups, such as ``collide``.
+
+    While something is done to a world, other calls to it are refused with RuntimeError: those of a
+    signal handler that interrupted it, of an owner of a character, and of other threads.
+
+    Examples
+    --------
+    >>> from terrain_physics import CapsuleCollider, CharacterMovement, Ground, HeightMap
+    >>> from terrain_physics import TriangleMesh
+    >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=20), TriangleMesh.box((2, 1, 2))])
+    >>> world = World(ground)
+    >>> body = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+    >>> hero = world.add("hero", CharacterMovement(ground, body, position=(10, 0.5, 10)))
+    >>> def frame(number):
+    ...     ground.move(1, (10, number / 60, 10), 1 / 60)
+    ...     world.update(1 / 60)
+    >>> for number in range(60):
+    ...     frame(number)
+    >>> before = world.state()
+    >>> for number in range(60, 120):
+    ...     frame(number)
+    >>> there = world.state_hash()
+    >>> world.restore(before)
+    >>> round(hero.position.y, 4)
+    1.4833
+    >>> for number in range(60, 120):
+    ...     frame(number)
+    >>> world.state_hash() == there
+    True
+    """
+
+    # A mapping would compare contents; two worlds are always different.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(self, ground: AnyGround, *, clock: FixedStep | None = None) -> None:
+        if clock is not None:
+            checks.instance("clock", clock, FixedStep)
+        self._contents = Contents(checked_ground(ground), clock or FixedStep(1 / 60))
+
+    @property
+    def ground(self) -> AnyGround:
+        """The ground of all things of the world."""
+        return self._contents.ground
+
+    @property
+    def clock(self) -> FixedStep:
+        """The clock, kept with the state: ``for step in world.clock.steps(frame_seconds): ...``."""
+        return self._contents.clock
+
+    @property
+    def extra(self) -> bytes:
+        """Bytes of the game, kept with the state, such as its score, or a pickle of its own state.
+
+        Raises TypeError for anything but bytes.
+        """
+        return self._contents.extra
+
+    @extra.setter
+    def extra(self, extra: bytes) -> None:
+        if not isinstance(extra, bytes):
+            raise TypeError(
+                "extra must be bytes, such as pickle.dumps(...) or bytes(...), "
+                f"got {checks.shorten(extra)}"
+            )
+        self._contents.extra = bytes(extra)
+
+    # Keys and things
+
+    def __len__(self) -> int:
+        return len(self._contents.things)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(tuple(self._contents.things))
+
+    def __contains__(self, key: object) -> bool:
+        is_key = isinstance(key, (str, int, np.integer)) and not isinstance(key, bool)
+        return is_key and key in self._contents.things
+
+    def __getitem__(self, key: Key) -> Thing:
+        name = checked_key(key)
+        if name not in self._contents.things:
+            raise KeyError(f"nothing in the world has the key {checks.shorten(name)}")
+        return self._contents.things[name]
+
+    def add(self, key: Key, thing: _Thing) -> _Thing:
+        """Add a character or a group.
+
+        Parameters
+        ----------
+        key : str or int
+            Its name, which nothing else in the world has. The whole number 1 and the text "1" are
+            two keys.
+        thing : CharacterMovement or CharacterGroup
+            On the world's own ground. Characters that shall meet each other go into a group.
+
+        Returns
+        -------
+        CharacterMovement or CharacterGroup
+            The thing.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, for a key or a thing that is there already, for one on another
+            ground, and for a character in a group. Nothing has changed then.
+        """
+        contents = self._contents
+        with contents.turns.take("add"):
+            name = checked_new(contents.things, key, thing, contents.ground)
+            contents.put((*contents.layout, (name, thing)))
+        return thing
+
+    def remove(self, key: Key) -> None:
+        """Take a character or a group out of the world; it is the game's own again.
+
+        Parameters
+        ----------
+        key : str or int
+
+        Raises
+        ------
+        KeyError
+            If nothing has the key.
+        """
+        contents = self._contents
+        with contents.turns.take("remove"):
+            thing = self[key]
+            contents.put(tuple(entry for entry in contents.layout if entry[1] is not thing))
+
+    # The step
+
+    def update(self, delta_time: float) -> dict[Key, Any]:
+        """Advance everything by one frame: characters, then groups, in the order of adding.
+
+        That is the same as calling ``update`` of each, to the last bit. Move the parts of the
+        ground before.
+
+        Parameters
+        ----------
+        delta_time : float
+            Seconds since the last update, >= 0; time beyond `max_delta` of each is left out. Zero
+            does nothing.
+
+        Returns
+        -------
+        dict
+            By key what its update returned, a `MoveResult` or a `GroupResult`, in that order.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `CharacterMovement.update` and `CharacterGroup.update`, naming the key; for a
+            character that has joined a group, and a thing that has gone to another ground. Nothing
+            has moved then.
+        RuntimeError
+            Inside another call to this world.
+        """
+        contents = self._contents
+        with contents.turns.take("update"):
+            checks.non_negative("delta_time", delta_time, " seconds")
+            self._begin()
+            sizes = queries_of(contents.ground).cell_sizes
+            if sizes is not contents.cell_sizes:  # maps were added or removed
+                refuse_too_wide_bodies(contents.layout, contents.ground)
+                contents.cell_sizes = sizes
+            return {key: thing.update(delta_time) for key, thing in contents.turn}
+
+    def _begin(self) -> None:
+        """Refuse things that have gone elsewhere; take over what the game wrote to the others."""
+        contents = self._contents
+        for key, thing in contents.layout:
+            checks.named_check(key, refuse_elsewhere, "it", thing, contents.ground)
+        take_writes(contents.layout)
+
+    # State
+
+    def state(self) -> WorldState:
+        """Return the present state of everything, to go back to.
+
+        What the game has written to positions, velocities and owners is part of it.
+
+        Returns
+        -------
+        WorldState
+
+        Raises
+        ------
+        TypeError, ValueError
+            For bad values that the game wrote, as `update`.
+        RuntimeError
+            Inside another call to this world.
+        """
+        kept = KeptWorld()
+        with self._contents.turns.take("state"):
+            self._begin()
+            kept.keep(self._contents)
+        return state_of(self._contents, kept)
+
+    def restore(self, state: WorldState) -> None:
+        """Go back, or forward, to a state of this world: everything, bit for bit.
+
+        Things that were removed since are there again, the same objects, and those that were added
+        are no longer there.
+
+        Parameters
+        ----------
+        state : WorldState
+            From `state` of this world; any of them, as often as wanted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, and for a state of another world. Nothing has changed then.
+        RuntimeError
+            Inside an update of this world, or of one of its characters or groups. Nothing has
+            changed then.
+        """
+        contents = self._contents
+        with contents.turns.take("restore"):
+            if not isinstance(state, WorldState):
+                raise TypeError(f"state must be a WorldState, got {checks.shorten(state)}")
+            if state._contents is not contents:  # noqa: SLF001
+                raise ValueError("state must be of this world, got one of another world")
+            state._kept.put_back(contents)  # noqa: SLF001
+
+    def state_hash(self) -> str:
+        """Return 16 hexadecimal digits that are equal when two worlds are, bit for bit.
+
+        They cover all characters by their keys, as `hashes`, which parts the ground has, where they
+        are and how they move, the length of a step of the clock, and `extra`. They leave out what
+        two machines of one game do not share: the time that the clock owes, and the order in which
+        things were added. They leave out heights too: an edit that only one world made shows as
+        soon as a character comes there.
+        """
+        contents = self._contents
+        with contents.turns.take("state_hash"):
+            self._begin()
+            ground = ground_content(contents.ground.state())
+            seconds, extra = contents.clock.seconds, contents.extra
+            return state_hash_of(numbers_now(contents), seconds, extra, ground)
+
+    def hashes(self) -> list[tuple[Name, int]]:
+        """Return the hash of each character: 64 bits, quicker to find than its `state_hash`.
+
+        Returns
+        -------
+        list of (key, int)
+            In the order of adding. The key of a member of a group is a tuple of the group's key and
+            its own. Equal numbers are equal characters, in the sense of `state_hash`.
+        """
+        with self._contents.turns.take("hashes"):
+            self._begin()
+            return hashes_of(numbers_now(self._contents))
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError("World must be copied with its things and its ground: copy.deepcopy(world)")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give a pickle or a deep copy a ground and things of its own."""
+        contents = self._contents
+        return {
+            "ground": contents.ground,
+            "clock": contents.clock,
+            "extra": contents.extra,
+            "layout": contents.layout,
+        }
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        self._contents = Contents(content["ground"], content["clock"])
+        self._contents.extra = content["extra"]
+        self._contents.put(content["layout"])
+
+    def __repr__(self) -> str:
+        return f"<World: {len(self)} characters and groups on {self.ground!r}>"

@@ -1,0 +1,372 @@
+"""States of grounds: each can be gone back to, in any order, bit for bit."""
+
+import copy
+import gc
+import pickle
+import random
+import signal
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from terrain_physics import (
+    CharacterGroup,
+    CharacterMovement,
+    Ground,
+    GroundState,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
+from terrain_physics.surface.surface import queries_of
+
+
+def rough(seed: int, count: int = 17, **options: Any) -> HeightMap:
+    noise = np.random.default_rng(seed).standard_normal((count, count))
+    return HeightMap(0.1 * noise, cell_size=2, **options)
+
+
+def two_tiles(seed: int) -> list[HeightMap]:
+    west = rough(seed)
+    heights = west.heights
+    east = np.concatenate([heights[:, -1:], heights[:, 1:]], axis=1)
+    return [west, HeightMap(east, cell_size=2, origin=(32, 0, 0))]
+
+
+def crate() -> TriangleMesh:
+    return TriangleMesh.box((2, 1, 2))
+
+
+def map_content(land: HeightMap) -> list[Any]:
+    arrays = land.heights, np.array(land.holes), np.array(land.materials)
+    return [*(values.tobytes() for values in arrays), land.thickness, land.border]
+
+
+def content(ground: Any) -> list[Any]:
+    """Return all that a state promises to bring back, as plain values."""
+    xs = np.linspace(0.3, 60, 25)
+    found: list[Any] = [ground.height_at(xs, (7 * xs) % 31).tobytes()]
+    if isinstance(ground, HeightMap):
+        return [*found, *map_content(ground)]
+    if isinstance(ground, TriangleMesh):
+        return [*found, ground.vertices.tobytes()]
+    for key, part in ground.parts.items():
+        inner = map_content(part) if isinstance(part, HeightMap) else [part.vertices.tobytes()]
+        found += [key, ground.layers_of(key), ground.transform(key).tobytes(), *inner]
+    return [*found, dict(ground.part_names)]
+
+
+class Story:
+    """Random edits of a ground, the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)  # noqa: S311 no secret
+        kind = self.draw.choice(["map", "mesh", "ground", "tiles"])
+        self.ground: Any
+        if kind == "map":
+            self.ground = rough(seed)
+        elif kind == "mesh":
+            self.ground = TriangleMesh.sphere(4, position=(9, 0, 9))
+        else:
+            maps = two_tiles(seed) if kind == "tiles" else [rough(seed)]
+            self.ground = Ground([*maps, crate()])
+            self.ground.move(len(maps), (5, 2, 5))
+        self.spare = [crate() for _ in range(3)]
+
+    def edit(self) -> None:
+        ground = self.ground
+        if isinstance(ground, TriangleMesh):
+            ground.refit(ground.vertices * self.draw.uniform(0.9, 1.1))
+            return
+        maps = [ground] if isinstance(ground, HeightMap) else list(ground.parts.values())
+        maps = [part for part in maps if isinstance(part, HeightMap)]
+        if isinstance(ground, Ground) and (self.draw.random() < 0.4 or not maps):
+            self._change_parts(ground)
+        elif self.draw.random() < 0.3:
+            self._edit_cells(self.draw.choice(maps))
+        else:
+            spot = self.draw.uniform(0, 60), self.draw.uniform(0, 32)
+            how = self.draw.choice([ground.carve, ground.raise_])
+            how(spot, self.draw.uniform(0.5, 9), self.draw.uniform(0.1, 2))
+
+    def _edit_cells(self, land: HeightMap) -> None:
+        row = self.draw.randrange(15)
+        what = self.draw.randrange(3)
+        if what == 0:
+            land.holes[row : row + 2, row] = self.draw.random() < 0.6
+        elif what == 1:
+            land.materials[row, row : row + 2] = self.draw.randrange(4)
+        else:
+            land.thickness = self.draw.choice([1.0, 2.0, 5.0])
+
+    def _change_parts(self, ground: Ground) -> None:
+        keys = list(ground.parts)
+        meshes = [key for key in keys if isinstance(ground.parts[key], TriangleMesh)]
+        free = [one for one in self.spare if all(one is not own for own in ground.parts.values())]
+        what = self.draw.randrange(5)
+        if what == 0 and free:
+            name = self.draw.choice([None, f"crate {self.draw.random()}"])
+            ground.add(free[0], layers=self.draw.choice([1, 2]), name=name)
+        elif what == 1 and len(keys) > 1:
+            ground.remove(self.draw.choice(keys))
+        elif what == 2:
+            ground.set_layers(self.draw.choice(keys), self.draw.choice([1, 2, 3]))
+        elif what == 3 and meshes:
+            mesh: Any = ground.parts[self.draw.choice(meshes)]
+            mesh.refit(mesh.vertices * self.draw.uniform(0.9, 1.1))
+        elif meshes:
+            place = self.draw.uniform(0, 30), self.draw.uniform(0, 3), 5
+            ground.move(self.draw.choice(meshes), place, self.draw.choice([None, 1 / 60]))
+
+
+def go_back_and_forth(seed: int, steps: int) -> int:
+    """Edit, keep and restore at random; return how often a state was gone back to."""
+    story, kept, count = Story(seed), list[tuple[GroundState, list[Any]]](), 0
+    for _ in range(steps):
+        version, draw = story.ground.version, story.draw.random()
+        if draw < 0.5:
+            story.edit()
+        elif draw < 0.7 or not kept:
+            kept.append((story.ground.state(), content(story.ground)))
+        else:
+            state, then = story.draw.choice(kept)
+            story.ground.restore(state)
+            assert content(story.ground) == then
+            count += 1
+            if story.draw.random() < 0.4:
+                kept.remove(story.draw.choice(kept))
+        assert story.ground.version >= version
+    return count
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_order(seed: int) -> None:
+    assert go_back_and_forth(seed, 60) > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(100, 400))
+def test_any_order_at_length(seed: int) -> None:
+    assert go_back_and_forth(seed, 120) > 0
+
+
+def test_renderer_that_follows_changes_alone() -> None:
+    draw, land = random.Random(5), rough(1, 33)  # noqa: S311 no secret
+    shown, seen, states = land.heights.copy(), land.version, [land.state()]
+    for _ in range(1000):
+        if draw.random() < 0.6:
+            land.raise_((draw.uniform(0, 64), draw.uniform(0, 64)), 3, draw.uniform(-1, 1))
+        elif draw.random() < 0.5:
+            states = [*states[-5:], land.state()]
+        else:
+            land.restore(draw.choice(states))
+        if draw.random() < 0.3:
+            for row_0, row_1, column_0, column_1 in land.changes_since(seen):
+                place = slice(row_0, row_1 + 1), slice(column_0, column_1 + 1)
+                shown[place] = land.heights[place]
+            seen = land.version
+            assert np.array_equal(shown, land.heights)
+
+
+def test_equal_inputs_give_equal_keys() -> None:
+    ground = Ground([rough(0)])
+    before = ground.state()
+    first = ground.add(crate(), name="lift")
+    ground.restore(before)
+    assert list(ground.parts) == [0]
+    assert ground.add(crate(), name="lift") == first
+
+
+def test_part_in_the_middle_comes_back_under_its_key() -> None:
+    land, one, two = rough(0), crate(), crate()
+    ground = Ground([land, one, two])
+    ground.move(2, (20, 1, 20), 1 / 60)
+    before, then = ground.state(), content(ground)
+    ground.remove(1)
+    ground.remove(0)
+    ground.restore(before)
+    assert content(ground) == then
+    assert [*ground.parts.values()] == [land, one, two]
+    ground.remove(1)
+    assert list(ground.parts) == [0, 2]
+
+
+def test_last_map_goes() -> None:
+    lands = two_tiles(0)
+    ground = Ground([*lands, crate()])
+    for key in (0, 1):
+        ground.remove(key)
+    assert ground.height_at(0, 0) == 0.5
+
+
+def test_sleeper_does_not_look_again_after_both_went_back() -> None:
+    ground = Ground([rough(0), crate()])
+    hero = CharacterMovement(ground, SphereCollider(0.5), position=(9, 2, 9))
+    for _ in range(60):
+        hero.update(1 / 60)
+    before, contents = ground.state(), queries_of(ground).contents
+    ground.carve((30, 30), 3, 1)
+    version = ground.version
+    ground.restore(before)
+    assert ground.version > version
+    assert queries_of(ground).contents == contents
+    ground.carve((30, 30), 3, 1)
+    assert queries_of(ground).contents == ground.version
+
+
+def test_character_not_put_back_falls_where_ground_is_gone() -> None:
+    land = HeightMap(np.zeros((9, 9)), cell_size=2)
+    before = land.state()
+    land.raise_((8, 8), 4, 2)
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(8, 3, 8))
+    for _ in range(90):
+        hero.update(1 / 60)
+    assert hero.grounded
+    land.restore(before)
+    for _ in range(90):
+        hero.update(1 / 60)
+    assert hero.position.y == 0.5
+
+
+def test_edits_are_kept_only_for_states() -> None:
+    land = HeightMap(np.zeros((129, 129)))
+    land.carve((60, 60), 5, 1)
+    history = land._kept().history
+    first = land.state()
+    for k in range(40):
+        land.carve((60 + k, 60), 5, 1)
+    assert first.nbytes == 0
+    last = land.state()
+    assert 0 < last.nbytes < 3 * land.heights.nbytes
+    del first
+    gc.collect()
+    land.carve((60, 60), 5, 1)
+    land.state()
+    assert last.nbytes == 0
+    del last
+    land.carve((60, 60), 5, 1)
+    assert history.mark().nbytes == 0
+
+
+def test_many_states_dropped_in_the_middle() -> None:
+    land = HeightMap(np.zeros((65, 65)))
+    first, then = land.state(), content(land)
+    ring: list[GroundState] = []
+    for k in range(300):
+        land.carve((k % 60, 30), 4, 0.1)
+        ring = [*ring[-7:], land.state()]
+    assert len(ring[-1]._mark.node.ancestors()) < 12
+    land.restore(first)
+    assert content(land) == then
+
+
+def test_long_question_keeps_its_ground() -> None:
+    land = rough(0)
+    before = land.state()
+    land.carve((9, 9), 5, 1)
+    with queries_of(land).reading() as arrays:
+        heights = land.height_at(9, 9)
+        table = arrays.table.copy()
+        land.restore(before)
+        assert np.array_equal(arrays.table, table)
+    assert land.height_at(9, 9) > heights
+
+
+def test_other_threads_see_all_or_nothing() -> None:
+    lands = two_tiles(3)
+    ground = Ground(lands)
+    low = ground.state()
+    ground.raise_((32, 16), 12, 5)
+    high = ground.state()
+    seams = {0.0}
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            heights = ground.height_at([31.9999, 32.0001], [16.0, 16.0])
+            seams.add(round(float(heights[1] - heights[0]), 2))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    for _ in range(60):
+        ground.restore(low)
+        ground.restore(high)
+    stop.set()
+    watcher.join()
+    assert seams == {0.0}
+
+
+def test_bad_states() -> None:
+    land, other = rough(0), rough(1)
+    state = land.state()
+    for make in (pickle.dumps, GroundState.__reduce__):
+        with pytest.raises(TypeError, match="must stay in its process"):
+            make(state)
+    with pytest.raises(TypeError, match="state must be a GroundState, got 3"):
+        land.restore(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="state must be of this ground"):
+        other.restore(state)
+    with pytest.raises(ValueError, match="state must be of this ground"):
+        copy.deepcopy(land).restore(state)
+    with pytest.raises(TypeError, match="must be made by the state"):
+        GroundState()
+    assert copy.deepcopy(state) is state
+
+
+def test_same_state_while_nothing_changes() -> None:
+    ground = Ground([rough(0)])
+    state = ground.state()
+    assert ground.state() is state
+    ground.carve((3, 3), 2, 1)
+    assert ground.state() is not state
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_refused_inside_an_update() -> None:
+    ground = Ground([rough(0, 65)])
+    before = ground.state()
+    ground.carve((30, 30), 9, 1)
+    after = content(ground)
+    errors: list[str] = []
+
+    def handle(*_: object) -> None:
+        try:
+            ground.restore(before)
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    queries = queries_of(ground)
+    old = signal.signal(signal.SIGALRM, handle)
+    try:
+        with queries.reading():
+            signal.raise_signal(signal.SIGALRM)
+        with queries.lock:
+            signal.raise_signal(signal.SIGALRM)
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    assert len(errors) == 2
+    assert "restore must not be called inside" in errors[0]
+    assert content(ground) == after
+
+
+def test_group_of_threads_while_the_ground_goes_back() -> None:
+    ground = Ground([rough(0, 33), crate()])
+    group = CharacterGroup(ground, SphereCollider(0.4), threads=2)
+    places = [(2 + k % 28, 3, 2 + k // 28) for k in range(300)]
+    group.add_many(range(300), places)
+    low, done = ground.state(), threading.Event()
+
+    def edit() -> None:
+        while not done.is_set():
+            ground.raise_((30, 30), 6, 0.5)
+            ground.restore(low)
+
+    editor = threading.Thread(target=edit)
+    editor.start()
+    for _ in range(30):
+        group.update(1 / 60)
+    done.set()
+    editor.join()
+    assert np.isfinite(group.positions).all()

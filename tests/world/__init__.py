@@ -1,0 +1,1 @@
+"""Tests of worlds: stepped, kept, put back, compared and saved."""

@@ -1,0 +1,173 @@
+"""Comparing two worlds: who differs first, in what, and since when."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from terrain_physics import CharacterGroup, Mismatch, Rewind
+from terrain_physics._kernels.character.state.layout import LINEAR_SIZE, RULES, SAVED, STATE
+from tests.world.scenes import LIFT, scene
+from tests.world.test_rewind import played
+
+PLACES = list(range(SAVED.size))
+
+
+def column_at(place: int) -> Any:
+    for column in SAVED.columns:
+        if SAVED.place(column.name) <= place < SAVED.place(column.name) + column.width:
+            return column
+    raise AssertionError(place)
+
+
+def differs(rewind: Rewind, frame: int, theirs: Any) -> Mismatch:
+    found = rewind.compare(frame, theirs)
+    assert found is not None
+    return found
+
+
+def flip(group: CharacterGroup, place: int) -> None:
+    """Flip the last bit of one number of the second member of a group."""
+    rows = group._data.rows()
+    sizes = np.cumsum([0, STATE.size, RULES.size, LINEAR_SIZE])
+    part = int(np.searchsorted(sizes, place, side="right")) - 1
+    rows.saved()[part].view(np.uint64)[1, place - sizes[part]] ^= np.uint64(1)
+
+
+def test_each_number_that_is_flipped_is_named():
+    one, mine, _ = played(4)
+    theirs = Rewind(one.world)
+    for place in PLACES:
+        mine.restore(3)
+        flip(one.crowd, place)
+        theirs.save(3)
+        column, found = column_at(place), mine.compare(3, theirs)
+        if not column.is_hashed:  # the next update finds it anew
+            assert found is None
+            continue
+        assert found is not None
+        assert (found.frame, found.key, found.column) == (3, (5, "bob"), column.name)
+        assert found.mine != found.theirs
+        assert found == mine.compare(3, theirs.state(3))
+        assert differs(mine, 3, theirs.hashes(3))[1:3] == ((5, "bob"), None)
+        assert mine.compare(3, theirs.rows(3, [(5, "bob")])) == found
+        assert mine.compare(3, theirs.rows(3, [(5, "ada")])) is None
+        assert mine.compare(3, theirs.state_hash(3)) is not None
+
+
+def test_equal_worlds_are_equal_by_each_way():
+    (_, mine, _), (_, theirs, _) = played(8), played(8)
+    for frame in range(8):
+        assert mine.compare(frame, theirs.state_hash(frame)) is None
+        assert mine.compare(frame, theirs.hashes(frame)) is None
+        assert mine.compare(frame, dict(theirs.hashes(frame))) is None
+        assert mine.compare(frame, theirs.rows(frame)) is None
+        assert mine.compare(frame, theirs.state(frame)) is None
+        assert mine.compare(frame, theirs) is None
+
+
+def test_hashes_are_those_of_the_world_then():
+    one, rewind, _ = played(5)
+    there = one.world.state()
+    for frame in rewind.frames:
+        rewind.restore(frame)
+        assert rewind.state_hash(frame) == one.world.state_hash()
+        assert rewind.hashes(frame) == one.world.hashes()
+    one.world.restore(there)
+    names = [name for name, _ in one.world.hashes()]
+    assert names == [
+        *(("loners", n) for n in range(4)),
+        "rider",
+        (5, "ada"),
+        (5, "bob"),
+        (5, 7),
+        "walker",
+    ]
+
+
+def test_it_knows_the_last_frame_that_agreed():
+    (one, mine, _), (_, theirs, _) = played(12), played(12)
+    mine.restore(6)
+    one.rider.gravity = 9
+    for frame in range(6, 12):
+        if frame > 6:
+            mine.save(frame)
+        one.play(frame)
+    assert differs(mine, 9, theirs.hashes(9)).agreed is None
+    for frame in (1, 4, 2):
+        assert mine.compare(frame, theirs.state_hash(frame)) is None
+    found = differs(mine, 9, theirs.state_hash(9))
+    assert found == Mismatch(9, None, None, mine.state_hash(9), theirs.state_hash(9), 4)
+    assert differs(mine, 9, theirs).agreed == 6
+    assert differs(mine, 9, theirs)[1:5] == ("rider", "gravity", 9.0, 9.81)
+    assert differs(mine, 7, theirs).key == "rider"
+    mine.restore(3)
+    mine.save(3)  # what comes then is to be compared anew
+    one.rider.gravity = 8
+    mine.save(5)
+    assert differs(mine, 5, theirs.hashes(5)).agreed == 2
+
+
+def test_who_is_in_one_world_only():
+    one, mine, _ = played(2)
+    other, theirs, _ = played(2)
+    theirs.restore(1)
+    other.crowd.remove("ada")
+    other.world.remove("rider")
+    theirs.save(1)
+    found = differs(mine, 1, theirs)
+    assert (found.key, found.column, found.theirs) == ("rider", None, None)
+    assert found.mine == dict(mine.hashes(1))["rider"]
+    assert differs(theirs, 1, mine)[1:4] == ("rider", None, None)
+    found = differs(theirs, 1, mine.rows(1, ["rider"]))  # asked for by its key
+    assert (found.key, found.column, found.mine) == ("rider", None, None)
+    with pytest.raises(KeyError):
+        theirs.rows(1, ["rider"])
+    assert one.world.hashes() != other.world.hashes()
+
+
+def test_what_is_no_character():
+    one, mine, _ = played(2)
+    other, theirs, _ = played(2)
+    theirs.restore(1)
+    other.world.extra = b"theirs"
+    theirs.save(1)
+    mine.restore(1)
+    one.world.extra = b"mine"
+    mine.save(1)
+    assert mine.compare(1, theirs) == (1, None, "extra", b"mine", b"theirs", 0)
+    other.world.extra = b"mine"
+    other.ground.move(LIFT, (0, 7, 0))
+    theirs.save(1)
+    found = differs(mine, 1, theirs)
+    assert (found.key, found.column) == (None, "ground")
+    assert mine.compare(1, theirs.state_hash(1)) is not None
+
+
+def test_the_order_of_adding_and_the_time_owed_do_not_count():
+    one, other = scene(), scene()
+    for key in ("rider", "loners"):
+        thing = other.world[key]
+        other.world.remove(key)
+        other.world.add(key, thing)
+    other.world.clock.steps(0.1)
+    assert list(one.world) != list(other.world)
+    assert one.world.state_hash() == other.world.state_hash()
+    ada = other.crowd["ada"].state()
+    other.crowd.remove("ada")
+    other.crowd.add("ada", (-6, 2, -6))
+    other.crowd["ada"].restore(ada)
+    assert one.world.state_hash() == other.world.state_hash()
+
+
+@pytest.mark.parametrize("bad", [3, None, [3], {"rider": 1.5}, {"rider": b"12"}, [("rider", "x")]])
+def test_what_cannot_be_compared(bad: Any):
+    _, mine, _ = played(2)
+    with pytest.raises(TypeError, match="theirs must be a Rewind, a WorldState, or what"):
+        mine.compare(1, bad)
+
+
+def test_a_frame_that_the_other_side_lacks():
+    (_, mine, _), (_, theirs, _) = played(6), played(6, frames=2)
+    with pytest.raises(ValueError, match="frame must be one of those kept, 4 to 5, got 3"):
+        mine.compare(3, theirs)
