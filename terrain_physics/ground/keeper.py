@@ -3,8 +3,8 @@
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, cast
 
-from terrain_physics.ground.meshes import Motion
-from terrain_physics.ground.parts import GroundParts, Layout
+from terrain_physics.ground.meshes import MeshMotion
+from terrain_physics.ground.parts import GroundParts, KeptParts
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.surface import Surface
 
@@ -16,8 +16,8 @@ class _Rest(NamedTuple):
     """What a ground holds beside the arrays of its parts."""
 
     parts: dict[int, Surface]
-    layout: Layout
-    motion: Motion
+    layout: KeptParts
+    motion: MeshMotion
 
     @property
     def nbytes(self) -> int:

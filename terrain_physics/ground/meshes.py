@@ -46,7 +46,7 @@ class _Asked:
         self._meshes.lock.__exit__(None, None, None)
 
 
-class Motion(NamedTuple):
+class MeshMotion(NamedTuple):
     """How the meshes of a ground move, and where they are, at one moment.
 
     Attributes
@@ -263,11 +263,11 @@ class GroundMeshes(Meshes):
         self._note(number)
         self.movers.put(number, mover)
 
-    def motion(self) -> Motion:
+    def motion(self) -> MeshMotion:
         """Return how all meshes move and where they are, in values that nobody writes to later."""
-        return Motion(self.poses.copy(), self.movers.kept(), self._put.copy())
+        return MeshMotion(self.poses.copy(), self.movers.kept(), self._put.copy())
 
-    def put_motion(self, motion: Motion) -> None:
+    def put_motion(self, motion: MeshMotion) -> None:
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
         self.followed()
         for number in self._storages:

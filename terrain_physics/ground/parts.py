@@ -17,7 +17,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import NO_PLACE, GroundMeshes, Motion, Place
+from terrain_physics.ground.meshes import NO_PLACE, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
@@ -49,7 +49,7 @@ Storage = MapStorage | MeshStorage
 NO_PLACES: Mapping[int, Place] = {}
 
 
-class Layout(NamedTuple):
+class KeptParts(NamedTuple):
     """Which parts a ground has; nobody writes to it.
 
     Attributes
@@ -150,7 +150,7 @@ class GroundParts:
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
-        self._layout: Layout | None = None
+        self._layout: KeptParts | None = None
         self._history: History | None = None
         self._reading: list[int] = []  # the threads that update characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
@@ -305,21 +305,22 @@ class GroundParts:
                 "as by a signal handler"
             )
 
-    def layout(self) -> Layout:
+    def layout(self) -> KeptParts:
         """Return which parts there are; the same one as long as that is so."""
         known = self._layout
         if known is None:
             names, scales = dict(self.naming.parts), self.scales.copy()
-            known = Layout(self.queries.copy(), self.layers.copy(), names, scales, self.next_number)
+            parts, layers = self.queries.copy(), self.layers.copy()
+            known = KeptParts(parts, layers, names, scales, self.next_number)
             self._layout = known
         return known
 
-    def motion(self) -> Motion:
+    def motion(self) -> MeshMotion:
         """Return where the meshes are, and how they move."""
         self._meshes.followed()
         return self._meshes.motion()
 
-    def put_back(self, layout: Layout, motion: Motion) -> None:
+    def put_back(self, layout: KeptParts, motion: MeshMotion) -> None:
         """Make the parts those of a layout again, where they were and as they moved then.
 
         The caller makes this `change`.
@@ -333,7 +334,7 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("restored", 0)
 
-    def _put_layout(self, layout: Layout, known: Layout) -> None:
+    def _put_layout(self, layout: KeptParts, known: KeptParts) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
         numbers = sorted({*known.queries, *layout.queries})
         differ = [k for k in numbers if known.queries.get(k) is not layout.queries.get(k)]
@@ -676,7 +677,7 @@ def _watch_edits(history: History, storage: Storage) -> None:
     history.watch(storage, partial(kind, storage))
 
 
-def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
+def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:
     """Return the parts that only one of two layouts has."""
     one, other = layout.queries, known.queries
     return [
@@ -687,7 +688,7 @@ def _differing(layout: Layout, known: Layout) -> list[PartQueries]:
     ]
 
 
-def _events(layout: Layout, known: Layout) -> dict[str, list[int]]:
+def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
     """Return what watchers are told of when one layout follows another."""
     now, before = layout.queries, known.queries
     stays = [k for k, part in now.items() if before.get(k) is part]

@@ -10,7 +10,7 @@ from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.storage import Edited, MapStorage
 
 
-class _Replaced(NamedTuple):
+class _OldValues(NamedTuple):
     """Values of one kind that edits have replaced.
 
     Attributes
@@ -49,7 +49,7 @@ class MapEdit:
 
     Attributes
     ----------
-    replaced : list of _Replaced
+    replaced : list of _OldValues
         The values of each kind.
     """
 
@@ -57,10 +57,10 @@ class MapEdit:
 
     def __init__(self, storage: MapStorage, what: Edited, region: Region) -> None:
         self.storage, self._solid = storage, storage.solid_depth
-        self.replaced: list[_Replaced] = []
+        self.replaced: list[_OldValues] = []
         if what != "thickness":
             values = self._present(what, region).copy()
-            self.replaced = [_Replaced(what, region, values, None)]
+            self.replaced = [_OldValues(what, region, values, None)]
 
     @property
     def nbytes(self) -> int:
@@ -88,12 +88,14 @@ class MapEdit:
         with storage.editing():
             now = storage.solid_depth
             if now != self._solid:
+                storage.watchers.prepare("thickness", storage.whole)
                 storage.solid_depth, self._solid = self._solid, now
                 storage.changed(storage.whole, "thickness")
             self.replaced = [self._swapped(part) for part in self.replaced]
 
-    def _swapped(self, part: _Replaced) -> _Replaced:
+    def _swapped(self, part: _OldValues) -> _OldValues:
         """Put values back; return those that were there."""
+        self.storage.watchers.prepare(part.what, part.region)  # other grounds keep it too
         now = self._present(part.what, part.region).copy()
         new = part.values if part.marks is None else np.where(part.marks, part.values, now)
         self.storage.put_back(part.what, part.region, _place(part.what, part.region), new)
@@ -111,5 +113,5 @@ class MapEdit:
             for part in reversed(parts):
                 if part.what == what:
                     part.put_over(values, marks)
-            self.replaced.append(_Replaced(what, whole, values, marks))
+            self.replaced.append(_OldValues(what, whole, values, marks))
         return self

@@ -4,7 +4,8 @@ Kept states form a tree. An edit on the way from one to the next is kept as what
 swap it puts that back, and leaves in its place what was there: so the same edit leads both ways.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Protocol
 from weakref import WeakSet, ref
 
@@ -97,13 +98,13 @@ class History:
         Held by whatever reads or changes the tree; the innermost of all.
     """
 
-    __slots__ = ("__weakref__", "_is_swapping", "_later", "_makers", "_marks", "_now", "lock")
+    __slots__ = ("__weakref__", "_later", "_makers", "_marks", "_now", "_swapper", "lock")
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.TREES)
         self._makers: dict[int, tuple[Any, Callable[..., KeptEdit]]] = {}
         self._forget()
-        self._is_swapping = False
+        self._swapper: int | None = None  # the thread that swaps edits now
 
     def _forget(self) -> None:
         """Begin anew, with the present contents."""
@@ -122,7 +123,7 @@ class History:
     def prepare(self, number: int, what: str, *details: Any) -> None:
         """Keep what an edit is about to replace."""
         with self.lock:
-            if self._is_swapping:
+            if self._swapper == get_ident():
                 return
             if not self._marks:
                 self._forget()
@@ -181,20 +182,16 @@ class History:
     def go_to(self, mark: Mark) -> None:
         """Swap all edits on the way to a mark. The caller holds the locks of the storages."""
         with self.lock:
-            self._is_swapping = True
-            try:
-                _swap(reversed(self._later))
-                self._later = []
-                leaving, _, entering = self._way(mark)
-                for node in leaving:
-                    _swap(reversed(node.edits))
-                for node in entering:
-                    _swap(node.edits)
-                self._now = mark.node
-            finally:
-                self._is_swapping = False
-
-
-def _swap(edits: Iterable[KeptEdit]) -> None:
-    for edit in edits:
-        edit.swap()
+            leaving, _, entering = self._way(mark)
+            edits = [*reversed(self._later)]
+            for node in leaving:
+                edits += reversed(node.edits)
+            for node in entering:
+                edits += node.edits
+            self._now, self._later = mark.node, []
+        self._swapper = get_ident()  # without the lock: other histories take theirs
+        try:
+            for edit in edits:
+                edit.swap()
+        finally:
+            self._swapper = None

@@ -274,6 +274,30 @@ def test_long_question_keeps_its_ground() -> None:
     assert land.height_at(9, 9) > heights
 
 
+def test_map_and_mesh_of_several_grounds() -> None:
+    land, crate_of_both = HeightMap(np.zeros((33, 33))), crate()
+    one = Ground([land, crate_of_both])
+    beside = HeightMap(np.zeros((33, 33)), origin=(32, 0, 0))
+    two, draw = Ground([beside, land]), random.Random(3)  # noqa: S311 no secret
+    values: Any = lambda part: part.vertices if part is crate_of_both else part.heights  # noqa: E731
+    owned: Any = {one: (land, crate_of_both), two: (beside, land), land: (land,)}
+    kept: list[Any] = []
+    for _ in range(300):
+        ground, what = draw.choice([*owned]), draw.random()
+        if what < 0.4:
+            ground.carve((draw.uniform(0, 60), draw.uniform(0, 30)), 4, 0.2)
+        elif what < 0.5:
+            crate_of_both.refit(crate_of_both.vertices * draw.uniform(0.9, 1.1))
+        elif what < 0.75 or not kept:
+            state = ground.state()
+            then = [values(part).tobytes() for part in owned[ground]]
+            kept = [*kept[-8:], (ground, state, then)]
+        else:
+            ground, state, then = draw.choice(kept)
+            ground.restore(state)
+            assert [values(part).tobytes() for part in owned[ground]] == then
+
+
 def test_other_threads_see_all_or_nothing() -> None:
     lands = two_tiles(3)
     ground = Ground(lands)
