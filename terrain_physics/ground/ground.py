@@ -19,7 +19,7 @@ from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
 from terrain_physics.ground.meshes import NO_PLACE, Place
-from terrain_physics.ground.movers import NO_DIRECTION, NO_MOVERS, checked_seconds
+from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import (
     Pose,
@@ -169,7 +169,7 @@ class Ground(Surface):
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
         on = _layers_per_part(layers, len(given))
         known = _names_per_part(names, len(given))
-        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NO_MOVERS, known, {})
+        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NONE_SAVED, known, {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -19,6 +19,7 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import MoverArrays
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
@@ -70,11 +71,7 @@ class MeshMotion(NamedTuple):
     def content(self) -> bytes:
         """Return where the meshes are and how they move, for hashes of worlds."""
         poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
-        movers = [
-            (number, *mover.surface, *mover.one_way, mover.seconds)
-            for number, mover in sorted(self.movers.movers.items())
-        ]
-        return np.array(poses).tobytes() + np.array(movers).tobytes()
+        return np.array(poses).tobytes() + self.movers.content()
 
 
 Place = tuple[Pose | None, float]
@@ -223,17 +220,14 @@ class GroundMeshes(Meshes):
         """Move a mesh in some seconds, or teleport it."""
         self.followed()
         self._note(number)
-        is_mover = seconds is not None or self.movers.get(number) is not None
-        count, mover = self.movers.next_move(), self._as_mover(number)
+        count, place = self.movers.next_move(), self.movers.place_of(number)
+        if not place and seconds is not None:
+            self.movers.put(number, self._as_mover(number))
+            place = self.movers.place_of(number)
         self._set_pose(number, pose)
         self._note(number)
-        box = self._table.bounds(number)
-        if seconds is not None:
-            mover.move_to(pose, box, seconds, count)
-        else:
-            mover.put_at(pose, box, count)
-        if is_mover:
-            self.movers.put(number, mover)
+        if place:
+            self.movers.move(place, pose, self._table.bounds(number), seconds or 0.0)
         else:
             self._put[number] = count
 
@@ -288,6 +282,11 @@ class GroundMeshes(Meshes):
         else:
             table.place([number], np.array([pose.numbers]))
             self.poses[number] = pose
+
+    def release_movers(self, arrays: MoverArrays) -> None:
+        """Take back arrays of the movers that a long query has read."""
+        with self.lock:
+            self.movers.release(arrays)
 
     def load_movers(self, about: Any) -> None:
         """Take over the saved form of the movers, for the meshes that there are."""
@@ -407,10 +406,8 @@ class GroundMeshes(Meshes):
 
     def _fit_mover(self, number: int) -> None:
         """Tell a moving part of the box around its mesh, which has changed."""
-        mover = self.movers.get(number)
-        if mover is not None:
-            mover.box = self._table.bounds(number)
-            self.movers.put(number, mover)
+        if self.movers.place_of(number):
+            self.movers.put_box(number, self._table.bounds(number))
 
     def skinned(self) -> MeshTable:
         """Return the table, with the connectivity of the triangles of all meshes.

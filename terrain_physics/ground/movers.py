@@ -1,33 +1,36 @@
 """Moving parts of a ground: those that move, are conveyors or are one-way, as rows for kernels."""
 
-from copy import copy
+from bisect import bisect_left
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground import movers as columns
-from terrain_physics._kernels.ground.movers import put_motion
+from terrain_physics._kernels.ground.movers import move_mover, settle_mover
 from terrain_physics._kernels.surface.ground_arrays import (
+    BOX_SIZE,
+    BOXES,
     MOST_MOVES,
     MOVE_SIZE,
     MOVER_SIZE,
     MOVES,
+    REACH_SIZE,
 )
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
-from terrain_physics.surface.ground_arrays import NO_MOVERS as NO_ROWS
+from terrain_physics.surface.ground_arrays import NO_MOVERS, MoverArrays
 
-_PUT_MOTION = CachedDispatch(put_motion)
+_MOVE, _SETTLE = CachedDispatch(move_mover), CachedDispatch(settle_mover)
 
 NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
 
 MOST_COUNTED = 2**53
 """Most moves of a ground: characters remember their count as float64."""
 
-NO_MOVERS: dict[str, Any] = {"count": 0, "parts": {}}
+NONE_SAVED: dict[str, Any] = {"count": 0, "parts": {}}
 """The saved form of a ground without moving parts."""
 
 Box = tuple[Floats3, Floats3]
@@ -77,35 +80,39 @@ class MovingPart:
         self.moves: list[Move] = []
         self.surface = self.one_way = NO_DIRECTION
 
-    def move_to(self, pose: Pose, box: Box, seconds: float, count: int) -> None:
-        """Remember a move that took some time, the ground's ``count``-th."""
-        self.moves = [Move(count, self.pose, self.box), *self.moves[: MOST_MOVES - 1]]
-        self.pose, self.box, self.seconds, self.is_mobile = pose, box, seconds, True
+    @classmethod
+    def of_row(cls, row: Floats) -> Self:
+        """Return the part of a row for kernels (MOVER_SIZE,)."""
+        part = cls(_pose_at(row, columns.FRAME), _box_at(row, columns.BOX))
+        part.is_mobile, part.seconds = bool(row[columns.IS_MOBILE]), float(row[columns.SECONDS])
+        part.put = int(row[columns.PUT])
+        part.surface = _three_at(row, columns.SURFACE)
+        part.one_way = _three_at(row, columns.ONE_WAY)
+        latest = int(row[columns.LATEST])
+        for k in range(int(row[columns.REMEMBERED])):
+            place = (latest - k) % MOST_MOVES
+            start = MOVES + MOVE_SIZE * place
+            stamp = int(row[start + columns.STAMP])
+            before = _pose_at(row, start + columns.BEFORE)
+            part.moves.append(Move(stamp, before, _box_at(row, BOXES + BOX_SIZE * place)))
+        return part
 
-    def put_at(self, pose: Pose, box: Box, count: int) -> None:
-        """Forget all moves: the part is teleported, as the ground's ``count``-th move."""
-        self.moves, self.seconds, self.put = [], 0.0, count
-        self.pose, self.box = pose, box
-
-    def row(self, number: int) -> Floats:
-        """Return the row for kernels (MOVER_SIZE,)."""
-        row = np.zeros(MOVER_SIZE)
+    def put_row(self, number: int, row: Floats) -> None:
+        """Write it to a row for kernels (MOVER_SIZE,), without what follows from its moves."""
+        row[:] = 0.0
         row[columns.NUMBER], row[columns.IS_MOBILE] = number, self.is_mobile
+        row[columns.SECONDS], row[columns.PUT] = self.seconds, self.put
         row[columns.FRAME : columns.FRAME + 12] = self.pose.numbers
         row[columns.SURFACE : columns.SURFACE + 3] = self.surface
         row[columns.ONE_WAY : columns.ONE_WAY + 3] = self.one_way
-        boxes = [self.box, *(move.box for move in self.moves)]
-        lower, upper = zip(*boxes, strict=True)
-        row[columns.LOWER : columns.LOWER + 3] = [*map(min, *lower, lower[0])]
-        row[columns.UPPER : columns.UPPER + 3] = [*map(max, *upper, upper[0])]
-        row[columns.PUT], row[columns.REMEMBERED] = self.put, len(self.moves)
+        row[columns.BOX : columns.BOX + BOX_SIZE] = [*self.box[0], *self.box[1]]
+        last = len(self.moves) - 1
+        row[columns.REMEMBERED], row[columns.LATEST] = last + 1, max(last, 0)
         for k, move in enumerate(self.moves):
-            start = MOVES + k * MOVE_SIZE
+            start, box = MOVES + MOVE_SIZE * (last - k), BOXES + BOX_SIZE * (last - k)
             row[start + columns.STAMP] = move.stamp
             row[start + columns.BEFORE : start + columns.BEFORE + 12] = move.before.numbers
-        if self.seconds > 0.0:
-            _PUT_MOTION.call(row[np.newaxis], self.seconds)
-        return row
+            row[box : box + BOX_SIZE] = [*move.box[0], *move.box[1]]
 
     def saved(self) -> dict[str, Any]:
         """Return it for JSON, without its pose and box, which the ground has."""
@@ -140,87 +147,165 @@ class MovingPart:
         return mover
 
 
-class KeptMovers(NamedTuple):
-    """The moving parts of a ground at one moment, and how many moves there had been."""
+def _three_at(row: Floats, place: int) -> Floats3:
+    x, y, z = row[place : place + 3].tolist()
+    return x, y, z
 
-    counted: int
-    movers: dict[int, MovingPart]
-    rows: dict[int, Floats]
+
+def _box_at(row: Floats, place: int) -> Box:
+    return _three_at(row, place), _three_at(row, place + 3)
+
+
+def _pose_at(row: Floats, place: int) -> Pose:
+    return Pose(row[place : place + 9].reshape(3, 3).copy(), row[place + 9 : place + 12].copy())
+
+
+class KeptMovers(NamedTuple):
+    """The moving parts of a ground at one moment, in arrays that nobody writes to any more."""
+
+    moves: int
+    numbers: list[int]
+    rows: Floats
+    reaches: Floats
 
     @property
     def nbytes(self) -> int:
-        """How much memory the rows take."""
-        return sum(row.nbytes for row in self.rows.values())
+        """How much memory they take."""
+        return self.rows.nbytes + self.reaches.nbytes
+
+    def content(self) -> bytes:
+        """Return how they move, for hashes of worlds."""
+        surfaces = self.rows[1:, columns.SURFACE : columns.ONE_WAY + 3]
+        return self.rows[1:, [columns.NUMBER, columns.SECONDS]].tobytes() + surfaces.tobytes()
 
 
 class GroundMovers:
-    """The moving parts of a ground by their numbers; a change holds the ground's lock.
+    """The moving parts of a ground, as rows that are written in place; a change holds its lock.
 
     Attributes
     ----------
     count : int
         How many moves there have been.
+    numbers : list of int
+        Those of the parts, which ascend.
     """
 
-    __slots__ = ("_movers", "_rows", "_shown", "count")
+    __slots__ = ("_reaches", "_readers", "_rows", "_shown", "count", "numbers")
 
     def __init__(self) -> None:
-        self._movers: dict[int, MovingPart] = {}
-        self._rows: dict[int, Floats] = {}
-        self._shown: Floats | None = NO_ROWS
         self.count = 0
+        self.numbers: list[int] = []
+        self._rows, self._reaches = NO_MOVERS.rows, NO_MOVERS.reaches
+        self._shown: MoverArrays | None = NO_MOVERS
+        self._readers = 1  # of these arrays: if there are any, the next change copies them
 
     @property
-    def rows(self) -> Floats:
-        """Rows for kernels: see `terrain_physics._kernels.ground.movers`."""
+    def shown(self) -> MoverArrays:
+        """The arrays for kernels: see `terrain_physics._kernels.ground.movers`.
+
+        They are the same object while the parts stay at the same places in memory.
+        """
         if self._shown is None:
-            rows = np.zeros((1 + len(self._rows), MOVER_SIZE))
-            rows[0, columns.COUNT_OF_MOVES] = self.count
-            for row, number in enumerate(sorted(self._rows), 1):
-                rows[row] = self._rows[number]
-            rows.setflags(write=False)
-            self._shown = rows
+            self._shown = MoverArrays(self._rows[: 1 + len(self.numbers)], self._reaches[:])
+            for array in self._shown:
+                array.setflags(write=False)
         return self._shown
+
+    def keep(self) -> MoverArrays:
+        """Return the arrays for one who reads them for long: nobody writes to them until then."""
+        self._readers += 1
+        return self.shown
+
+    def release(self, arrays: MoverArrays) -> None:
+        """Take back arrays that `keep` gave."""
+        if arrays is self._shown:
+            self._readers -= 1
+
+    def prepare(self, more: int = 0) -> tuple[Floats, Floats]:
+        """Return rows and reaches to write to, with room for ``more`` parts."""
+        used = len(self.numbers)
+        room, needed = len(self._rows) - 1, used + more
+        if self._readers or needed > room:
+            room = room if needed <= room else max(needed, 2 * room)
+            rows, reaches = np.empty((1 + room, MOVER_SIZE)), np.empty((REACH_SIZE, max(room, 1)))
+            rows[: 1 + used], reaches[:, :used] = self._rows[: 1 + used], self._reaches[:, :used]
+            self._rows, self._reaches, self._shown, self._readers = rows, reaches, None, 0
+        return self._rows, self._reaches
+
+    def place_of(self, number: int) -> int:
+        """Return the row of a part, 0 if it is none."""
+        place = bisect_left(self.numbers, number)
+        return place + 1 if self.numbers[place : place + 1] == [number] else 0
 
     def get(self, number: int) -> MovingPart | None:
         """Return a moving part; None if the part is none."""
-        return self._movers.get(number)
+        place = self.place_of(number)
+        return MovingPart.of_row(self._rows[place]) if place else None
 
     def put(self, number: int, mover: MovingPart) -> None:
         """Take over the present state of a part."""
-        self._movers[number] = mover
-        self._rows[number] = mover.row(number)  # now, not when characters wait for it
-        self._shown = None
+        rows, reaches = self.prepare()
+        place = self.place_of(number)
+        if not place:
+            rows, reaches = self.prepare(1)
+            place = bisect_left(self.numbers, number) + 1
+            end = len(self.numbers) + 1
+            rows[place + 1 : end + 1] = rows[place:end]
+            reaches[:, place:end] = reaches[:, place - 1 : end - 1]
+            self.numbers.insert(place - 1, number)
+            self._shown = None
+        mover.put_row(number, rows[place])
+        _SETTLE.call(rows, reaches, place)
+
+    def put_box(self, number: int, box: Box) -> None:
+        """Write the box around a part that was refitted."""
+        rows, reaches = self.prepare()
+        place = self.place_of(number)
+        rows[place, columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
+        _SETTLE.call(rows, reaches, place)
+
+    def move(self, place: int, pose: Pose, box: Box, seconds: float) -> None:
+        """Move the part of a row in some seconds, or teleport it in 0: the latest move counted."""
+        rows, reaches = self.prepare()
+        frame = np.concatenate([pose.rotation.ravel(), pose.position])
+        _MOVE.call(rows, reaches, place, frame, np.array([*box[0], *box[1]]), seconds)
 
     def start_from(self, count: int) -> None:
         """Continue to count from a number."""
-        self.count, self._shown = count, None
+        if count != self.count:
+            rows, _ = self.prepare()
+            rows[0, columns.COUNT_OF_MOVES] = self.count = count
 
     def next_move(self) -> int:
         """Count one more move."""
         if self.count == MOST_COUNTED:
             raise ValueError(f"moves must be at most {MOST_COUNTED}")
-        self.count += 1
-        self._shown = None
+        self.start_from(self.count + 1)
         return self.count
 
     def kept(self) -> KeptMovers:
         """Return all of it, in values that nobody writes to later."""
-        movers = {number: copy(mover) for number, mover in self._movers.items()}
-        return KeptMovers(self.count, movers, self._rows.copy())
+        return KeptMovers(self.count, self.numbers.copy(), *self.keep())
 
     def put_kept(self, kept: KeptMovers) -> None:
         """Put it back as it was."""
-        self._movers = {number: copy(mover) for number, mover in kept.movers.items()}
-        self._rows, self.count, self._shown = kept.rows.copy(), kept.counted, None
+        self.count, self.numbers = kept.moves, kept.numbers.copy()
+        self._rows, self._reaches = kept.rows, kept.reaches
+        self._shown, self._readers = None, 1
 
     def remove(self, number: int) -> None:
         """Forget a part."""
-        if self._movers.pop(number, None) is not None:
-            del self._rows[number]
+        place = self.place_of(number)
+        if place:
+            rows, reaches = self.prepare()
+            end = len(self.numbers)
+            rows[place:end] = rows[place + 1 : end + 1]
+            reaches[:, place - 1 : end - 1] = reaches[:, place:end]
+            del self.numbers[place - 1]
             self._shown = None
 
     def saved(self) -> dict[str, Any]:
         """Return all of it for JSON."""
-        movers = {str(number): mover.saved() for number, mover in self._movers.items()}
-        return {"count": self.count, "parts": movers}
+        rows = self._rows[1 : 1 + len(self.numbers)]
+        parts = zip(self.numbers, map(MovingPart.of_row, rows), strict=True)
+        return {"count": self.count, "parts": {str(k): mover.saved() for k, mover in parts}}

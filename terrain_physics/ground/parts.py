@@ -3,7 +3,6 @@
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
 from threading import get_ident
 from typing import Any, NamedTuple, cast
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Int64s
 from terrain_physics._locks import holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
@@ -35,6 +34,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MESHES,
     GroundArrays,
     MapArrays,
+    MoverArrays,
     map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
@@ -598,7 +598,9 @@ class GroundParts:
             with self.followed:
                 meshes = held.enter_context(self._meshes.reading)
                 held.enter_context(self._map_set.reading())
-                arrays = self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
+                movers = self._meshes.movers.keep()
+                held.callback(self._meshes.release_movers, movers)
+                arrays = self._arrays_of(self._maps_now(), meshes, movers)
             me = get_ident()
             self._reading.append(me)
             try:
@@ -609,9 +611,9 @@ class GroundParts:
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; they stay as they are while the lock is held."""
         with self.followed, self._meshes.asked as meshes:
-            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
+            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
-    def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: Floats) -> GroundArrays:
+    def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides[1]
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
@@ -673,8 +675,7 @@ def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
 
 def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
-    kind: Any = MapEdit if isinstance(storage, MapStorage) else MeshEdit
-    history.watch(storage, partial(kind, storage))
+    history.watch(storage, MapEdit if isinstance(storage, MapStorage) else MeshEdit)
 
 
 def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:

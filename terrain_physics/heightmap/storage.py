@@ -77,6 +77,7 @@ class MapStorage(LiveMap):
     """
 
     __slots__ = (
+        "__weakref__",
         "_begun",
         "_follows_heights",
         "_is_lent",

@@ -45,6 +45,7 @@ class MeshStorage(Meshes):
     """
 
     __slots__ = (
+        "__weakref__",
         "_neighbors",
         "_normals",
         "_now",

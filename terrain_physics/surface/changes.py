@@ -4,12 +4,18 @@ from math import inf
 
 import numpy as np
 
-from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
+from terrain_physics._kernels.surface.changes import (
+    CHANGE_LOWER,
+    CHANGE_SIZE,
+    CHANGE_UPPER,
+    CHANGE_VERSION,
+)
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
+# Most changes remembered, each in its box; then the older half is merged two by two.
 _REMEMBERED = 256
 
 # Shared by grounds that have not changed, so that they take no memory.
@@ -23,36 +29,50 @@ class ChangeLog:
     Attributes
     ----------
     rows : ndarray of float64, shape (k, CHANGE_SIZE)
-        The version after each change, ascending, and the box around the change; read-only.
+        The version after each change, ascending, and the box around the change; read-only. Older
+        rows stand for several changes.
     forgotten : int
         Changes up to this version are not known any more.
     """
 
-    __slots__ = ("_room", "_start", "forgotten", "rows")
+    __slots__ = ("_room", "forgotten", "rows")
 
     rows: Floats
 
     def __init__(self, version: int) -> None:
         self.forgotten = version
-        self._room, self._start = _NO_ROOM, 0
+        self._room = _NO_ROOM
         self._show(0)
 
     def note(self, version: int, lower: Floats3, upper: Floats3) -> None:
         """Remember a change within lower..upper; ``version`` is the version after it."""
-        rows = self.rows
-        if len(rows) == _REMEMBERED:
-            self.forgotten = int(rows[0, CHANGE_VERSION])
-            self._start, rows = self._start + 1, rows[1:]
-        end = self._start + len(rows)
-        if end == len(self._room):  # new memory, as other threads may read the old rows
-            self._start, end = 0, len(rows)
-            self._room = np.empty((2 * max(end, _FIRST_ROOM), CHANGE_SIZE))
-            self._room[:end] = rows
+        end = self._make_room(1)
         self._room[end] = (version, *lower, *upper)
         self._show(end + 1)
 
+    def note_all(self, changes: Floats) -> None:
+        """Remember many changes: rows as in ``rows``, ascending, none before the latest."""
+        changes = _merged(changes, _REMEMBERED // 2)
+        end = self._make_room(len(changes))
+        self._room[end : end + len(changes)] = changes
+        self._show(end + len(changes))
+
+    def _make_room(self, more: int) -> int:
+        """Make room for more rows; return where they begin."""
+        rows = self.rows
+        if len(rows) + more > _REMEMBERED:
+            older = len(rows) - _REMEMBERED // 2
+            rows = np.concatenate([_halved(rows[:older]), rows[older:]])
+            rows = _merged(rows, _REMEMBERED - more)
+        elif len(rows) + more <= len(self._room):
+            return len(rows)
+        # New memory, as other threads may read the old rows.
+        self._room = np.empty((2 * max(len(rows) + more, _FIRST_ROOM), CHANGE_SIZE))
+        self._room[: len(rows)] = rows
+        return len(rows)
+
     def _show(self, end: int) -> None:
-        rows = self._room[self._start : end]
+        rows = self._room[:end]
         rows.setflags(write=False)
         self.rows = rows
 
@@ -66,7 +86,24 @@ class ChangeLog:
         if seen < other.forgotten:
             self.note(version, *EVERYWHERE)
         elif seen < latest:
-            new = rows[rows[:, CHANGE_VERSION].searchsorted(seen, side="right") :]
-            for _, *box in new.tolist():
-                self.note(version, tuple(box[:3]), tuple(box[3:]))
+            new = rows[rows[:, CHANGE_VERSION].searchsorted(seen, side="right") :].copy()
+            new[:, CHANGE_VERSION] = version
+            self.note_all(new)
         return latest
+
+
+def _halved(rows: Floats) -> Floats:
+    """Return one row for two, within the box around both, and the version of the later one."""
+    first, second = rows[:-1:2], rows[1::2]
+    merged = second.copy()
+    lower, upper = slice(CHANGE_LOWER, CHANGE_UPPER), slice(CHANGE_UPPER, CHANGE_SIZE)
+    np.minimum(first[:, lower], second[:, lower], out=merged[:, lower])
+    np.maximum(first[:, upper], second[:, upper], out=merged[:, upper])
+    return np.concatenate([merged, rows[-1:]]) if len(rows) % 2 else merged
+
+
+def _merged(rows: Floats, most: int) -> Floats:
+    """Return at most so many rows for all."""
+    while len(rows) > most:
+        rows = _halved(rows)
+    return rows

@@ -1,6 +1,6 @@
 """Tables of addresses, which pass many arrays to kernels as one, and the arrays of a ground."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MESHES,
     MOVER_SIZE,
     MOVERS,
+    REACH_SIZE,
+    REACHES,
     SIDES,
 )
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
@@ -62,8 +64,18 @@ def map_rows(maps: list[MapArrays], numbers: list[int], layers: list[int]) -> In
 
 NO_MAPS = map_rows([], [], [])
 NO_MESHES = table_over(np.zeros((1, MESH_ROW_SIZE), dtype=np.int64), ())
-NO_MOVERS: Floats = np.zeros((1, MOVER_SIZE))
-NO_MOVERS.setflags(write=False)
+
+
+class MoverArrays(NamedTuple):
+    """The moving parts of a ground: see `terrain_physics._kernels.ground.movers`."""
+
+    rows: Floats
+    reaches: Floats
+
+
+NO_MOVERS = MoverArrays(np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1)))
+for _none in NO_MOVERS:
+    _none.setflags(write=False)
 
 
 class GroundArrays:
@@ -75,8 +87,7 @@ class GroundArrays:
         See `map_rows`.
     meshes : ndarray of int64
         See `terrain_physics.mesh.table`.
-    movers : ndarray of float64
-        See `terrain_physics._kernels.ground.movers`.
+    movers : MoverArrays
     sides : ndarray of int64
         Of the maps, as meshes.
     """
@@ -84,11 +95,16 @@ class GroundArrays:
     __slots__ = ("maps", "meshes", "movers", "sides", "table")
 
     def __init__(
-        self, maps: Int64s, meshes: Int64s, movers: Floats = NO_MOVERS, sides: Int64s = NO_MESHES
+        self,
+        maps: Int64s,
+        meshes: Int64s,
+        movers: MoverArrays = NO_MOVERS,
+        sides: Int64s = NO_MESHES,
     ) -> None:
         self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
-        tables = maps, meshes, movers, sides
-        rows = np.empty((len(tables), 2), dtype=np.int64)
+        tables = maps, meshes, movers.rows, sides
+        rows = np.empty((len(tables) + 1, 2), dtype=np.int64)
         for place, own in zip((MAPS, MESHES, MOVERS, SIDES), tables, strict=True):
             rows[place] = addresses(own)
-        self.table = table_over(rows, tables)
+        rows[REACHES] = movers.reaches.__array_interface__["data"][0], movers.reaches.shape[1]
+        self.table = table_over(rows, (tables, movers))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import Any, NoReturn
 from weakref import ref
 
@@ -152,7 +151,7 @@ class StorageKeeper(Keeper):
         """Watch a storage; ``make`` returns what an edit is about to replace."""
         super().__init__()
         self._storage = storage
-        self.history.watch(storage, partial(make, storage))
+        self.history.watch(storage, make)
 
     def _unchanged(self) -> AbstractContextManager[Any]:
         lock: AbstractContextManager[Any] = getattr(self._storage, "lock", self.history.lock)

@@ -98,11 +98,11 @@ class History:
         Held by whatever reads or changes the tree; the innermost of all.
     """
 
-    __slots__ = ("__weakref__", "_later", "_makers", "_marks", "_now", "_swapper", "lock")
+    __slots__ = ("__weakref__", "_later", "_marks", "_now", "_swapper", "_watched", "lock")
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.TREES)
-        self._makers: dict[int, tuple[Any, Callable[..., KeptEdit]]] = {}
+        self._watched: dict[int, tuple[ref[Any], Callable[..., KeptEdit]]] = {}
         self._forget()
         self._swapper: int | None = None  # the thread that swaps edits now
 
@@ -112,10 +112,12 @@ class History:
         self._now, self._later = _Node(None, []), list[KeptEdit]()
 
     def watch(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
-        """Keep edits of a storage; ``make`` returns what an edit is about to replace."""
-        if id(storage) not in self._makers:
-            self._makers[id(storage)] = storage, make
-            storage.watchers.add(self, id(storage))
+        """Keep edits of a storage; ``make(storage, ...)`` returns what one is about to replace."""
+        number, watched = id(storage), self._watched
+        if number not in watched:
+            # A part that came and went lives as long as a state that has it.
+            watched[number] = ref(storage, lambda _: watched.pop(number, None)), make
+            storage.watchers.add(self, number)
 
     def tell(self, number: int, what: str, *details: Any) -> None:
         """See `Watcher`: an edit that was made is none of its concern."""
@@ -128,8 +130,10 @@ class History:
             if not self._marks:
                 self._forget()
                 return
-            self._later.append(self._makers[number][1](what, *details))
-            self._join(self._later, self._makers[number][0])
+            known, make = self._watched[number]
+            storage = known()
+            self._later.append(make(storage, what, *details))
+            self._join(self._later, storage)
 
     def _join(self, edits: list[KeptEdit], storage: Any) -> None:
         """Join the edits of a storage if they are larger than the storage itself."""

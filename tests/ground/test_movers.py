@@ -18,6 +18,7 @@ from terrain_physics import (
     HeightMap,
     TriangleMesh,
 )
+from terrain_physics._kernels.ground.movers import LATEST
 from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES
 from tests.ground.test_moving import drawn_pose
 from tests.helpers.examples import rest_is_full
@@ -180,7 +181,10 @@ def test_movers_are_saved(tmp_path):
     assert content_of(again, tmp_path) == content
     copies = pickle.loads(pickle.dumps(ground)), copy.deepcopy(ground), copy.copy(ground)
     for other in (again, *copies):
-        assert np.array_equal(other._held.movers.rows, ground._held.movers.rows)
+        mine, own = other._held.movers, ground._held.movers
+        assert mine.saved() == own.saved()
+        assert np.array_equal(mine.shown.rows[:, :LATEST], own.shown.rows[:, :LATEST])
+        assert np.array_equal(mine.shown.reaches[:, :3], own.shown.reaches[:, :3])
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import pickle
 import random
 import signal
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,19 @@ def test_edits_are_kept_only_for_states() -> None:
     del last
     land.carve((60, 60), 5, 1)
     assert history.mark().nbytes == 0
+
+
+def test_parts_that_came_and_went_are_not_kept_for_ever() -> None:
+    ground = Ground([rough(0)])
+    ground.state()
+    gone = []
+    for number in range(5):
+        tile = rough(number, origin=(100 * number + 100, 0, 0))
+        ground.remove(ground.add(tile))
+        gone.append(weakref.ref(tile._storage))
+        del tile
+    gc.collect()
+    assert not any(known() for known in gone)
 
 
 def test_many_states_dropped_in_the_middle() -> None:

@@ -5,7 +5,7 @@ In this order:
  1. `is_asleep`, `stays_asleep`: leave a sleeping body as it is; all others `advance`:
  2. `teleport_or_nudge`: see where the game has put the body since the last update.
  3. `find_dropped`, `find_moving_base`: find the one-way part that the body drops through, and the
-    moving part that it stands on, or is thrown off.
+    moving part that it stands on, or is thrown off. All that if not `is_left_alone` by them.
  4. `carry_and_squeeze`, `leave_solids`: let it carry the body, and other moving parts push and
     squeeze it; then take the body out of a solid mesh that its center is inside of, or some way.
  5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
@@ -44,8 +44,13 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     no_moving_base,
     see_moves,
     settle_moving_base,
+    stays_alone,
 )
-from terrain_physics._kernels.character.moving_base.squeeze import carry_and_squeeze, is_disturbed
+from terrain_physics._kernels.character.moving_base.squeeze import (
+    carry_and_squeeze,
+    is_disturbed,
+    is_left_alone,
+)
 from terrain_physics._kernels.character.others.half_planes import (
     CROWD_SIZE,
     has_met_others,
@@ -76,7 +81,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
-from terrain_physics._kernels.character.state.work import begin, is_spent
+from terrain_physics._kernels.character.state.work import STEP, begin, is_spent, spend
 from terrain_physics._kernels.character.steps.step_among_others import (
     Others,
     end_among_others,
@@ -123,10 +128,9 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     is_new = state[at.MOVES_SEEN] < 0.0  # it may be put into anything, and takes any way out
     moving_base, has_moving_ground = no_moving_base(state), _concerns_moving_parts(state, ground)
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
-    spot = center_at(state, rules)
+    spot, is_alone = center_at(state, rules), False
     if has_moving_ground:
-        find_dropped(state, body, spot, ground, scene.candidates, scene.work)
-        moving_base = _carry(state, rules, scene, ground, delta_time, is_teleported)
+        moving_base, is_alone = _meet_parts(state, rules, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
     leaving = leave_solids(state, rules, scene, ground, delta_time)
     place, center = three_at(state, at.POSITION), center_at(state, rules)
@@ -148,9 +152,9 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
         _take_steps_and_settle(state, others, movement, path, motion, pace, scene, ground, log)
     if leaving.depth > 0.0:
         report_shut_in(state, leaving.depth)
-    if has_moving_ground:
+    if has_moving_ground and not (is_alone and stays_alone(state, ground, moving_base)):
         settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
-    elif left == 0.0:
+    elif not has_moving_ground and left == 0.0:
         state[at.BASE_PART] = state[at.GROUND_PART] if state[at.GROUNDED] != 0.0 else -1.0
 
 
@@ -159,6 +163,27 @@ def _concerns_moving_parts(state: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts concern a body: now, or by a base or debt of its last update."""
     is_squeezed = state[at.SQUEEZED_BY] >= 0.0 or state[at.SQUEEZED_BY + 1] >= 0.0
     return has_movers(ground) or state[at.ON_MOVING_BASE] != 0.0 or is_squeezed
+
+
+@kernel(inline=True)
+def _meet_parts(
+    state: Floats,
+    rules: Floats,
+    scene: Scene,
+    ground: GroundTable,
+    delta_time: float,
+    is_teleported: bool,
+) -> tuple[MovingBase, bool]:
+    """Let a body drop through a part, and moving parts carry and push it, unless none is near.
+
+    Returns its moving base, and whether it was left alone.
+    """
+    body, center = scene.body, center_at(state, rules)
+    if is_left_alone(state, rules, body.half_extents, ground, delta_time):
+        spend(scene.work, STEP)
+        return no_moving_base(state), True
+    find_dropped(state, body, center, ground, scene.candidates, scene.work)
+    return _carry(state, rules, scene, ground, delta_time, is_teleported), False
 
 
 @kernel(noinline=True)
@@ -245,10 +270,10 @@ def _update(
     """Advance a character unless it still sleeps after a check; tell whether it hit something."""
     state, draws, rules = character.state, character.random_state, character.rules
     begin(memory.work, 0.0)
-    disturbed = is_pushed(character.crowd) or (
-        has_movers(ground) and is_disturbed(state, rules, ground)
-    )
-    if not disturbed and stays_asleep(state, rules, draws, ground, memory):
+    rests = state[at.CONTACT_SIGNATURE] != 0.0 and not is_pushed(character.crowd)
+    if rests and has_movers(ground) and is_disturbed(state, rules, ground):
+        rests = False
+    if rests and stays_asleep(state, rules, draws, ground, memory):
         ignore_moves(state, moves)
         return False
     end_part_shifts(memory.part_shifts, 0)

@@ -13,8 +13,9 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
+    is_one_way,
     largest_part_shift,
-    mover_of,
+    note_one_way,
     part_shift_of,
 )
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
@@ -24,6 +25,7 @@ from terrain_physics._kernels.ground.table import (
     has_movers,
     map_of,
     maps_of,
+    mover_of,
     movers_of,
     parts_of,
     sides_of,
@@ -289,13 +291,14 @@ def _gather_meshes(
     near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     if moving:
         margin = largest_part_shift(ground.part_shifts)
+        note_one_way(ground.part_shifts, 0.0)
     wide = (margin, margin, margin)
     low, high = subtract(lower, wide), add(upper, wide)
     for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
         part, first, shift = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
         if moving:
             number = part.first_id >> ID_BITS
-            row = mover_of(movers_of(ground), number)
+            row = mover_of(ground, number)
             if row > 0:
                 shift = part_shift_of(ground.part_shifts, number)
             if not _is_there(ground, number, row) or shift[0] == np.inf:
@@ -309,6 +312,8 @@ def _gather_meshes(
         candidates, count = _gather_faces(part, own_origin, borrow(faces), found, candidates, count)
         left -= found
         if row > 0:
+            if is_one_way(movers_of(ground), row):
+                note_one_way(ground.part_shifts, 1.0)
             for i in range(first, count):
                 candidates[i, OF_MOVER] = 1.0
     keep(nodes)

@@ -13,7 +13,13 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import Rigid, point_velocity, turned, turning
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES, MOVE_SIZE, MOVES
+from terrain_physics._kernels.surface.ground_arrays import (
+    BOX_SIZE,
+    BOXES,
+    MOST_MOVES,
+    MOVE_SIZE,
+    MOVES,
+)
 from terrain_physics._kernels.types import Floats
 
 # Row 0, the header: how many moves the ground has counted.
@@ -23,11 +29,18 @@ COUNT_OF_MOVES = 0
 # move, 0 if there was none; its frame; the velocity of the frame in m/s and its spin in rad/s; the
 # velocity of its surface in its frame; the direction that it holds up in its frame, 0 if all; the
 # box around it and around all places that the row remembers; the ground's count of moves when it
-# was last teleported (moved without a time); the number of moves that the row remembers.
+# was last teleported (moved without a time); the number of moves that the row remembers; where the
+# latest one is in the ring of moves, and the ground's count with it, -1 if none is remembered; the
+# box around the part as it is.
 NUMBER, IS_MOBILE, SECONDS = 0, 1, 2
 FRAME, VELOCITY, SPIN, SURFACE, ONE_WAY = 3, 15, 18, 21, 24
 LOWER, UPPER = 27, 30
-PUT, REMEMBERED = 33, 34
+PUT, REMEMBERED, LATEST, LATEST_STAMP = 33, 34, 35, 36
+BOX = 37
+
+# Rows of the reaches: the numbers of the parts, ascending; the lower and the upper corner of the
+# box LOWER..UPPER of those that were ever moved with a time. Others reach nowhere.
+REACH_NUMBER, REACH_LOWER, REACH_UPPER = 0, 1, 4
 
 # The shift of a part, as one body sees it. A part that squeezes the body against something still is
 # shifted back by its depenetration debt; the moving base is shifted by the rest of its own
@@ -41,7 +54,10 @@ MOST_SHIFTED = 8
 # where its center would be if it still were on the part.
 _DROPPED = MOST_SHIFTED
 
-# Columns of the moves, the latest first: the ground's count with this move, the frame before it.
+# The last row: whether the latest look at the ground came upon a one-way part.
+_ONE_WAY_NEAR = MOST_SHIFTED + 1
+
+# Columns of the moves, a ring of them: the ground's count with this move, the frame before it.
 STAMP, BEFORE = 0, 1
 
 
@@ -62,17 +78,24 @@ def _frame(movers: Floats, row: int, place: int) -> Rigid:
     )
 
 
-@kernel
-def mover_of(movers: Floats, number: float) -> int:
-    """Return the row of a part, 0 if it has none; numbers ascend."""
-    low, high = 1, len(movers)
+@kernel(noinline=True, no_refcount=True)
+def column_of(reaches: Floats, count: int, number: float) -> int:
+    """Return the column of a part among the first ``count``, -1 if it has none."""
+    low, high = 0, count
     while low < high:
         middle = (low + high) // 2
-        if movers[middle, NUMBER] < number:
+        if reaches[REACH_NUMBER, middle] < number:
             low = middle + 1
         else:
             high = middle
-    return low if low < len(movers) and movers[low, NUMBER] == number else 0
+    return low if low < count and reaches[REACH_NUMBER, low] == number else -1
+
+
+@kernel(inline=True, no_refcount=True)
+def move_at(movers: Floats, row: int, k: int) -> int:
+    """Return the first column of the k-th move that a mover remembers, the latest first."""
+    place = int(movers[row, LATEST]) - k
+    return MOVES + MOVE_SIZE * (place if place >= 0 else place + MOST_MOVES)
 
 
 @kernel(inline=True)
@@ -89,7 +112,7 @@ def frame_seen(movers: Floats, row: int, seen: float) -> Rigid:
     """
     place = FRAME
     for k in range(int(movers[row, REMEMBERED])):
-        move = MOVES + k * MOVE_SIZE
+        move = move_at(movers, row, k)
         if movers[row, move + STAMP] <= seen:
             break
         place = move + BEFORE
@@ -99,15 +122,14 @@ def frame_seen(movers: Floats, row: int, seen: float) -> Rigid:
 @kernel(inline=True)
 def has_moved(movers: Floats, row: int, seen: float) -> bool:
     """Tell whether a mover has been moved with a time since the ground counted ``seen`` moves."""
-    return bool(movers[row, REMEMBERED] > 0.0 and movers[row, MOVES + STAMP] > seen)
+    return bool(movers[row, LATEST_STAMP] > seen)
 
 
 @kernel(inline=True)
 def remembers(movers: Floats, row: int, seen: float) -> bool:
     """Tell whether a mover still knows its frame at the ground's count of ``seen`` moves."""
     known = int(movers[row, REMEMBERED])
-    last = MOVES + (known - 1) * MOVE_SIZE
-    return bool(known < MOST_MOVES or movers[row, last + STAMP] <= seen)
+    return bool(known < MOST_MOVES or movers[row, move_at(movers, row, known - 1) + STAMP] <= seen)
 
 
 @kernel(inline=True)
@@ -167,10 +189,39 @@ def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
     )
 
 
+@kernel(inline=True)
+def may_touch(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether the box of a mover as it is overlaps a box."""
+    return bool(
+        movers[row, BOX] <= upper[0]
+        and movers[row, BOX + 3] >= lower[0]
+        and movers[row, BOX + 1] <= upper[1]
+        and movers[row, BOX + 4] >= lower[1]
+        and movers[row, BOX + 2] <= upper[2]
+        and movers[row, BOX + 5] >= lower[2]
+    )
+
+
+@kernel(noinline=True, no_refcount=True)
+def any_reaches(reaches: Floats, count: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether any of the first ``count`` movers may have come into a box; see `may_meet`."""
+    found = 0
+    for k in range(count):  # all of them, so that several are compared at once
+        found |= (
+            (reaches[REACH_LOWER, k] <= upper[0])
+            & (reaches[REACH_UPPER, k] >= lower[0])
+            & (reaches[REACH_LOWER + 1, k] <= upper[1])
+            & (reaches[REACH_UPPER + 1, k] >= lower[1])
+            & (reaches[REACH_LOWER + 2, k] <= upper[2])
+            & (reaches[REACH_UPPER + 2, k] >= lower[2])
+        )
+    return found != 0
+
+
 @kernel
 def no_part_shifts() -> Floats:
     """Return an empty list of shifts, with room for all."""
-    part_shifts = np.empty((MOST_SHIFTED + 1, SHIFT_SIZE), dtype=np.float64)
+    part_shifts = np.empty((MOST_SHIFTED + 2, SHIFT_SIZE), dtype=np.float64)
     part_shifts[0, SHIFTED_PART] = part_shifts[_DROPPED, SHIFTED_PART] = -1.0
     return part_shifts
 
@@ -214,6 +265,18 @@ def dropped(part_shifts: Floats) -> tuple[float, Vec3]:
     return float(part_shifts[_DROPPED, SHIFTED_PART]), _vector(part_shifts, _DROPPED, SHIFT)
 
 
+@kernel(inline=True, no_refcount=True)
+def note_one_way(part_shifts: Floats, is_near: float) -> None:
+    """Note whether a look at the ground came upon a one-way part."""
+    part_shifts[_ONE_WAY_NEAR, 0] = is_near
+
+
+@kernel(inline=True, no_refcount=True)
+def is_one_way_near(part_shifts: Floats) -> bool:
+    """Return what `note_one_way` wrote."""
+    return bool(part_shifts[_ONE_WAY_NEAR, 0] != 0.0)
+
+
 @kernel(inline=True)
 def part_shift_at(part_shifts: Floats, k: int) -> Vec3:
     """Return the k-th shift."""
@@ -244,14 +307,65 @@ def largest_part_shift(part_shifts: Floats) -> float:
 
 
 @kernel
-def put_motion(movers: Floats, seconds: float) -> None:
-    """Write a mover's velocity and spin to its row (1, MOVER_SIZE), by its latest move and time."""
-    before, now = _frame(movers, 0, MOVES + BEFORE), _frame(movers, 0, FRAME)
+def _put_motion(movers: Floats, row: int, seconds: float) -> None:
+    """Write a mover's velocity and spin to its row, by its latest move and time."""
+    before, now = _frame(movers, row, move_at(movers, row, 0) + BEFORE), _frame(movers, row, FRAME)
     displacement, spin = (
         subtract(now.position, before.position),
         turning(before.rotation, now.rotation, seconds),
     )
     for axis in range(3):
-        movers[0, VELOCITY + axis] = displacement[axis] / seconds
-        movers[0, SPIN + axis] = spin[axis]
-    movers[0, SECONDS] = seconds
+        movers[row, VELOCITY + axis] = displacement[axis] / seconds
+        movers[row, SPIN + axis] = spin[axis]
+    movers[row, SECONDS] = seconds
+
+
+@kernel
+def settle_mover(movers: Floats, reaches: Floats, row: int) -> None:
+    """Write what follows from the moves that a mover remembers: boxes, velocity, reach."""
+    known, seconds = int(movers[row, REMEMBERED]), float(movers[row, SECONDS])
+    first = int(movers[row, LATEST])
+    for axis in range(3):
+        low, high = float(movers[row, BOX + axis]), float(movers[row, BOX + 3 + axis])
+        for k in range(known):
+            place = first - k if first >= k else first - k + MOST_MOVES
+            box = BOXES + BOX_SIZE * place + axis
+            low, high = min(low, movers[row, box]), max(high, movers[row, box + 3])
+        movers[row, LOWER + axis], movers[row, UPPER + axis] = low, high
+        reached = movers[row, IS_MOBILE] != 0.0
+        reaches[REACH_LOWER + axis, row - 1] = low if reached else np.inf
+        reaches[REACH_UPPER + axis, row - 1] = high if reached else -np.inf
+        movers[row, VELOCITY + axis] = movers[row, SPIN + axis] = 0.0
+    movers[row, LATEST_STAMP] = movers[row, move_at(movers, row, 0) + STAMP] if known > 0 else -1.0
+    reaches[REACH_NUMBER, row - 1] = movers[row, NUMBER]
+    if seconds > 0.0:
+        _put_motion(movers, row, seconds)
+
+
+@kernel
+def move_mover(
+    movers: Floats, reaches: Floats, row: int, frame: Floats, box: Floats, seconds: float
+) -> None:
+    """Move a mover to a frame (12,) in a box (6,), in some seconds, or teleport it in 0.
+
+    It is the latest move that the ground has counted.
+    """
+    count = movers[0, COUNT_OF_MOVES]
+    if seconds > 0.0:
+        place = (int(movers[row, LATEST]) + 1) % MOST_MOVES
+        movers[row, LATEST] = place
+        movers[row, REMEMBERED] = min(movers[row, REMEMBERED] + 1.0, float(MOST_MOVES))
+        movers[row, MOVES + MOVE_SIZE * place + STAMP] = count
+        for k in range(12):
+            movers[row, MOVES + MOVE_SIZE * place + BEFORE + k] = movers[row, FRAME + k]
+        for k in range(BOX_SIZE):
+            movers[row, BOXES + BOX_SIZE * place + k] = movers[row, BOX + k]
+        movers[row, IS_MOBILE] = 1.0
+    else:
+        movers[row, REMEMBERED], movers[row, PUT] = 0.0, count
+    movers[row, SECONDS] = seconds
+    for k in range(12):
+        movers[row, FRAME + k] = frame[k]
+    for k in range(BOX_SIZE):
+        movers[row, BOX + k] = box[k]
+    settle_mover(movers, reaches, row)

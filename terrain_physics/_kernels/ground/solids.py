@@ -7,10 +7,15 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.movers import (
     is_one_way,
     largest_part_shift,
-    mover_of,
     part_shift_of,
 )
-from terrain_physics._kernels.ground.table import GroundTable, has_movers, movers_of, parts_of
+from terrain_physics._kernels.ground.table import (
+    GroundTable,
+    has_movers,
+    mover_of,
+    movers_of,
+    parts_of,
+)
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.mesh.inside import INSIDE, place_in
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
@@ -35,7 +40,7 @@ def shift_of(ground: GroundTable, number: int) -> Vec3:
     """
     if not has_movers(ground):
         return (0.0, 0.0, 0.0)
-    row = mover_of(movers_of(ground), number)
+    row = mover_of(ground, number)
     if row > 0 and is_one_way(movers_of(ground), row):
         return (np.inf, 0.0, 0.0)
     return part_shift_of(ground.part_shifts, number) if row > 0 else (0.0, 0.0, 0.0)

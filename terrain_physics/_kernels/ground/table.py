@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow, replaced
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, mover_of
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, column_of
 from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import LAYERS, Parts, parts_at, row_of_number
@@ -21,6 +21,8 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MESHES,
     MOVER_SIZE,
     MOVERS,
+    REACH_SIZE,
+    REACHES,
     SIDES,
 )
 from terrain_physics._kernels.types import Float32s, Floats, Int64s
@@ -36,7 +38,7 @@ class GroundTable(NamedTuple):
     their table of addresses.
     """
 
-    table: Int64s  # (4, 2): see `surface.ground_arrays`
+    table: Int64s  # (5, 2): see `surface.ground_arrays`
     mask: int
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
     base_part: int  # the number of the moving base, which counts as never moved; -1: none
@@ -85,6 +87,23 @@ def movers_of(ground: GroundTable) -> Floats:
     return rows
 
 
+@kernel(inline=True)
+def reaches_of(ground: GroundTable) -> Floats:
+    """Return where the parts that move may have come (REACH_SIZE, room): see `movers.py`."""
+    table = ground.table
+    reaches: Floats = array_at(table[REACHES, 0], (REACH_SIZE, table[REACHES, 1]), np.float64)
+    return reaches
+
+
+@kernel(inline=True, no_refcount=True)
+def mover_of(ground: GroundTable, number: float) -> int:
+    """Return the row of a part that moves, 0 if it does not."""
+    reaches, count = reaches_of(ground), ground.table[MOVERS, 1] - 1
+    if count == 0 or number < reaches[0, 0] or number > reaches[0, count - 1]:
+        return 0  # often it is a map
+    return column_of(reaches, count, number) + 1
+
+
 @kernel(inline=True, no_refcount=True)
 def moves_counted(table: Int64s) -> float:
     """Return how many moves of its parts a ground has counted."""
@@ -119,7 +138,7 @@ def has_movers(ground: GroundTable) -> bool:
 @kernel(no_refcount=True)
 def mover_filtered(ground: GroundTable, number: float) -> int:
     """Return the row of a mover, 0 if the part is none or the mask filters it out."""
-    row, parts = mover_of(movers_of(ground), number), parts_of(ground).rows
+    row, parts = mover_of(ground, number), parts_of(ground).rows
     if row > 0 and parts[row_of_number(parts, int(number)), LAYERS] & ground.mask == 0:
         return 0
     return row

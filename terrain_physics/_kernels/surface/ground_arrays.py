@@ -5,8 +5,8 @@ call. `terrain_physics.surface.ground_arrays` makes the tables and keeps the arr
 """
 
 # Rows of the table: the (address, length) of the table of maps, of that of meshes, of that of parts
-# that move, of that of the sides of maps.
-MAPS, MESHES, MOVERS, SIDES = range(4)
+# that move, of that of the sides of maps, of that of the reaches of parts that move.
+MAPS, MESHES, MOVERS, SIDES, REACHES = range(5)
 
 # Columns of a map: (address, length) of its arrays, then its number and its layers.
 MAP_HEIGHTS, MAP_CELLS, MAP_BLOCKS, MAP_FRAME = 0, 2, 4, 6
@@ -16,10 +16,15 @@ MAP_ROW_SIZE = 10
 # Columns of a mesh: see `mesh.parts`.
 MESH_ROW_SIZE = 33
 
-# Columns of a moving part: from the column MOVES on, its latest moves, MOVE_SIZE columns each; see
-# `ground.movers`.
-MOVES, MOVE_SIZE, MOST_MOVES = 35, 13, 32
-MOVER_SIZE = MOVES + MOVE_SIZE * MOST_MOVES
+# Columns of a moving part: from the column MOVES on, the frames before its latest moves, MOVE_SIZE
+# columns each; then the boxes around it there, BOX_SIZE columns each; see `ground.movers`.
+MOVES, MOVE_SIZE, MOST_MOVES, BOX_SIZE = 43, 13, 32, 6
+BOXES = MOVES + MOVE_SIZE * MOST_MOVES
+MOVER_SIZE = BOXES + BOX_SIZE * MOST_MOVES
+
+# Rows of the reaches of moving parts, a column for each part: its number, and the box that it may
+# have come into; see `ground.movers`.
+REACH_SIZE = 1 + BOX_SIZE
 
 # Parts of a ground are on layers, a bit for each. A mask selects those that share a bit with it.
 ALL_LAYERS = 0xFFFF_FFFF

@@ -22,13 +22,13 @@ from terrain_physics._kernels.ground.movers import (
     frame_seen,
     has_moved,
     is_one_way,
-    mover_of,
     one_way,
     put_dropped,
 )
 from terrain_physics._kernels.ground.table import (
     GroundTable,
     mover_filtered,
+    mover_of,
     movers_of,
     with_step_start,
 )
@@ -85,7 +85,7 @@ def leave_out_passed(
     for k in range(count):
         if candidates[k, OF_MOVER] != 0.0:
             number = float(candidates[k, PART])
-            row = mover_of(movers_of(ground), number)
+            row = mover_of(ground, number)
             corner = add(origin, three(candidates, k, A))
             normal = three(candidates, k, NORMAL)
             if is_one_way(movers_of(ground), row) and not _holds(
@@ -100,7 +100,7 @@ def leave_out_passed(
 
 
 @kernel(inline=True, no_refcount=True)
-def _end_drop(state: Floats) -> None:
+def end_drop(state: Floats) -> None:
     """Write to the state that a body drops through no part."""
     state[at.DROPPED] = -1.0
     put_three_at(state, at.DROPPED_FROM, (0.0, 0.0, 0.0))
@@ -111,7 +111,7 @@ def _note_dropped(state: Floats, ground: GroundTable, center: Vec3) -> None:
     """Write to the state which one-way part a body begins to drop through, or that it ended."""
     movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
     if state[at.GROUNDED] != 0.0 or seen < 0.0:
-        _end_drop(state)
+        end_drop(state)
     velocity, normal = three_at(state, at.VELOCITY), three_at(state, at.GROUND_NORMAL)
     leaps = velocity[1] > 0.0 and dot(velocity, normal) > ONE_WAY_COSINE * length(velocity)
     if state[at.GROUND_KIND] == at.AIRBORNE or seen < 0.0 or leaps:
@@ -119,7 +119,7 @@ def _note_dropped(state: Floats, ground: GroundTable, center: Vec3) -> None:
     number = float(state[at.GROUND_PART])
     if number < 0.0:
         number = float(state[at.BASE_PART])  # on its way up a step
-    row = mover_of(movers, number)
+    row = mover_of(ground, number)
     if row > 0 and is_one_way(movers, row) and mover_filtered(ground, number) == 0:
         state[at.DROPPED] = number
         put_three_at(state, at.DROPPED_FROM, to_local(frame_seen(movers, row, seen), center))
@@ -136,7 +136,7 @@ def _part_passed(
     passed, movers = -1.0, movers_of(ground)
     for k in range(count):
         own = float(candidates[k, PART])
-        row = mover_of(movers, own)
+        row = mover_of(ground, own)
         corner = add(origin, three(candidates, k, A))
         if is_one_way(movers, row) and not _holds(
             ground, body, own, row, three(candidates, k, NORMAL), corner
@@ -173,14 +173,14 @@ def find_dropped(
     )
     spend(work, LOOK + GATHERED * came_upon)
     count = leave_out_passed(near, body, center, found, count)
-    frame = frame_now(movers, mover_of(movers, number))
+    frame = frame_now(movers, mover_of(ground, number))
     start = to_world(frame, three_at(state, at.DROPPED_FROM))
     put_dropped(ground.part_shifts, number, start)
     passed = _part_passed(near, body, center, number, found, count)
     put_dropped(ground.part_shifts, passed, start)
     if passed < 0.0:
-        _end_drop(state)
+        end_drop(state)
         return
     state[at.DROPPED] = passed
-    frame = frame_now(movers, mover_of(movers, passed))
+    frame = frame_now(movers, mover_of(ground, passed))
     put_three_at(state, at.DROPPED_FROM, to_local(frame, start))

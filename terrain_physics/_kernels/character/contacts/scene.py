@@ -18,7 +18,7 @@ from terrain_physics._kernels.character.state.work import (
     spend,
 )
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
-from terrain_physics._kernels.ground.movers import no_part_shifts
+from terrain_physics._kernels.ground.movers import is_one_way_near, no_part_shifts
 from terrain_physics._kernels.ground.nearby import FEW, put_runs
 from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
@@ -129,7 +129,7 @@ def gathered(scene: Scene, ground: GroundTable, origin: Vec3, lower: Vec3, upper
         ground, origin, lower, upper, scene.candidates, may_gather(scene.work)
     )
     spend(scene.work, LOOK + GATHERED * came_upon)
-    if has_movers(ground):
+    if has_movers(ground) and is_one_way_near(ground.part_shifts):
         all_of_them = count
         count = leave_out_passed(ground, scene.body, origin, candidates, all_of_them)
         if FEW < count < all_of_them:

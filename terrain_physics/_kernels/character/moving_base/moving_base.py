@@ -185,6 +185,12 @@ def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
     return angle_of(ahead[0], ahead[2])
 
 
+@kernel
+def leave_base(state: Floats, rules: Floats) -> None:
+    """Leave a body that stood on a base as much of the base's velocity as its rules allow."""
+    _add_velocity(state, _kept(rules, three_at(state, at.BASE_VELOCITY)))
+
+
 @kernel(inline=True)
 def _throw_off(state: Floats, rules: Floats) -> None:
     """Throw a body off its base, at the speed at which it would rise in free flight."""
@@ -212,7 +218,7 @@ def find_moving_base(
     movers, seen = movers_of(ground), float(state[at.MOVES_SEEN])
     row = mover_filtered(ground, float(state[at.BASE_PART]))
     if row == 0 or movers[row, PUT] > seen:
-        _add_velocity(state, _kept(rules, three_at(state, at.BASE_VELOCITY)))
+        leave_base(state, rules)
         return none
     before, now = frame_seen(movers, row, seen), frame_now(movers, row)
     foot = foot_of(center_at(state, rules), body)
@@ -379,3 +385,18 @@ def settle_moving_base(
     put_three_at(state, at.BASE_POINT, on_part)
     put_three_at(state, at.BASE_AHEAD, ahead)
     put_three_at(state, at.BASE_VELOCITY, after)
+
+
+@kernel(inline=True)
+def stays_alone(state: Floats, ground: GroundTable, moving_base: MovingBase) -> bool:
+    """Tell whether a body without a moving base ends on none; if so, write that to the state."""
+    number, row = _part_stood_on(state, ground)
+    if row > 0:
+        return False
+    state[at.WAS_GROUNDED] = 1.0 if moving_base.was_grounded else 0.0
+    state[at.BASE_PART] = number
+    state[at.TURN] = state[at.ON_MOVING_BASE] = state[at.EXCESS] = state[at.MOVE_AGE] = 0.0
+    put_three_at(state, at.BASE_POINT, (0.0, 0.0, 0.0))
+    put_three_at(state, at.BASE_AHEAD, (0.0, 0.0, 0.0))
+    put_three_at(state, at.BASE_VELOCITY, (0.0, 0.0, 0.0))
+    return True

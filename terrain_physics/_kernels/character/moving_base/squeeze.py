@@ -21,6 +21,7 @@ from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
+from terrain_physics._kernels.character.contacts.one_way import end_drop
 from terrain_physics._kernels.character.contacts.resolve import resolve, rise_of_feet
 from terrain_physics._kernels.character.contacts.scene import Scene, gathered
 from terrain_physics._kernels.character.moving_base.moving_base import (
@@ -28,6 +29,8 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     carried_to,
     debt_of,
     find_moving_base_in_air,
+    ignore_moves,
+    leave_base,
 )
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.free_motion import through_air
@@ -43,10 +46,12 @@ from terrain_physics._kernels.character.state.substeps import STEP_SHARE
 from terrain_physics._kernels.character.state.teleport import step_height
 from terrain_physics._kernels.character.state.work import STEP, is_spent, spend
 from terrain_physics._kernels.ground.movers import (
+    COUNT_OF_MOVES,
     IS_MOBILE,
     MOST_SHIFTED,
     NUMBER,
     PUT,
+    any_reaches,
     count_part_shifts,
     end_part_shifts,
     frame_now,
@@ -54,14 +59,18 @@ from terrain_physics._kernels.ground.movers import (
     has_moved,
     is_conveyor,
     may_meet,
+    may_touch,
+    put_dropped,
     put_part_shift,
 )
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
     GroundTable,
     mover_filtered,
+    mover_of,
     movers_of,
     only_of,
+    reaches_of,
     with_base_part,
     with_step_start,
 )
@@ -219,15 +228,22 @@ def _largest_squeeze(state: Floats) -> float:
 
 
 @kernel
+def _box_around(state: Floats, half: Vec3, center: Vec3, end: Vec3) -> tuple[Vec3, Vec3]:
+    """Return the box in which parts are near a body of half extents that moves to ``end``."""
+    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
+    wide = add(half, (margin, margin, margin))
+    lower = (min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2]))
+    upper = (max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2]))
+    return subtract(lower, wide), add(upper, wide)
+
+
+@kernel
 def _list_near_parts(
     state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats
 ) -> int:
     """Broad phase: write the parts near a body that moves to ``end``; return how many."""
     movers, count = movers_of(ground), 0
-    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
-    wide = add(body.half_extents, (margin, margin, margin))
-    lower = subtract((min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2])), wide)
-    upper = add((max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2])), wide)
+    lower, upper = _box_around(state, body.half_extents, center, end)
     for row in range(1, len(movers)):
         if (
             count < MOST_SHIFTED
@@ -358,13 +374,18 @@ def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, cent
 
 
 @kernel
+def _forget_debts(state: Floats) -> None:
+    for k in range(at.MOST_SQUEEZING):
+        state[at.SQUEEZED_BY + k] = -1.0
+        put_three_at(state, at.SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
+
+
+@kernel
 def _put_squeezed(
     state: Floats, near: Floats, count: int, ground: GroundTable, center: Vec3
 ) -> None:
     """Write all debts to the ground, and the largest ones to the body's state."""
-    for k in range(at.MOST_SQUEEZING):
-        state[at.SQUEEZED_BY + k] = -1.0
-        put_three_at(state, at.SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
+    _forget_debts(state)
     rows = count_part_shifts(ground.part_shifts)
     for k in range(count):
         debt = subtract(three_at(near[k], _FREE_PLACE), center)
@@ -385,6 +406,16 @@ def _put_squeezed(
 
 
 @kernel
+def _own_end(state: Floats, rules: Floats, center: Vec3, delta_time: float) -> Vec3:
+    """Return where the center of a body without a moving base ends if nothing stops it."""
+    if state[at.GROUNDED] != 0.0:
+        return center
+    gravity = gravity_of(rules)
+    displacement, _ = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
+    return add(center, displacement)
+
+
+@kernel
 def _free_end(
     state: Floats, rules: Floats, body: Body, moving_base: MovingBase, center: Vec3,
     delta_time: float,
@@ -392,11 +423,7 @@ def _free_end(
     """Return where the center of a body ends if nothing stops it: on its base, or falling."""
     if moving_base.row > 0:
         return center_of(carried_to(moving_base, 1.0), body)
-    if state[at.GROUNDED] != 0.0:
-        return center
-    gravity = gravity_of(rules)
-    displacement, _ = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
-    return add(center, displacement)
+    return _own_end(state, rules, center, delta_time)
 
 
 @kernel(inline=True)
@@ -487,6 +514,67 @@ def carry_and_squeeze(
     return moving_base
 
 
+@kernel
+def _has_part_near(ground: GroundTable, seen: float, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a part that was ever moved with a time comes near a box.
+
+    A part that has not moved since the body looked is where it is, whatever its row remembers.
+    """
+    movers = movers_of(ground)
+    if not any_reaches(reaches_of(ground), len(movers) - 1, lower, upper):
+        return False
+    for row in range(1, len(movers)):
+        if (
+            movers[row, IS_MOBILE] != 0.0
+            and may_meet(movers, row, lower, upper)
+            and (has_moved(movers, row, seen) or may_touch(movers, row, lower, upper))
+        ):
+            return True
+    return False
+
+
+@kernel(inline=True)
+def _leave_alone(state: Floats, rules: Floats, ground: GroundTable, center: Vec3) -> None:
+    """Write what an update with moving parts writes to the state of a body far from all."""
+    put_dropped(ground.part_shifts, -1.0, center)
+    if state[at.GROUNDED] != 0.0 or state[at.MOVES_SEEN] < 0.0:
+        end_drop(state)
+    if state[at.MOVES_SEEN] < 0.0:
+        ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
+    if state[at.GROUNDED] != 0.0 and state[at.BASE_PART] >= 0.0:
+        leave_base(state, rules)
+    _forget_debts(state)
+
+
+@kernel(noinline=True)
+def is_left_alone(
+    state: Floats, rules: Floats, half: Vec3, ground: GroundTable, delta_time: float
+) -> bool:
+    """Tell whether parts neither carry, push nor squeeze a body, and it drops through none.
+
+    If so, write to the state what even that changes.
+
+    So the body, of half extents ``half``, is without a moving base and without debts, and far from
+    all parts that ever moved. Most bodies are, and are spared the search for what no part does.
+    """
+    if (
+        state[at.ON_MOVING_BASE] != 0.0
+        or state[at.SQUEEZED_BY] >= 0.0
+        or state[at.SQUEEZED_BY + 1] >= 0.0
+        or state[at.DROPPED] >= 0.0
+        or mover_of(ground, float(state[at.BASE_PART])) > 0
+        or mover_of(ground, float(state[at.GROUND_PART])) > 0
+    ):
+        return False
+    center, seen = center_at(state, rules), float(state[at.MOVES_SEEN])
+    end = _own_end(state, rules, center, delta_time)
+    lower, upper = _box_around(state, half, center, end)
+    if _has_part_near(ground, seen if seen >= 0.0 else np.inf, lower, upper):
+        return False
+    _leave_alone(state, rules, ground, center)
+    return True
+
+
 @kernel(noinline=True)
 def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts may wake a body that would sleep."""
@@ -495,10 +583,10 @@ def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
         row = mover_filtered(ground, float(state[at.BASE_PART]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
-    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
     center = center_at(state, rules)
-    wide = add(unpack_body(rules).half_extents, (margin, margin, margin))
-    lower, upper = subtract(center, wide), add(center, wide)
+    lower, upper = _box_around(state, unpack_body(rules).half_extents, center, center)
+    if not any_reaches(reaches_of(ground), len(movers) - 1, lower, upper):
+        return False
     for row in range(1, len(movers)):
         if has_moved(movers, row, seen) and may_meet(movers, row, lower, upper):
             return True
