@@ -140,6 +140,8 @@ class MeshTable:
         pose: Floats | None = None,
         scale: float = 1.0,
     ) -> None:
+        if len(self._owned) > 1 and self._rows[len(self._owned) - 1, columns.NUMBER] >= number:
+            self._close_up()  # a part that is put back would stand behind its own empty row
         row = len(self._owned)
         if row == len(self._rows):
             self._make_room()
