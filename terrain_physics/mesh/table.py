@@ -88,23 +88,30 @@ class MeshTable:
         materials: Bytes | None,
         facing: int,
         ids: Int64s | None = None,
+        *,
+        uses_all: bool = False,
     ) -> None:
         """Add a mesh to the first layer; its number is higher than any before.
 
-        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers.
+        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers. If it
+        ``uses_all``, each vertex is one of a face.
         """
-        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        mesh = np.zeros(columns.MESH_SIZE, dtype=np.int64)
         of_tree = addresses(
             arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
             arrays.vertices, arrays.faces,
         )  # fmt: skip
-        row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
-        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
+        mesh[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
         if materials is not None:
-            row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
+            mesh[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
         if ids is not None:
-            row[columns.IDS : columns.IDS + 2] = addresses(ids)
-        self._put(number, row, (arrays, materials, ids))
+            mesh[columns.IDS : columns.IDS + 2] = addresses(ids)
+        mesh[columns.USES_ALL] = uses_all
+        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        row[columns.MESH] = addresses(mesh)[0]
+        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
+        later: list[Neighbors] = []
+        self._put(number, row, (arrays, mesh, later, materials, ids))
 
     def put_as(
         self,
@@ -210,21 +217,23 @@ class MeshTable:
         content, arrays = self._rows[row].copy(), self._owned[row]
         self._hang(row, content, arrays, None, self._place_of(row)[1], is_new=False)
 
-    def put_skin(self, number: int, neighbors: Neighbors) -> None:
-        """Add the connectivity of a mesh's triangles, for sweeps."""
-        row = self._row_of[number]
-        found = addresses(*neighbors)
-        self._owned[row] = (*self._owned[row], neighbors)
-        self._rows[row, columns.WELDED : columns.WELDED + len(found)] = found
+    @property
+    def mesh(self) -> Mesh:
+        """The only mesh of a table of one."""
+        arrays: Mesh = self._owned[1][0]
+        return arrays
 
-    def put_skin_as(self, number: int, other: "MeshTable") -> None:
-        """Add the same of the mesh of a table of one mesh, which has it."""
-        row = self._row_of[number]
-        own, found = slice(columns.WELDED, columns.MATERIALS), other._owned[1]  # noqa: SLF001
-        self._owned[row] = (
-            found if self._rows[row, columns.NAMED] == 0 else (*self._owned[row], found)
-        )
-        self._rows[row, own] = other._rows[1, own]  # noqa: SLF001
+    @property
+    def has_skin(self) -> bool:
+        """Whether the only mesh has its connectivity."""
+        return bool(self._owned[1][1][columns.WELDED + 1])
+
+    def put_skin(self, number: int, neighbors: Neighbors) -> None:
+        """Add the connectivity of a mesh's triangles, for sweeps, to all tables with the mesh."""
+        _, mesh, later, *_ = self._owned[self._row_of[number]]
+        later.append(neighbors)
+        found = addresses(*neighbors)
+        mesh[columns.WELDED : columns.WELDED + len(found)] = found
 
     def bounds(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh."""

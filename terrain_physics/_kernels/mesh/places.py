@@ -12,8 +12,9 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import array_at, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import Rigid, to_world, turned_back
+from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
-from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Float32, corner
+from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Float32
 from terrain_physics._kernels.tolerances import PLACE_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats
 
@@ -196,7 +197,7 @@ def put_place(
     """Write the place of a row, which has its scale; return the box around the mesh there.
 
     ``poses`` (n, POSE_SIZE) holds the pose in its row ``k``; ``corners`` and ``frame`` are the
-    mesh's own.
+    mesh's own; corners (n, 3) may be there more than once.
     """
     for column in range(POSE_SIZE):
         spots[row, column] = poses[k, column]
@@ -209,13 +210,12 @@ def put_place(
         (float(poses[k, POSITION]), float(poses[k, POSITION + 1]), float(poses[k, POSITION + 2])),
     )  # fmt: skip
     size = float(spots[row, SCALE])
-    x0, y0, z0 = x1, y1, z1 = to_world(rigid, scale(corner(corners, 0, 0), size))
-    for slot in range(len(corners)):
-        for which in range(3):
-            x, y, z = to_world(rigid, scale(corner(corners, slot, which), size))
-            x0, x1 = (x if x < x0 else x0), (x if x > x1 else x1)
-            y0, y1 = (y if y < y0 else y0), (y if y > y1 else y1)
-            z0, z1 = (z if z < z0 else z0), (z if z > z1 else z1)
+    x0, y0, z0 = x1, y1, z1 = to_world(rigid, scale(row3(corners, 0), size))
+    for i in range(len(corners)):
+        x, y, z = to_world(rigid, scale(row3(corners, i), size))
+        x0, x1 = (x if x < x0 else x0), (x if x > x1 else x1)
+        y0, y1 = (y if y < y0 else y0), (y if y > y1 else y1)
+        z0, z1 = (z if z < z0 else z0), (z if z > z1 else z1)
     spots[row, BOX], spots[row, BOX + 1], spots[row, BOX + 2] = x0, y0, z0
     spots[row, BOX + 3], spots[row, BOX + 4], spots[row, BOX + 5] = x1, y1, z1
     own, far = 0.0, 0.0
