@@ -26,7 +26,8 @@ class _Rest(NamedTuple):
 
     def content(self) -> bytes:
         """Return which parts there are, where they are and how their surfaces move."""
-        return b"parts" + str([*self.parts]).encode() + self.motion.content()
+        parts = [*self.parts], *self.layout.scales.items()
+        return b"parts" + str(parts).encode() + self.motion.content()
 
 
 class GroundKeeper(Keeper):

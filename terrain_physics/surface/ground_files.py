@@ -7,7 +7,8 @@ A file is a zip archive. ``ground.json``, which is stored uncompressed, describe
   ``mesh/saved.py``); a height map or a mesh by itself is one part;
 - for a ground: ``keys``, the ascending keys of its parts; ``next_key``; the ``layers`` of each
   part; ``changes``, the count of its own changes; ``transforms``
-  (3 rows by 4) of meshes that were moved, by their keys; ``movers``: the ``count`` of moves,
+  (3 rows by 4) of meshes that were moved, by their keys, and ``scales`` of those that have one;
+  ``same``, for the key of a mesh that is there before, the first key of that mesh; ``movers``: the ``count`` of moves,
   and the data of each of the ``parts`` that move, carry or let through (see ``ground/movers.py``);
   and the ``names`` of the parts that have one, by their keys.
 
