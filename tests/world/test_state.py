@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import CharacterGroup, CharacterMovement, WorldState
+from terrain_physics import (
+    CharacterGroup,
+    CharacterMovement,
+    HeightMap,
+    SphereCollider,
+    WorldState,
+)
 from tests.helpers.draws import Draws
 from tests.world.scenes import BELT, BODY, FRAME, LIFT, Scene, scene
 
@@ -138,6 +144,23 @@ def test_a_character_that_has_left_its_group_is_in_it_again():
     assert hero.position64 == one.crowd["hero"].position64
 
 
+def test_things_that_have_gone_to_another_ground_come_back():
+    one, twin = scene(), scene()
+    for frame in range(10):
+        one.play(frame)
+        twin.play(frame)
+    before, other = one.world.state(), scene().ground
+    one.world.remove("rider")
+    one.rider.ground = one.crowd.ground = other
+    one.rider.update(FRAME)
+    one.crowd.update(FRAME)
+    one.world.restore(before)
+    for frame in range(10, 20):
+        one.play(frame)
+        twin.play(frame)
+        assert seen(one) == seen(twin)
+
+
 def test_what_the_game_has_written_is_part_of_a_state():
     one, twin = scene(), scene()
     for each in (one, twin):
@@ -212,6 +235,31 @@ def test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing():
     hero.update(FRAME)
     assert len(errors) == 1
     assert errors[0].startswith("restore must be called between updates")
+
+
+def test_a_body_too_wide_for_a_map_is_refused_again_after_a_restore():
+    one = scene()
+    one.loners.add("giant", (0, 40, 0), collider=SphereCollider(30))
+    one.play(0)
+    fine = HeightMap(np.zeros((9, 9)), cell_size=0.01, origin=(50, 0, 50))
+    one.ground.add(fine)
+    wide = one.world.state()
+    one.loners.remove("giant")
+    one.play(1)
+    one.world.restore(wide)
+    before = one.rider.state_hash(), one.crowd.state_hash()
+    with pytest.raises(ValueError, match="'loners': 'giant'"):
+        one.world.update(FRAME)
+    assert (one.rider.state_hash(), one.crowd.state_hash()) == before
+
+
+def test_a_state_inside_a_change_of_the_ground_is_refused():
+    one = scene()
+    with one.ground._held.change():  # as a signal handler that interrupts a move
+        for call in (one.ground.state, one.world.state, one.world.state_hash):
+            with pytest.raises(RuntimeError, match="must not be called inside a change"):
+                call()
+    one.world.state()
 
 
 def test_groups_of_any_size_and_none():
