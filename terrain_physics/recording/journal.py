@@ -495,12 +495,12 @@ def _redo_added(ground: Any, event: Event) -> None:
             scales[key] = scale
 
 
-def _place_of(event: Event) -> Place:
+def _brought_to(event: Event) -> Place:
     """Return the place of a part that an event brings."""
     place = event.about.get("place")
-    return (
-        NO_PLACE if place is None else (Pose.of_saved(place[0]), checked_scale("scale", place[1]))
-    )
+    if place is None:
+        return NO_PLACE
+    return Pose.of_saved(place[0]), checked_scale("scale", place[1])
 
 
 def _redo_replaced(ground: Any, event: Event) -> None:
