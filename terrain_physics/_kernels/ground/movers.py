@@ -20,7 +20,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVE_SIZE,
     MOVES,
 )
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Row 0, the header: how many moves the ground has counted.
 COUNT_OF_MOVES = 0
@@ -342,14 +342,11 @@ def settle_mover(movers: Floats, reaches: Floats, row: int) -> None:
         _put_motion(movers, row, seconds)
 
 
-@kernel
-def move_mover(
-    movers: Floats, reaches: Floats, row: int, frame: Floats, box: Floats, seconds: float
+@kernel(inline=True)
+def _move(
+    movers: Floats, reaches: Floats, row: int, frames: Floats, boxes: Floats, i: int, seconds: float
 ) -> None:
-    """Move a mover to a frame (12,) in a box (6,), in some seconds, or teleport it in 0.
-
-    It is the latest move that the ground has counted.
-    """
+    """Move a mover; it is the latest move that the ground has counted."""
     count = movers[0, COUNT_OF_MOVES]
     if seconds > 0.0:
         place = (int(movers[row, LATEST]) + 1) % MOST_MOVES
@@ -365,7 +362,22 @@ def move_mover(
         movers[row, REMEMBERED], movers[row, PUT] = 0.0, count
     movers[row, SECONDS] = seconds
     for k in range(12):
-        movers[row, FRAME + k] = frame[k]
+        movers[row, FRAME + k] = frames[i, k]
     for k in range(BOX_SIZE):
-        movers[row, BOX + k] = box[k]
+        movers[row, BOX + k] = boxes[i, k]
     settle_mover(movers, reaches, row)
+
+
+@kernel
+def move_movers(
+    movers: Floats, reaches: Floats, rows: Int64s, frames: Floats, boxes: Floats, seconds: Floats
+) -> None:
+    """Move parts one after another, each a move that the ground counts.
+
+    ``rows`` (n,) are those of the parts, 0 for one that is no mover. They move to ``frames``
+    (n, 12) in ``boxes`` (n, 6), in so many ``seconds`` (n,), or are teleported in 0.
+    """
+    for i in range(len(rows)):
+        movers[0, COUNT_OF_MOVES] += 1.0
+        if rows[i] > 0:
+            _move(movers, reaches, rows[i], frames, boxes, i, float(seconds[i]))
