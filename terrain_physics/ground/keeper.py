@@ -36,16 +36,14 @@ class GroundKeeper(Keeper):
     ----------
     held : GroundParts
     parts : dict of int to Surface
-        The parts by their keys.
-    keys : dict of int to int
-        The keys by the parts' identities. The ground writes to both, and so does this.
+        The parts by their keys. The ground writes to it, and so does this.
     """
 
-    __slots__ = ("_held", "_keys", "_parts")
+    __slots__ = ("_held", "_parts")
 
-    def __init__(self, held: GroundParts, parts: dict[int, Any], keys: dict[int, int]) -> None:
+    def __init__(self, held: GroundParts, parts: dict[int, Any]) -> None:
         super().__init__()
-        self._held, self._parts, self._keys = held, parts, keys
+        self._held, self._parts = held, parts
         held.keep_edits(self.history)
 
     def _refuse_inside(self) -> None:
@@ -69,5 +67,3 @@ class GroundKeeper(Keeper):
         self._held.put_back(known.layout, known.motion)
         self._parts.clear()
         self._parts.update(known.parts)
-        self._keys.clear()
-        self._keys.update({id(part): key for key, part in known.parts.items()})

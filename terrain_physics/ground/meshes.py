@@ -8,7 +8,8 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
-from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._kernels.mesh.places import POSE_SIZE
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -16,7 +17,7 @@ from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.movers import MOST_COUNTED, NO_BOX, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
-from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MoverArrays
@@ -52,26 +53,34 @@ class MeshMotion(NamedTuple):
 
     Attributes
     ----------
-    poses : dict of int to Pose
-        See `GroundMeshes`.
+    numbers : ndarray of int64, shape (n,)
+        Those of the meshes with a pose, ascending.
+    poses : ndarray of float64, shape (n, 12)
+        Rotation row by row, and position, of each.
     movers : KeptMovers
     put : dict of int to int
         The count of moves when a mesh that is no mover was moved.
     """
 
-    poses: dict[int, Pose]
+    numbers: Int64s
+    poses: Floats
     movers: KeptMovers
     put: dict[int, int]
 
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
+        return self.poses.nbytes + 100 * len(self.put) + self.movers.nbytes
 
     def content(self) -> bytes:
         """Return where the meshes are and how they move, for hashes of worlds."""
-        poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
-        return np.array(poses).tobytes() + self.movers.content()
+        return self.numbers.tobytes() + self.poses.tobytes() + self.movers.content()
+
+
+Place = tuple[Pose | None, float]
+"""Pose and scale of a mesh; no pose: where its vertices are, times the scale."""
+
+NO_PLACE: Place = None, 1.0
 
 
 class GroundMeshes(Meshes):
@@ -85,8 +94,8 @@ class GroundMeshes(Meshes):
         The places where meshes came, went and moved lately, by the count of such changes.
     change_count : int
         That count.
-    poses : dict of int to Pose
-        The poses of the meshes that were moved.
+    scales : dict of int to float
+        The scales of the meshes that have another one than 1.
     movers : GroundMovers
         Those that move, are conveyors or are one-way.
     """
@@ -97,7 +106,6 @@ class GroundMeshes(Meshes):
         "_put",
         "_readers",
         "_seen",
-        "_shown",
         "_storages",
         "_table",
         "_version",
@@ -108,7 +116,7 @@ class GroundMeshes(Meshes):
         "changes",
         "lock",
         "movers",
-        "poses",
+        "scales",
         "swept",
     )
 
@@ -121,10 +129,9 @@ class GroundMeshes(Meshes):
         self.lock = new_lock(Rank.GROUND)
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
-        self._shown: dict[int, MeshStorage] = {}
-        self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
+        self.scales: dict[int, float] = {}
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
@@ -147,16 +154,32 @@ class GroundMeshes(Meshes):
         """All layers that a mesh is on."""
         return self._table.layers
 
-    def add(self, number: int, storage: MeshStorage, named: Bytes | None, layers: int) -> None:
+    def add(
+        self,
+        number: int,
+        storage: MeshStorage,
+        named: Bytes | None,
+        layers: int,
+        place: Place | None = None,
+    ) -> None:
         """Add a mesh; its number is higher than any before.
 
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
+        The mesh may be there already, at other places.
         """
+        pose, scale = NO_PLACE if place is None else place
+        if scale != 1.0:
+            self.scales[number] = scale
+        given = None if pose is None else np.array([pose.numbers])
+        self._prepare_edit().put_as(number, storage.table, named, layers, given, scale)
+        self._take_over(number, storage, named)
+
+    def _take_over(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+        """Begin to follow the mesh of a number."""
         version = storage.version
         self._named[number] = named
-        self._storages[number] = self._shown[number] = storage
+        self._storages[number] = storage
         self._mark_painted(number)
-        self._prepare_edit().put_as(number, storage.table, named, layers)
         self._note(number)
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
@@ -164,13 +187,23 @@ class GroundMeshes(Meshes):
         if storage.version != version:  # refitted before its watchers had this one
             self._watch.changed.add(number)
 
+    def replace(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+        """Put another mesh in the place of one: all but the mesh stays."""
+        self.followed()
+        self._note(number)
+        self._storages[number].watchers.remove(self._watch, number)
+        self._watch.changed.discard(number)
+        del self._seen[number]
+        self._prepare_edit().replace(number, storage.table, named)
+        self._take_over(number, storage, named)
+        self._fit_mover(number)
+
     def remove(self, number: int) -> None:
         """Remove a mesh."""
         self._note(number)
         self._prepare_edit().remove(number)
         self._storages.pop(number).watchers.remove(self._watch, number)
-        del self._shown[number]
-        self.poses.pop(number, None)
+        self.scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
         del self._named[number]
@@ -179,28 +212,51 @@ class GroundMeshes(Meshes):
         self._watch.changed.discard(number)
         del self._seen[number]
 
-    def move(self, number: int, pose: Pose, seconds: float | None) -> None:
-        """Move a mesh in some seconds, or teleport it."""
-        self.followed()
-        self._note(number)
-        count, place = self.movers.next_move(), self.movers.place_of(number)
-        if not place and seconds is not None:
+    def move(self, numbers: list[int], poses: Floats, seconds: Floats) -> None:
+        """Move meshes, one after another, to poses (n, 12) in some seconds, or teleport them in 0.
+
+        Each is there once.
+        """
+        rows, count = self.followed().rows_of(numbers), self.movers.count
+        places = self._places_of(numbers, seconds)
+        before, table = self._table.boxes_of(rows), self._prepare_edit()
+        after = table.place(rows, poses)
+        self.movers.move(places, poses, after, seconds)
+        for k in np.flatnonzero(places == 0).tolist():
+            self._put[numbers[k]] = count + k + 1
+        self.change_count += 1
+        self.changes.note_moves(self.change_count, before, after)
+
+    def _places_of(self, numbers: list[int], seconds: Floats) -> Int64s:
+        """Return the rows of movers (n,), 0 for other meshes; who moves in a time becomes one."""
+        places = self.movers.places_of(numbers)
+        coming = [numbers[k] for k in np.flatnonzero((places == 0) & (seconds > 0.0)).tolist()]
+        for number in coming:
             self.movers.put(number, self._as_mover(number))
-            place = self.movers.place_of(number)
-        self.poses[number] = pose
-        self._place(number)
-        self._put_again(number)
-        self._note(number)
-        if place:
-            self.movers.move(place, pose, self._table.bounds(number), seconds or 0.0)
-        else:
-            self._put[number] = count
+        return self.movers.places_of(numbers) if coming else places
+
+    def pose_of(self, number: int) -> Pose | None:
+        """Return the pose of a part that was moved, or was given one; None for others."""
+        if number not in self._storages:
+            return None
+        numbers = self._table.pose_of(number)
+        return None if numbers is None else Pose.of_numbers(numbers)
+
+    def poses_of(self, numbers: list[int]) -> Floats:
+        """Return the poses (n, 12) of meshes, also of those that were never moved."""
+        return self._table.poses_of(self._table.rows_of(numbers))
+
+    @property
+    def poses(self) -> dict[int, Pose]:
+        """The poses of the meshes that were moved, or were given one, by their numbers."""
+        numbers, poses = self._table.poses()
+        return dict(zip(numbers.tolist(), map(Pose.of_numbers, poses), strict=True))
 
     def _as_mover(self, number: int) -> MovingPart:
         """Return the moving part of a mesh, a new one if it has none."""
         known = self.movers.get(number)
         if known is None:
-            known = MovingPart(self.poses.get(number) or Pose.none(), self._table.bounds(number))
+            known = MovingPart(self.pose_of(number) or Pose.none(), self._table.bounds(number))
             known.put = self._put.get(number, 0)
         return known
 
@@ -224,29 +280,31 @@ class GroundMeshes(Meshes):
 
     def motion(self) -> MeshMotion:
         """Return how all meshes move and where they are, in values that nobody writes to later."""
-        return MeshMotion(self.poses.copy(), self.movers.kept(), self._put.copy())
+        return MeshMotion(*self._table.poses(), self.movers.kept(), self._put.copy())
 
     def put_motion(self, motion: MeshMotion) -> None:
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
-        self.followed()
-        for number in self._storages:
-            before, then = self.poses.get(number), motion.poses.get(number)
-            if before is not then:
-                self._note(number)
-                self._set_pose(number, then)
-                self._note(number)
+        self._put_poses(motion.numbers, motion.poses)
         self.movers.put_kept(motion.movers)
         self._put = motion.put.copy()
 
-    def _set_pose(self, number: int, pose: Pose | None) -> None:
-        """Put a mesh at a pose; None: where its vertices are."""
-        if pose is None:
-            del self.poses[number]
-            self._shown[number] = self._storages[number]
-        else:
-            self.poses[number] = pose
-            self._place(number)
-        self._put_again(number)
+    def _put_poses(self, numbers: Int64s, poses: Floats) -> None:
+        """Put meshes at poses, and all others where their vertices are."""
+        known, now = self.followed().poses()
+        table = self._prepare_edit()
+        for number in known[~np.isin(known, numbers)].tolist():
+            self._note(number)
+            table.take_back(number)
+            self._note(number)
+        same = np.zeros(len(numbers), np.bool_)
+        common, at, to = np.intersect1d(known, numbers, assume_unique=True, return_indices=True)
+        if len(common):
+            same[to] = (now[at] == poses[to]).all(axis=1)
+        rows = table.rows_of(numbers[~same].tolist())
+        before = table.boxes_of(rows)
+        after = table.place(rows, np.ascontiguousarray(poses[~same]))
+        self.change_count += 1
+        self.changes.note_moves(self.change_count, before, after)
 
     def release_movers(self, arrays: MoverArrays) -> None:
         """Take back arrays of the movers that a long query has read."""
@@ -304,12 +362,9 @@ class GroundMeshes(Meshes):
         saved = self._by_number(about["transforms"])
         poses = {number: Pose.of_saved(rows) for number, rows in saved}
         count, movers, put = self._movers_of(about["movers"], poses)
-        for number in self._storages:
-            before, then = self.poses.get(number), poses.get(number)
-            if (before and before.numbers) != (then and then.numbers):
-                self._note(number)
-                self._set_pose(number, then)
-                self._note(number)
+        put_there = sorted(poses)
+        numbers = np.array([poses[number].numbers for number in put_there]).reshape(-1, POSE_SIZE)
+        self._put_poses(np.array(put_there, np.int64), numbers)
         for number in self._storages:
             self.movers.remove(number)
             if number in movers:
@@ -317,19 +372,6 @@ class GroundMeshes(Meshes):
                 self.movers.put(number, movers[number])
         self.movers.start_from(count)
         self._put = put
-
-    def _place(self, number: int) -> None:
-        """Make a moved mesh anew at its pose."""
-        if number in self.poses:
-            own, pose = self._storages[number], self.poses[number]
-            arrays = own.arrays
-            self._shown[number] = MeshStorage(
-                pose.placed(arrays.vertices),
-                arrays.faces,
-                order=arrays.order,
-                materials=own.materials,
-                solid=own.solid,
-            )
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""
@@ -371,12 +413,15 @@ class GroundMeshes(Meshes):
     def _follow(self, number: int, version: int) -> None:
         """Replace the former mesh by the refitted one."""
         self._note(number)
-        self._place(number)
         self._put_again(number)
         self._note(number)
+        self._fit_mover(number)
+        self._count(number, version)
+
+    def _fit_mover(self, number: int) -> None:
+        """Tell a moving part of the box around its mesh, which has changed."""
         if self.movers.place_of(number):
             self.movers.put_box(number, self._table.bounds(number))
-        self._count(number, version)
 
     def skinned(self) -> MeshTable:
         """Return the table, with the connectivity of the triangles of all meshes.
@@ -389,10 +434,10 @@ class GroundMeshes(Meshes):
             number = next(iter(self._without_skin), None)
             if number is None:
                 return table
-            shown = self._shown[number]
-            before = shown.table
-            neighbors = shown.neighbors
-            if table is self._table and self._shown.get(number) is shown and shown.table is before:
+            own = self._storages[number]
+            before = own.table
+            neighbors = own.neighbors
+            if table is self._table and self._storages.get(number) is own and own.table is before:
                 table.put_skin(number, neighbors)
                 self._without_skin.discard(number)
 
@@ -407,7 +452,7 @@ class GroundMeshes(Meshes):
         self._seen[number] = version
 
     def _put_again(self, number: int) -> None:
-        table, named = self._shown[number].table, self._named.get(number)
+        table, named = self._storages[number].table, self._named.get(number)
         self._prepare_edit().replace(number, table, named)
         self._without_skin.add(number)
 
@@ -459,8 +504,12 @@ class GroundMeshes(Meshes):
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():
             rows = numbers == number
-            own = self._shown[number].triangles(ids[rows] & ((1 << ID_BITS) - 1))
-            vertices[rows], normals[rows] = own.vertices, own.normals
+            own, pose = self._storages[number], self.poses.get(number)
+            found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
+            if pose is not None or number in self.scales:
+                corners = found.vertices.reshape(-1, 3) * self.scales.get(number, 1.0)
+                found = placed_triangles(found, (pose or Pose.none()).placed(corners))
+            vertices[rows], normals[rows] = found.vertices, found.normals
         return Triangles(vertices, normals, ids)
 
     @property

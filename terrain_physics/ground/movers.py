@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground import movers as columns
-from terrain_physics._kernels.ground.movers import move_mover, settle_mover
+from terrain_physics._kernels.ground.movers import move_movers, settle_mover
 from terrain_physics._kernels.surface.ground_arrays import (
     BOX_SIZE,
     BOXES,
@@ -17,13 +17,13 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVES,
     REACH_SIZE,
 )
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
 from terrain_physics.surface.ground_arrays import NO_MOVERS, MoverArrays
 
-_MOVE, _SETTLE = CachedDispatch(move_mover), CachedDispatch(settle_mover)
+_MOVE, _SETTLE = CachedDispatch(move_movers), CachedDispatch(settle_mover)
 
 NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
 
@@ -264,24 +264,26 @@ class GroundMovers:
         rows[place, columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
         _SETTLE.call(rows, reaches, place)
 
-    def move(self, place: int, pose: Pose, box: Box, seconds: float) -> None:
-        """Move the part of a row in some seconds, or teleport it in 0: the latest move counted."""
-        rows, reaches = self.prepare()
-        frame = np.concatenate([pose.rotation.ravel(), pose.position])
-        _MOVE.call(rows, reaches, place, frame, np.array([*box[0], *box[1]]), seconds)
+    def places_of(self, numbers: list[int]) -> Int64s:
+        """Return the rows of parts (n,), 0 for those that are none."""
+        return np.array([self.place_of(number) for number in numbers], np.int64)
+
+    def move(self, places: Int64s, poses: Floats, boxes: Floats, seconds: Floats) -> None:
+        """Count moves, one after another, and move the parts of rows (n,), 0 for none.
+
+        They are at ``poses`` (n, 12) in ``boxes`` (n, 6) after so many ``seconds`` (n,), 0 for a
+        teleport.
+        """
+        if self.count > MOST_COUNTED - len(places):
+            raise ValueError(f"moves must be at most {MOST_COUNTED}")
+        _MOVE.call(*self.prepare(), places, poses, boxes, seconds)
+        self.count += len(places)
 
     def start_from(self, count: int) -> None:
         """Continue to count from a number."""
         if count != self.count:
             rows, _ = self.prepare()
             rows[0, columns.COUNT_OF_MOVES] = self.count = count
-
-    def next_move(self) -> int:
-        """Count one more move."""
-        if self.count == MOST_COUNTED:
-            raise ValueError(f"moves must be at most {MOST_COUNTED}")
-        self.start_from(self.count + 1)
-        return self.count
 
     def kept(self) -> KeptMovers:
         """Return all of it, in values that nobody writes to later."""

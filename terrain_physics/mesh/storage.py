@@ -8,7 +8,7 @@ from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
-from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s, read_only
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.closed import facing_of
 from terrain_physics.mesh.meshes import Meshes
@@ -191,3 +191,9 @@ class MeshStorage(Meshes):
     @property
     def triangle_count(self) -> int:
         return len(self.arrays.faces)
+
+
+def placed_triangles(triangles: Triangles, corners: Floats) -> Triangles:
+    """Return triangles whose ``corners`` (3 n, 3) are elsewhere."""
+    rows, order = read_only(corners.reshape(-1, 9), np.arange(len(triangles.ids), dtype=np.int32))
+    return Triangles(corners.reshape(-1, 3, 3), face_normals(rows, order), triangles.ids)

@@ -1,5 +1,6 @@
 """The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,19 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
-from terrain_physics._kernels.mesh.parts import put_part, take_part
+from terrain_physics._kernels.mesh.parts import place_parts, put_part, take_part
+from terrain_physics._kernels.mesh.places import BOX, PLACE_SIZE, POSE_SIZE, SCALE
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
-from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.ground_arrays import addresses, table_over
 
 _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
 _PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
+_PLACE = CachedDispatch(place_parts)
+
+_NO_POSE = np.array([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
 
 # Empty rows are closed up if there are more of them than of other rows, and more than this.
 _FEWEST_GAPS = 16
@@ -25,8 +30,10 @@ _FEWEST_GAPS = 16
 class MeshTable:
     """Meshes by ascending numbers.
 
-    `put`, `replace` and `remove` may write to the arrays in place: the caller sees to it that
-    nobody reads meanwhile, or copies the table first.
+    A mesh is where its vertices are, or at a place: see `terrain_physics._kernels.mesh.places`.
+
+    `put`, `replace`, `place` and `remove` may write to the arrays in place: the caller sees to it
+    that nobody reads meanwhile, or copies the table first.
 
     Attributes
     ----------
@@ -34,12 +41,13 @@ class MeshTable:
         The table for kernels; read-only. It keeps the arrays of the meshes alive.
     """
 
-    __slots__ = ("_boxes", "_links", "_owned", "_places", "_rows", "view")
+    __slots__ = ("_boxes", "_links", "_owned", "_row_of", "_rows", "_spots", "view")
 
     def __init__(self, room: int = 1) -> None:
-        self._places: dict[int, int] = {}
+        self._row_of: dict[int, int] = {}
         self._rows = np.zeros((1 + room, MESH_ROW_SIZE), dtype=np.int64)
         self._rows[0, columns.ROW_COUNT] = 1
+        self._spots = np.zeros((1 + room, PLACE_SIZE))
         nodes = 2 * len(self._rows)
         self._boxes = np.empty((nodes, 6))
         self._links = np.empty((nodes, NODE_SIZE), dtype=np.int64)
@@ -49,9 +57,10 @@ class MeshTable:
     def _show(self, owned: list[Any]) -> None:
         """Show new arrays to kernels."""
         self._owned = owned
-        tree = addresses(self._boxes, self._links)
-        self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(tree)] = tree
-        self.view = table_over(self._rows, (owned, self._boxes, self._links))
+        own = self._boxes, self._links, self._spots
+        head = addresses(*own)
+        self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(head)] = head
+        self.view = table_over(self._rows, (owned, *own))
 
     @property
     def layers(self) -> int:
@@ -61,10 +70,11 @@ class MeshTable:
     def copy(self) -> "MeshTable":
         """Return a separate table of the same meshes."""
         other = MeshTable.__new__(MeshTable)
-        other._places = self._places.copy()  # noqa: SLF001 its own
+        other._row_of = self._row_of.copy()  # noqa: SLF001 its own
         other._rows = self._rows.copy()  # noqa: SLF001
         other._boxes = self._boxes.copy()  # noqa: SLF001
         other._links = self._links.copy()  # noqa: SLF001
+        other._spots = self._spots.copy()  # noqa: SLF001
         other._show([list(arrays) for arrays in self._owned])  # noqa: SLF001
         return other
 
@@ -93,12 +103,22 @@ class MeshTable:
             row[columns.IDS : columns.IDS + 2] = addresses(ids)
         self._put(number, row, [arrays, materials, ids])
 
-    def put_as(self, number: int, other: "MeshTable", named: Bytes | None, layers: int) -> None:
+    def put_as(
+        self,
+        number: int,
+        other: "MeshTable",
+        named: Bytes | None,
+        layers: int,
+        pose: Floats | None = None,
+        scale: float = 1.0,
+    ) -> None:
         """Add the mesh of a table of one mesh to some layers; the number is as in `put`.
 
-        ``named`` (256,) are the numbers of its materials in this table, if they differ.
+        ``named`` (256,) are the numbers of its materials in this table, if they differ. ``pose``
+        (1, POSE_SIZE) and ``scale`` are its place, if it has one.
         """
-        self._put(number, *other._as(named, layers))  # noqa: SLF001
+        row, arrays = other._as(named, layers)  # noqa: SLF001
+        self._put(number, row, arrays, pose, scale)
 
     def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, list[Any]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
@@ -109,73 +129,150 @@ class MeshTable:
             row[columns.NAMED : columns.NAMED + 2] = addresses(named)
         return row, arrays
 
-    def _put(self, number: int, row: Int64s, arrays: list[Any]) -> None:
-        place = len(self._owned)
-        if place == len(self._rows):
+    def _put(
+        self,
+        number: int,
+        content: Int64s,
+        arrays: list[Any],
+        pose: Floats | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        row = len(self._owned)
+        if row == len(self._rows):
             self._make_room()
-            place = len(self._owned)
+            row = len(self._owned)
         self._owned.append([])
-        self._hang(place, number, row, arrays, is_new=True)
-        self._places[number] = place
+        content = content.copy()
+        content[columns.NUMBER] = number
+        self._hang(row, content, arrays, pose, scale, is_new=True)
+        self._row_of[number] = row
 
     def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
-        """Replace a mesh by another one, or by itself moved; parameters as in `put_as`."""
-        place = self._places[number]
-        layers = int(self._rows[place, columns.LAYERS])
-        self._hang(place, number, *other._as(named, layers), is_new=False)  # noqa: SLF001
+        """Replace a mesh by another one at its place; parameters as in `put_as`."""
+        row = self._row_of[number]
+        layers = int(self._rows[row, columns.LAYERS])
+        self._hang_again(row, *other._as(named, layers))  # noqa: SLF001
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""
-        place = self._places[number]
-        row = self._rows[place].copy()
-        row[columns.LAYERS] = layers
-        self._hang(place, number, row, self._owned[place], is_new=False)
+        row = self._row_of[number]
+        content = self._rows[row].copy()
+        content[columns.LAYERS] = layers
+        self._hang_again(row, content, self._owned[row])
+
+    def _hang_again(self, row: int, content: Int64s, arrays: list[Any]) -> None:
+        """Write a row that points to other arrays, of a mesh that stays where it is."""
+        content[columns.NUMBER] = self._rows[row, columns.NUMBER]
+        self._hang(row, content, arrays, *self._place_of(row), is_new=False)
+
+    def _place_of(self, row: int) -> tuple[Floats | None, float]:
+        """Return pose and scale of the mesh in a row; no pose: it is where its vertices are."""
+        spot = self._spots[row].copy()
+        is_placed = self._rows[row, columns.PLACED] != 0
+        return spot[np.newaxis, :POSE_SIZE] if is_placed else None, float(spot[SCALE])
 
     def _hang(
-        self, place: int, number: int, row: Int64s, arrays: list[Any], *, is_new: bool
+        self,
+        row: int,
+        content: Int64s,
+        arrays: list[Any],
+        pose: Floats | None,
+        scale: float,
+        *,
+        is_new: bool,
     ) -> None:
         """Write a row that points to arrays."""
-        row = row.copy()
-        row[columns.NUMBER] = number
+        if pose is None and scale != 1.0:
+            pose = _NO_POSE
+        content[columns.PLACED] = pose is not None
+        given = np.ascontiguousarray(_NO_POSE if pose is None else pose)
         # The former arrays are kept until the row points to them no longer.
-        self._owned[place] = [*arrays, self._owned[place]]
-        _PUT.call(self._rows, self._boxes, self._links, place, row, is_new)
-        self._owned[place] = list(arrays)
+        self._owned[row] = [*arrays, self._owned[row]]
+        tree = self._boxes, self._links
+        _PUT.call(self._rows, *tree, self._spots, row, content, given, scale, is_new)
+        self._owned[row] = list(arrays)
+
+    def rows_of(self, numbers: Sequence[int]) -> Int64s:
+        """Return the rows of meshes (n,); a copy of this table has them in the same ones."""
+        return np.array([self._row_of[number] for number in numbers], np.int64)
+
+    def place(self, rows: Int64s, poses: Floats) -> Floats:
+        """Put the meshes of rows (n,) at poses (n, POSE_SIZE); return their boxes (n, 6)."""
+        found = np.empty((len(rows), 6))
+        _PLACE.call(self._rows, self._boxes, self._links, self._spots, rows, poses, found)
+        return found
+
+    def boxes_of(self, rows: Int64s) -> Floats:
+        """Return the boxes (n, 6) around the meshes of rows (n,)."""
+        boxes = self._spots[rows, BOX : BOX + 6]
+        for k in np.flatnonzero(self._rows[rows, columns.PLACED] == 0).tolist():
+            arrays: Mesh = self._owned[rows[k]][0]
+            boxes[k] = np.ravel(bounds_in(arrays.frame))
+        return boxes
+
+    def pose_of(self, number: int) -> Floats | None:
+        """Return the pose (POSE_SIZE,) of a mesh; None if it is where its vertices are."""
+        row = self._row_of[number]
+        if self._rows[row, columns.PLACED] == 0:
+            return None
+        return self._spots[row, :POSE_SIZE].copy()
+
+    def poses_of(self, rows: Int64s) -> Floats:
+        """Return the poses (n, POSE_SIZE) of the meshes of rows, also where their vertices are."""
+        poses = self._spots[rows, :POSE_SIZE]
+        poses[self._rows[rows, columns.PLACED] == 0] = _NO_POSE
+        return poses
+
+    def poses(self) -> tuple[Int64s, Floats]:
+        """Return the numbers of the meshes with a pose, ascending, and the poses (n, POSE_SIZE)."""
+        rows = np.flatnonzero(self._rows[: len(self._owned), columns.PLACED])
+        return self._rows[rows, columns.NUMBER], self._spots[rows, :POSE_SIZE]
+
+    def take_back(self, number: int) -> None:
+        """Put a mesh where its vertices are, times its scale."""
+        row = self._row_of[number]
+        content, arrays = self._rows[row].copy(), self._owned[row]
+        self._hang(row, content, arrays, None, self._place_of(row)[1], is_new=False)
 
     def put_skin(self, number: int, neighbors: Neighbors) -> None:
         """Add the connectivity of a mesh's triangles, for sweeps."""
-        place = self._places[number]
+        row = self._row_of[number]
         found = addresses(*neighbors)
-        self._owned[place].append(neighbors)
-        self._rows[place, columns.WELDED : columns.WELDED + len(found)] = found
+        self._owned[row].append(neighbors)
+        self._rows[row, columns.WELDED : columns.WELDED + len(found)] = found
 
     def bounds(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh."""
-        arrays: Mesh = self._owned[self._places[number]][0]
+        row = self._row_of[number]
+        if self._rows[row, columns.PLACED] != 0:
+            x0, y0, z0, x1, y1, z1 = self._spots[row, BOX : BOX + 6].tolist()
+            return (x0, y0, z0), (x1, y1, z1)
+        arrays: Mesh = self._owned[row][0]
         return bounds_in(arrays.frame)
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""
-        place = self._places.pop(number)
-        _TAKE.call(self._rows, self._boxes, self._links, place)
-        self._owned[place] = []
+        row = self._row_of.pop(number)
+        _TAKE.call(self._rows, self._boxes, self._links, row)
+        self._owned[row] = []
 
     def _make_room(self) -> None:
         """Close up the empty rows if there are many, else double the rows."""
-        used = len(self._places)
+        used = len(self._row_of)
         if len(self._owned) - 1 - used > max(used, _FEWEST_GAPS):
             self._close_up()
             return
         first_node = len(self._links)
         self._rows = _with_room(self._rows)
         self._boxes, self._links = _with_room(self._boxes), _with_room(self._links)
+        self._spots = _with_room(self._spots)
         _ADD_ROOM.call(self._links, first_node)
         self._show(self._owned)
 
     def _close_up(self) -> None:
         other = MeshTable(len(self._rows) - 1)
-        for number, place in self._places.items():
-            other._put(number, self._rows[place], self._owned[place])
+        for number, row in self._row_of.items():
+            other._put(number, self._rows[row], self._owned[row], *self._place_of(row))
         for name in self.__slots__:  # `view` comes last
             setattr(self, name, getattr(other, name))
 

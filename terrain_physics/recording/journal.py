@@ -18,7 +18,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
 from terrain_physics.ground.movers import NO_DIRECTION
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.ground.poses import Pose
+from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import MapStorage
@@ -61,7 +61,8 @@ class Event:
     content : bytes
         The new values, of a type that follows from the kind.
     about : dict or None
-        Of a part that is added, what `SavedPart.packed` says besides its content, and its name.
+        Of a part that is added or replaces another one, what `SavedPart.packed` says besides its
+        content, or the key of the same mesh; its name, and its place if it has one.
     """
 
     kind: str
@@ -87,6 +88,7 @@ class Journal:
         "__weakref__",
         "_events",
         "_grounds",
+        "_places",
         "_saved_bytes",
         "_size",
         "_storages",
@@ -106,7 +108,8 @@ class Journal:
 
     def _save(self, ground: Part | Ground) -> None:
         """Keep a ground, unless all of them are too large: nothing is copied then."""
-        self._saved_bytes += sum(map(_size_of, _storages_of(ground).values()))
+        different = {id(own): own for own in _storages_of(ground).values()}
+        self._saved_bytes += sum(map(_size_of, different.values()))
         if self.saved is None or self._saved_bytes > MOST_SAVED_BYTES:
             self.saved = None
             return
@@ -122,6 +125,9 @@ class Journal:
         """Begin to watch; give each ground while it is as it was at that moment."""
         self._grounds = list(grounds)
         self._storages: dict[int, Any] = {}
+        self._places: dict[
+            tuple[int, int], list[int]
+        ] = {}  # of the same mesh; the first is watched
         for index, ground in enumerate(grounds):
             with _unchanged(ground):
                 yield ground
@@ -132,8 +138,30 @@ class Journal:
                     self._watch_part(index * _NUMBERS + key, storage)
 
     def _watch_part(self, number: int, storage: Any) -> None:
+        """Watch a part, unless it is a mesh that is watched at another place of its ground."""
+        places = self._places.setdefault((number // _NUMBERS, id(storage)), [])
+        if not places:
+            storage.watchers.add(self, number)
+        places.append(number)
         self._storages[number] = storage
-        storage.watchers.add(self, number)
+
+    def _leave_part(self, number: int) -> None:
+        """Stop watching a part; go on at another place of the same mesh."""
+        storage = self._storages.pop(number)
+        places = self._places[number // _NUMBERS, id(storage)]
+        was_watched = places[0] == number
+        places.remove(number)
+        if was_watched:
+            storage.watchers.remove(self, number)
+            if places:
+                storage.watchers.add(self, places[0])
+        if not places:
+            del self._places[number // _NUMBERS, id(storage)]
+
+    def _same(self, number: int, storage: Any) -> int | None:
+        """Return the number of the same mesh at another place of the ground; None without one."""
+        places = self._places.get((number // _NUMBERS, id(storage)))
+        return places[0] if places else None
 
     def is_of(self, grounds: Sequence[Part | Ground]) -> bool:
         """Tell whether it is about these grounds."""
@@ -190,14 +218,14 @@ class Journal:
         number = event.ground * _NUMBERS + event.key
         parts = _parts_of(self._grounds[event.ground])
         self._events.append(event)
-        if event.kind == "added":
+        if event.kind in {"removed", "replaced"}:
+            self._leave_part(number)
+        if event.kind in {"added", "replaced"}:
             part = parts.queries[event.key]
             with part.lock:  # of one moment
-                _put_change(event, parts, seconds)
+                _put_part(event, parts, self._same(number, part.storage))
                 self._watch_part(number, part.storage)
-        elif event.kind == "removed":
-            self._storages.pop(number).watchers.remove(self, number)
-        else:
+        elif event.kind != "removed":
             _put_change(event, parts, seconds)
         self._count(event)
 
@@ -279,6 +307,7 @@ def contents_of(ground: Part | Ground) -> Contents:
             poses[key].saved() if key in poses else None,
             movers["parts"].get(str(key)),
             parts.naming.parts.get(key),
+            *([parts.scales[key]] if key in parts.scales else []),
         )
         for key, storage in storages.items()
     }
@@ -337,17 +366,33 @@ def _samples_within(region: Sequence[int], rows: int, columns: int) -> Ranges:
     )
 
 
+def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
+    """Put a part that was added, or replaced another one, in an event.
+
+    ``same`` is the number of the same mesh elsewhere in the ground.
+    """
+    key = event.key
+    event.numbers = parts.layers[key], 0, 0, 0
+    if same is None:
+        event.about, event.content = saved_part(parts.queries[key].storage).packed()
+    else:
+        event.about = {"same": same % _NUMBERS}
+    event.about["name"] = parts.naming.parts.get(key)
+    pose, scale = parts.place_of(key)
+    if pose is not None or scale != 1.0:
+        event.about["place"] = [(pose or Pose.none()).saved(), scale]
+
+
 def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None:
     """Put the outcome of a change of a part of a ground in an event."""
     key = event.key
-    if event.kind in {"added", "layers"}:
+    if event.kind == "layers":
         event.numbers = parts.layers[key], 0, 0, 0
-    if event.kind == "added":
-        event.about, event.content = saved_part(parts.queries[key].storage).packed()
-        event.about["name"] = parts.naming.parts.get(key)
     elif event.kind == "moved":
-        rows = parts.poses[key].matrix()[:3]
-        event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
+        pose = parts.pose_of(key)
+        if pose is not None:  # it has one, as it has been moved
+            rows = pose.matrix()[:3]
+            event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
     elif event.kind in {"surface", "one_way"}:
         event.content = np.array(getattr(parts.movers.get(key), event.kind)).tobytes()
 
@@ -406,11 +451,26 @@ def _redo_vertices(part: Any, event: Event) -> None:
     part.refit(_floats(event).reshape(-1, 3))
 
 
+def _part_of(ground: Any, event: Event) -> Part:
+    """Return the part that an event brings: a new one, or one that is there already."""
+    about = event.about
+    if "same" in about:
+        found: Part = ground.parts[about["same"]]
+        return found
+    return loaded_part(SavedPart.unpacked(about, event.content))
+
+
 def _redo_added(ground: Any, event: Event) -> None:
-    part = loaded_part(SavedPart.unpacked(event.about, event.content))
-    key = ground.add(part, layers=event.numbers[0], name=event.about["name"])
+    part, place = _part_of(ground, event), event.about.get("place")
+    if place is not None:
+        place = Pose.of_saved(place[0]), checked_scale("scale", place[1])
+    key = ground.add(part, transform=place, layers=event.numbers[0], name=event.about["name"])
     if key != event.key:
         raise ValueError("another key comes next")
+
+
+def _redo_replaced(ground: Any, event: Event) -> None:
+    ground.replace(event.key, _part_of(ground, event))
 
 
 def _redo_removed(ground: Any, event: Event) -> None:
@@ -455,6 +515,7 @@ _REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
     "layers": _redo_layers,
     "surface": _redo_surface,
     "one_way": _redo_one_way,
+    "replaced": _redo_replaced,
 }
 
 OF_MOTION = {"moved", "surface", "one_way"}

@@ -10,13 +10,16 @@ from terrain_physics._kernels.surface.changes import (
     CHANGE_UPPER,
     CHANGE_VERSION,
 )
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
 # Most changes remembered, each in its box; then the older half is merged two by two.
 _REMEMBERED = 256
+
+# Cells of the curve that orders boxes, less one.
+_CURVE = 255
 
 # Shared by grounds that have not changed, so that they take no memory.
 _NO_ROOM = np.empty((0, CHANGE_SIZE))
@@ -57,6 +60,24 @@ class ChangeLog:
         self._room[end : end + len(changes)] = changes
         self._show(end + len(changes))
 
+    def note_moves(self, version: int, before: Floats, after: Floats) -> None:
+        """Remember moves under one version, from boxes (n, 6) to boxes: each is lower, upper.
+
+        A part that did not move far is remembered once.
+        """
+        lower = np.minimum(before[:, :3], after[:, :3])
+        upper = np.maximum(before[:, 3:], after[:, 3:])
+        size = (before[:, 3:] - before[:, :3]) + (after[:, 3:] - after[:, :3])
+        is_near = (upper - lower <= size).all(axis=1)  # the boxes touch
+        boxes = np.concatenate([lower, upper], axis=1)
+        if not is_near.all():
+            boxes = np.concatenate([boxes[is_near], before[~is_near], after[~is_near]])
+        if len(boxes) > _REMEMBERED // 2:
+            boxes = boxes[_order_in_space(boxes)]
+        rows = np.empty((len(boxes), CHANGE_SIZE))
+        rows[:, CHANGE_VERSION], rows[:, CHANGE_LOWER:] = version, boxes
+        self.note_all(rows)
+
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
         rows = self.rows
@@ -90,6 +111,18 @@ class ChangeLog:
             new[:, CHANGE_VERSION] = version
             self.note_all(new)
         return latest
+
+
+def _order_in_space(boxes: Floats) -> Int64s:
+    """Return an order of boxes in which neighbors are near each other: that of a Z-curve."""
+    places = boxes[:, [0, 2]] + boxes[:, [3, 5]]
+    lowest = places.min(axis=0)
+    size = np.maximum(places.max(axis=0) - lowest, 1e-300)
+    x, z = ((places - lowest) / size * _CURVE).astype(np.int64).T
+    code = np.zeros(len(boxes), np.int64)
+    for bit in range(_CURVE.bit_length()):
+        code |= (x >> bit & 1) << (2 * bit) | (z >> bit & 1) << (2 * bit + 1)
+    return np.argsort(code, kind="stable")
 
 
 def _halved(rows: Floats) -> Floats:

@@ -68,7 +68,7 @@ def put_frames(matrices: Floats, tolerance: float, farthest: float, out: Floats)
     Returns n, or else the index of the first one that is not rigid, or as far as ``farthest``, or
     whose last row is not exactly (0, 0, 0, 1).
     """
-    count = matrices.shape[0] // 16
+    count = len(matrices) // 16
     for k in range(count):
         i, j = 16 * k, 12 * k
         is_fine = matrices[i + 12] == 0.0 and matrices[i + 13] == 0.0 and matrices[i + 14] == 0.0
