@@ -132,7 +132,7 @@ class GroundMeshes(Meshes):
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
         self.scales: dict[int, float] = {}
-        self._named: dict[int, Bytes | None] = {}
+        self._named: dict[int, Bytes] = {}  # of the meshes whose materials have other numbers here
         self._watch = Watch()
         self._without_skin: set[int] = set()
         self._painted: set[int] = set()  # those with another material than 0
@@ -177,8 +177,8 @@ class GroundMeshes(Meshes):
     def _take_over(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
         """Begin to follow the mesh of a number."""
         version = storage.version
-        self._named[number] = named
         self._storages[number] = storage
+        self._name(number, named)
         self._mark_painted(number)
         self._note(number)
         storage.watchers.add(self._watch, number)
@@ -206,7 +206,7 @@ class GroundMeshes(Meshes):
         self.scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
-        del self._named[number]
+        self._named.pop(number, None)
         self._without_skin.discard(number)
         self._painted.discard(number)
         self._watch.changed.discard(number)
@@ -383,12 +383,18 @@ class GroundMeshes(Meshes):
         for number in self._storages:
             named = materials.named(number)
             if named is not self._named.get(number):
-                self._named[number] = named
+                self._name(number, named)
                 self._mark_painted(number)
                 self._put_again(number)
 
+    def _name(self, number: int, named: Bytes | None) -> None:
+        if named is None:
+            self._named.pop(number, None)
+        else:
+            self._named[number] = named
+
     def _mark_painted(self, number: int) -> None:
-        if self._storages[number].materials is None and self._named[number] is None:
+        if self._storages[number].materials is None and number not in self._named:
             self._painted.discard(number)
         else:
             self._painted.add(number)
@@ -436,9 +442,9 @@ class GroundMeshes(Meshes):
                 return table
             own = self._storages[number]
             before = own.table
-            neighbors = own.neighbors
+            _ = own.neighbors  # they are in its own table then
             if table is self._table and self._storages.get(number) is own and own.table is before:
-                table.put_skin(number, neighbors)
+                table.put_skin_as(number, before)
                 self._without_skin.discard(number)
 
     def _note(self, number: int) -> None:

@@ -23,6 +23,9 @@ _PLACE = CachedDispatch(place_parts)
 
 _NO_POSE = np.array([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
 
+# Rows grow by a part of them, and by no fewer.
+_GROWTH, _LEAST_GROWTH = 4, 4
+
 # Empty rows are closed up if there are more of them than of other rows, and more than this.
 _FEWEST_GAPS = 16
 
@@ -52,9 +55,9 @@ class MeshTable:
         self._boxes = np.empty((nodes, 6))
         self._links = np.empty((nodes, NODE_SIZE), dtype=np.int64)
         _CLEAR.call(self._links)
-        self._show([[]])
+        self._show([()])
 
-    def _show(self, owned: list[Any]) -> None:
+    def _show(self, owned: list[tuple[Any, ...]]) -> None:
         """Show new arrays to kernels."""
         self._owned = owned
         own = self._boxes, self._links, self._spots
@@ -75,7 +78,7 @@ class MeshTable:
         other._boxes = self._boxes.copy()  # noqa: SLF001
         other._links = self._links.copy()  # noqa: SLF001
         other._spots = self._spots.copy()  # noqa: SLF001
-        other._show([list(arrays) for arrays in self._owned])  # noqa: SLF001
+        other._show(self._owned.copy())  # noqa: SLF001
         return other
 
     def put(
@@ -101,7 +104,7 @@ class MeshTable:
             row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
         if ids is not None:
             row[columns.IDS : columns.IDS + 2] = addresses(ids)
-        self._put(number, row, [arrays, materials, ids])
+        self._put(number, row, (arrays, materials, ids))
 
     def put_as(
         self,
@@ -120,12 +123,12 @@ class MeshTable:
         row, arrays = other._as(named, layers)  # noqa: SLF001
         self._put(number, row, arrays, pose, scale)
 
-    def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, list[Any]]:
+    def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, tuple[Any, ...]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
         row, arrays = self._rows[1].copy(), self._owned[1]
         row[columns.LAYERS] = layers
         if named is not None:
-            arrays = [*arrays, named]
+            arrays = (*arrays, named)
             row[columns.NAMED : columns.NAMED + 2] = addresses(named)
         return row, arrays
 
@@ -133,7 +136,7 @@ class MeshTable:
         self,
         number: int,
         content: Int64s,
-        arrays: list[Any],
+        arrays: tuple[Any, ...],
         pose: Floats | None = None,
         scale: float = 1.0,
     ) -> None:
@@ -141,7 +144,7 @@ class MeshTable:
         if row == len(self._rows):
             self._make_room()
             row = len(self._owned)
-        self._owned.append([])
+        self._owned.append(())
         content = content.copy()
         content[columns.NUMBER] = number
         self._hang(row, content, arrays, pose, scale, is_new=True)
@@ -160,7 +163,7 @@ class MeshTable:
         content[columns.LAYERS] = layers
         self._hang_again(row, content, self._owned[row])
 
-    def _hang_again(self, row: int, content: Int64s, arrays: list[Any]) -> None:
+    def _hang_again(self, row: int, content: Int64s, arrays: tuple[Any, ...]) -> None:
         """Write a row that points to other arrays, of a mesh that stays where it is."""
         content[columns.NUMBER] = self._rows[row, columns.NUMBER]
         self._hang(row, content, arrays, *self._place_of(row), is_new=False)
@@ -175,7 +178,7 @@ class MeshTable:
         self,
         row: int,
         content: Int64s,
-        arrays: list[Any],
+        arrays: tuple[Any, ...],
         pose: Floats | None,
         scale: float,
         *,
@@ -187,10 +190,10 @@ class MeshTable:
         content[columns.PLACED] = pose is not None
         given = np.ascontiguousarray(_NO_POSE if pose is None else pose)
         # The former arrays are kept until the row points to them no longer.
-        self._owned[row] = [*arrays, self._owned[row]]
+        self._owned[row] = (*arrays, self._owned[row])
         tree = self._boxes, self._links
         _PUT.call(self._rows, *tree, self._spots, row, content, given, scale, is_new)
-        self._owned[row] = list(arrays)
+        self._owned[row] = arrays
 
     def rows_of(self, numbers: Sequence[int]) -> Int64s:
         """Return the rows of meshes (n,); a copy of this table has them in the same ones."""
@@ -238,8 +241,17 @@ class MeshTable:
         """Add the connectivity of a mesh's triangles, for sweeps."""
         row = self._row_of[number]
         found = addresses(*neighbors)
-        self._owned[row].append(neighbors)
+        self._owned[row] = (*self._owned[row], neighbors)
         self._rows[row, columns.WELDED : columns.WELDED + len(found)] = found
+
+    def put_skin_as(self, number: int, other: "MeshTable") -> None:
+        """Add the same of the mesh of a table of one mesh, which has it."""
+        row = self._row_of[number]
+        own, found = slice(columns.WELDED, columns.MATERIALS), other._owned[1]  # noqa: SLF001
+        self._owned[row] = (
+            found if self._rows[row, columns.NAMED] == 0 else (*self._owned[row], found)
+        )
+        self._rows[row, own] = other._rows[1, own]  # noqa: SLF001
 
     def bounds(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh."""
@@ -254,18 +266,19 @@ class MeshTable:
         """Remove a mesh."""
         row = self._row_of.pop(number)
         _TAKE.call(self._rows, self._boxes, self._links, row)
-        self._owned[row] = []
+        self._owned[row] = ()
 
     def _make_room(self) -> None:
-        """Close up the empty rows if there are many, else double the rows."""
+        """Close up the empty rows if there are many, else make more rows."""
         used = len(self._row_of)
         if len(self._owned) - 1 - used > max(used, _FEWEST_GAPS):
             self._close_up()
             return
-        first_node = len(self._links)
-        self._rows = _with_room(self._rows)
-        self._boxes, self._links = _with_room(self._boxes), _with_room(self._links)
-        self._spots = _with_room(self._spots)
+        first_node, room = len(self._links), len(self._rows)
+        room += max(room // _GROWTH, _LEAST_GROWTH)
+        self._rows, self._spots = _with_room(self._rows, room), _with_room(self._spots, room)
+        self._boxes = _with_room(self._boxes, 2 * room)
+        self._links = _with_room(self._links, 2 * room)
         _ADD_ROOM.call(self._links, first_node)
         self._show(self._owned)
 
@@ -277,8 +290,8 @@ class MeshTable:
             setattr(self, name, getattr(other, name))
 
 
-def _with_room(values: Any) -> Any:
-    """Return an array of twice as many rows that begins with the same ones."""
-    more = np.empty((2 * len(values), *values.shape[1:]), dtype=values.dtype)
+def _with_room(values: Any, count: int) -> Any:
+    """Return an array of ``count`` rows that begins with the same ones."""
+    more = np.empty((count, *values.shape[1:]), dtype=values.dtype)
     more[: len(values)] = values
     return more
