@@ -69,7 +69,7 @@ def change(draws, ground):
     meshes = [k for k, part in ground.parts.items() if isinstance(part, TriangleMesh)]
     key = draws.one_of(meshes)
     low, high = box_of(ground)
-    kind = draws.below(16)
+    kind = draws.below(18)
     if kind < 3:
         edit(draws, ground)
     elif kind == 3:
@@ -94,6 +94,14 @@ def change(draws, ground):
         ground.paint(draws.uniform(low, high, 3), 2.5, draws.below(9))
     elif kind == 12:
         ground.height_at(7.0, 8.0)  # until a question, edits on borders have not been handed on
+    elif kind == 13:
+        turn, scale = draws.turn(), draws.uniform(0.5, 2)
+        ground.add(ground.parts[key], transform=(draws.uniform(low, high, 3), turn, scale))
+    elif kind == 14:
+        ground.replace(key, loose(draws) if draws.chance(0.5) else ground.parts[meshes[0]])
+    elif kind == 15:
+        mesh = ground.parts[key]
+        mesh.refit(mesh.vertices * draws.uniform(0.9, 1.1))
     else:
         angle = draws.uniform(-0.05, 0.05)
         turn = np.array(
