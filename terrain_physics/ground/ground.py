@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, cast
 
@@ -18,7 +19,7 @@ from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
-from terrain_physics.ground.meshes import NO_PLACE, Place
+from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, Place
 from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import (
@@ -54,6 +55,10 @@ from terrain_physics.surface.surface import Surface, queries_of
 Part = HeightMap | TriangleMesh
 
 _KIND = "ground"
+
+
+# Keys are lower: no ground has so many parts.
+_KEYS = 2**40
 
 
 @public
@@ -488,9 +493,10 @@ class Ground(Surface):
         held = self._held
         with held.change():
             number = self._mesh_key(key)
-            known = held.poses_of([number])[0]
-            poses = pose_of_one("transform", transform, held.scales.get(number, 1.0), known)
-            held.move([number], poses, np.array([seconds]))
+            found, *_ = held.find(np.array([number], np.int64))
+            scale = held.scales.get(number, 1.0)
+            poses = pose_of_one("transform", transform, scale, partial(held.poses_of, found))
+            held.move(found, poses, np.array([seconds]))
 
     def move_many(self, keys: Any, transforms: Any, delta_time: Any = None) -> None:
         """Move many meshes at once: the same as `move` for each, in the order of the keys.
@@ -527,12 +533,13 @@ class Ground(Surface):
         """
         held = self._held
         with held.change():
-            numbers = self._mesh_keys(keys)
-            seconds = _checked_times(delta_time, len(numbers))
-            scales = [held.scales.get(number, 1.0) for number in numbers]
-            known = held.poses_of(numbers)
-            poses = poses_of_many("transforms", transforms, scales, known)
-            held.move(numbers, poses, seconds)
+            found = self._meshes_of(keys)
+            seconds, scales = _checked_times(delta_time, len(found.rows)), None
+            if held.scales:
+                scales = [held.scales.get(number, 1.0) for number in found.numbers.tolist()]
+            known = partial(held.poses_of, found)
+            poses = poses_of_many("transforms", transforms, scales, len(found.rows), known)
+            held.move(found, poses, seconds)
 
     def set_surface_velocity(self, key: int | str, velocity: Any) -> None:
         """Make a mesh a conveyor: its surface moves, and the mesh does not.
@@ -624,24 +631,27 @@ class Ground(Surface):
         with self._held.change():
             self._held.set_one_way(self._mesh_key(key), checked)
 
-    def _mesh_keys(self, keys: Any) -> list[int]:
-        """Return the keys of meshes, each another one."""
+    def _meshes_of(self, keys: Any) -> FoundMeshes:
+        """Return the meshes of keys, each another one."""
         if isinstance(keys, np.ndarray):
-            keys = checks.copied("keys", keys).tolist()
+            keys = checks.copied("keys", keys)
+            keys = keys if keys.dtype == np.int64 and keys.ndim == 1 else keys.tolist()
         if isinstance(keys, str | int):
             raise TypeError(f"keys must be a sequence of keys, got {keys!r}")
-        given, parts, numbers = checks.listed("keys", keys), self._parts, []
-        for row, key in enumerate(given):
-            known = type(key) is int and isinstance(parts.get(key), TriangleMesh)
-            numbers.append(key if known else self._mesh_key_in_row(row, key))
-        if len(set(numbers)) < len(numbers):
-            row = next(k for k, number in enumerate(numbers) if number in numbers[:k])
-            first = numbers.index(numbers[row])
-            raise ValueError(
-                f"keys must be of a mesh once each, got {given[row]!r} at [{row}] and that of the "
-                f"same mesh at [{first}]"
-            )
-        return numbers
+        numbers = keys
+        if not isinstance(keys, np.ndarray):
+            keys = checks.listed("keys", keys)
+            named = [
+                key if type(key) is int and -1 <= key < _KEYS else self._mesh_key_in_row(row, key)
+                for row, key in enumerate(keys)
+            ]
+            numbers = np.array(named, np.int64)
+        found, known, ascend = self._held.find(numbers)
+        if known < len(numbers):
+            self._mesh_key_in_row(known, keys[known])
+        if not ascend and len(np.unique(numbers)) < len(numbers):
+            _refuse_twice(keys, numbers.tolist())
+        return found
 
     def _mesh_key_in_row(self, row: int, key: Any) -> int:
         try:
@@ -1084,6 +1094,15 @@ def _listed(parts: Any) -> list[Any]:
 def _refuse_others(name: str, part: Any) -> None:
     if not isinstance(part, (HeightMap, TriangleMesh)):
         raise TypeError(f"{name} must be a HeightMap or a TriangleMesh, got {checks.shorten(part)}")
+
+
+def _refuse_twice(keys: Any, numbers: list[int]) -> None:
+    """Raise ValueError for keys of which two are of the same mesh."""
+    row = next(k for k, number in enumerate(numbers) if number in numbers[:k])
+    raise ValueError(
+        f"keys must be of a mesh once each, got {keys[row]!r} at [{row}] and that of the same mesh "
+        f"at [{numbers.index(numbers[row])}]"
+    )
 
 
 def _checked_times(delta_time: Any, count: int) -> NDArray[np.float64]:

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground.moves import find_parts, move_parts
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
 from terrain_physics._kernels.mesh.places import POSE_SIZE
+from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
@@ -25,6 +27,7 @@ from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
 _MATERIAL = CachedDispatch(material_of)
+_FIND, _MOVE = CachedDispatch(find_parts), CachedDispatch(move_parts)
 
 
 class _Asked:
@@ -46,6 +49,14 @@ class _Asked:
 
     def __exit__(self, *error: object) -> None:
         self._meshes.lock.__exit__(None, None, None)
+
+
+class FoundMeshes(NamedTuple):
+    """The numbers of meshes (n,), their rows in the table, and those of movers, 0 for others."""
+
+    numbers: Int64s
+    rows: Int64s
+    places: Int64s
 
 
 class MeshMotion(NamedTuple):
@@ -212,28 +223,39 @@ class GroundMeshes(Meshes):
         self._watch.changed.discard(number)
         del self._seen[number]
 
-    def move(self, numbers: list[int], poses: Floats, seconds: Floats) -> None:
+    def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
+        """Return where meshes (n,) are in the tables; n, or the index of one that is none.
+
+        And whether the numbers ascend.
+        """
+        table, movers = self.followed(), self.movers
+        places = np.empty((2, len(numbers)), np.int64)
+        found = FoundMeshes(numbers, places[0], places[1])
+        reaches, count = movers.reaches, len(movers.numbers)
+        known, ascend = _FIND.call(table.arrays[0], reaches, count, *found)
+        return found, known, ascend
+
+    def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
         """Move meshes, one after another, to poses (n, 12) in some seconds, or teleport them in 0.
 
         Each is there once.
         """
-        rows, count = self.followed().rows_of(numbers), self.movers.count
-        places = self._places_of(numbers, seconds)
-        before, table = self._table.boxes_of(rows), self._prepare_edit()
-        after = table.place(rows, poses)
-        self.movers.move(places, poses, after, seconds)
-        for k in np.flatnonzero(places == 0).tolist():
-            self._put[numbers[k]] = count + k + 1
+        self.movers.refuse_more(len(poses))
+        coming = found.places == 0
+        if coming.any():
+            for number in found.numbers[coming & (seconds > 0.0)].tolist():
+                self.movers.put(number, self._as_mover(number))
+            found = self.find(found.numbers)[0]
+            for k in np.flatnonzero(found.places == 0).tolist():
+                self._put[int(found.numbers[k])] = self.movers.count + k + 1
         self.change_count += 1
-        self.changes.note_moves(self.change_count, before, after)
-
-    def _places_of(self, numbers: list[int], seconds: Floats) -> Int64s:
-        """Return the rows of movers (n,), 0 for other meshes; who moves in a time becomes one."""
-        places = self.movers.places_of(numbers)
-        coming = [numbers[k] for k in np.flatnonzero((places == 0) & (seconds > 0.0)).tolist()]
-        for number in coming:
-            self.movers.put(number, self._as_mover(number))
-        return self.movers.places_of(numbers) if coming else places
+        changes = self.changes.room(2 * len(poses))
+        tables = *self._prepare_edit().arrays, *self.movers.prepare()
+        count = _MOVE.call(
+            *tables, found.rows, found.places, poses, seconds, float(self.change_count), changes
+        )
+        self.movers.count += len(poses)
+        self.changes.take(count)
 
     def pose_of(self, number: int) -> Pose | None:
         """Return the pose of a part that was moved, or was given one; None for others."""
@@ -242,9 +264,9 @@ class GroundMeshes(Meshes):
         numbers = self._table.pose_of(number)
         return None if numbers is None else Pose.of_numbers(numbers)
 
-    def poses_of(self, numbers: list[int]) -> Floats:
+    def poses_of(self, found: FoundMeshes) -> Floats:
         """Return the poses (n, 12) of meshes, also of those that were never moved."""
-        return self._table.poses_of(self._table.rows_of(numbers))
+        return self._table.poses_of(found.rows)
 
     @property
     def poses(self) -> dict[int, Pose]:
@@ -300,11 +322,16 @@ class GroundMeshes(Meshes):
         common, at, to = np.intersect1d(known, numbers, assume_unique=True, return_indices=True)
         if len(common):
             same[to] = (now[at] == poses[to]).all(axis=1)
-        rows = table.rows_of(numbers[~same].tolist())
-        before = table.boxes_of(rows)
-        after = table.place(rows, np.ascontiguousarray(poses[~same]))
+        found = self.find(numbers[~same])[0]
+        places = np.zeros_like(found.places)  # the movers are put back by themselves
         self.change_count += 1
-        self.changes.note_moves(self.change_count, before, after)
+        changes = self.changes.room(2 * len(places))
+        poses, seconds = np.ascontiguousarray(poses[~same]), np.zeros(len(places))
+        tables = *table.arrays, np.zeros((1, MOVER_SIZE)), self.movers.reaches
+        count = _MOVE.call(
+            *tables, found.rows, places, poses, seconds, float(self.change_count), changes
+        )
+        self.changes.take(count)
 
     def release_movers(self, arrays: MoverArrays) -> None:
         """Take back arrays of the movers that a long query has read."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground import movers as columns
-from terrain_physics._kernels.ground.movers import move_movers, settle_mover
+from terrain_physics._kernels.ground.movers import settle_mover
 from terrain_physics._kernels.surface.ground_arrays import (
     BOX_SIZE,
     BOXES,
@@ -17,13 +17,13 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVES,
     REACH_SIZE,
 )
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
 from terrain_physics.surface.ground_arrays import NO_MOVERS, MoverArrays
 
-_MOVE, _SETTLE = CachedDispatch(move_movers), CachedDispatch(settle_mover)
+_SETTLE = CachedDispatch(settle_mover)
 
 NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
 
@@ -211,6 +211,11 @@ class GroundMovers:
                 array.setflags(write=False)
         return self._shown
 
+    @property
+    def reaches(self) -> Floats:
+        """The reaches of the parts, and room for more."""
+        return self._reaches
+
     def keep(self) -> MoverArrays:
         """Return the arrays for one who reads them for long: nobody writes to them until then."""
         self._readers += 1
@@ -264,20 +269,10 @@ class GroundMovers:
         rows[place, columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
         _SETTLE.call(rows, reaches, place)
 
-    def places_of(self, numbers: list[int]) -> Int64s:
-        """Return the rows of parts (n,), 0 for those that are none."""
-        return np.array([self.place_of(number) for number in numbers], np.int64)
-
-    def move(self, places: Int64s, poses: Floats, boxes: Floats, seconds: Floats) -> None:
-        """Count moves, one after another, and move the parts of rows (n,), 0 for none.
-
-        They are at ``poses`` (n, 12) in ``boxes`` (n, 6) after so many ``seconds`` (n,), 0 for a
-        teleport.
-        """
-        if self.count > MOST_COUNTED - len(places):
+    def refuse_more(self, moves: int) -> None:
+        """Raise ValueError if so many moves more could not be counted."""
+        if self.count > MOST_COUNTED - moves:
             raise ValueError(f"moves must be at most {MOST_COUNTED}")
-        _MOVE.call(*self.prepare(), places, poses, boxes, seconds)
-        self.count += len(places)
 
     def start_from(self, count: int) -> None:
         """Continue to count from a number."""

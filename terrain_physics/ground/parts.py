@@ -16,7 +16,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import NO_PLACE, GroundMeshes, MeshMotion, Place
+from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
@@ -356,13 +356,17 @@ class GroundParts:
             for number in numbers:
                 self.watchers.tell(what, number)
 
-    def move(self, numbers: list[int], poses: Floats, seconds: Floats) -> None:
+    def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
+        """Return where meshes are; see `GroundMeshes.find`. The caller makes a `change`."""
+        return self._meshes.find(numbers)
+
+    def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
         """Move meshes; see `GroundMeshes.move`."""
         with self.followed:
-            self._meshes.move(numbers, poses, seconds)
-            self._gone += len(numbers)
+            self._meshes.move(found, poses, seconds)
+            self._gone += len(poses)
             if self.watchers:
-                for number, time in zip(numbers, seconds.tolist(), strict=True):
+                for number, time in zip(found.numbers.tolist(), seconds.tolist(), strict=True):
                     self.watchers.tell("moved", number, time or None)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
@@ -407,9 +411,9 @@ class GroundParts:
         """Return the pose of a part that was moved, or was given one; None for others."""
         return self._meshes.pose_of(number)
 
-    def poses_of(self, numbers: list[int]) -> Floats:
+    def poses_of(self, found: FoundMeshes) -> Floats:
         """Return the poses (n, 12) of meshes, also of those that were never moved."""
-        return self._meshes.poses_of(numbers)
+        return self._meshes.poses_of(found)
 
     def saved_movers(self) -> dict[str, Any]:
         """Return the saved form of the movers, see `GroundMeshes.load_movers`."""

@@ -1,6 +1,7 @@
 """Transforms of meshes that move, checked and as rows of numbers: of one mesh, and of many."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ _FRAMES = CachedDispatch(put_frames)
 
 _MATRICES = glm.mat4, glm.dmat4
 _VECTORS = glm.vec3, glm.dvec3
-_UNTURNED = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 _RULE = (
     "matrices (n, 4, 4), a pair of positions (n, 3) and quaternions (n, 4) or rotations (n, 3, 3), "
     "or positions (n, 3)"
@@ -27,17 +27,17 @@ _RULE = (
 _NUMBERS_OF_POSE = 12
 
 
-def pose_of_one(name: str, transform: Any, scale: float, known: Floats | None) -> Floats:
+def pose_of_one(name: str, transform: Any, scale: float, known: Callable[[], Floats]) -> Floats:
     """Return the pose (1, 12) of one mesh: its rotation row by row, and its position.
 
-    The mesh has a ``scale``, and was at the pose ``known`` (12,) before, None for where its
-    vertices are: a position alone leaves the rotation as it is.
+    The mesh has a ``scale``. ``known`` returns the pose that it had: a position alone leaves the
+    rotation as it is.
     """
     kind = type(transform)
     if kind in _VECTORS or (kind is tuple and len(transform) == 3 and _is_number(transform[0])):
         position = checks.vector(name, transform)
         refuse_far_row(name, position)
-        rows = np.array([_UNTURNED]) if known is None else known[np.newaxis].copy()
+        rows = known()
         rows[0, 9:] = position
         return rows
     if scale == 1.0 and (kind in _MATRICES or (kind is np.ndarray and transform.size == 16)):
@@ -49,8 +49,8 @@ def pose_of_one(name: str, transform: Any, scale: float, known: Floats | None) -
     pose, given = pose_and_scale(name, transform)
     refuse_other_scale(name, given, scale)
     rows = np.array([pose.numbers])
-    if known is not None and is_position(transform):
-        rows[0, :9] = known[:9]
+    if is_position(transform):
+        rows[0, :9] = known()[0, :9]
     return rows
 
 
@@ -65,31 +65,34 @@ def _quick(matrices: Floats) -> Floats | None:
     return poses if count == len(poses) else None
 
 
-def poses_of_many(name: str, value: Any, scales: Sequence[float], known: Floats) -> Floats:
-    """Return the poses (n, 12) of many meshes; errors name the row.
+def poses_of_many(
+    name: str, value: Any, scales: list[float] | None, count: int, known: Callable[[], Floats]
+) -> Floats:
+    """Return the poses (n, 12) of so many meshes; errors name the row.
 
-    ``scales`` and ``known`` (n, 12) are theirs: positions alone leave the rotations as they are.
-    Quaternions are w, x, y, z, as in arrays of PyGLM's.
+    ``scales`` are theirs, None if all are 1. ``known`` returns the poses that they had: positions
+    alone leave the rotations as they are. Quaternions are w, x, y, z, as in arrays of PyGLM's.
     """
     if isinstance(value, tuple) and len(value) == 2 and not _is_of_one(value[0]):
-        poses = np.empty((len(known), _NUMBERS_OF_POSE))
-        poses[:, 9:] = _positions(f"{name}[0]", value[0], len(known))
-        poses[:, :9] = _turns(f"{name}[1]", value[1], len(known))
+        poses = np.empty((count, _NUMBERS_OF_POSE))
+        poses[:, 9:] = _positions(f"{name}[0]", value[0], count)
+        poses[:, :9] = _turns(f"{name}[1]", value[1], count)
         return poses
     if not isinstance(value, np.ndarray):
         value = _listed(name, value)
         if any(map(_must_be_read_alone, value)):
-            return _one_by_one(name, value, scales, known)
+            return _one_by_one(name, value, scales, count, known)
     given = _array(name, value)
     if given.shape[1:] == (3,) or not given.size:
-        poses = known.copy()
-        poses[:, 9:] = _positions(name, given.reshape(-1, 3), len(known))
+        poses = known()
+        poses[:, 9:] = _positions(name, given.reshape(-1, 3), count)
         return poses
     if given.shape[1:] != (4, 4):
         raise ValueError(f"{name} must be {_RULE}, got shape {given.shape}")
-    _refuse_count(name, given, len(known))
-    quick = _quick(given.reshape(-1)) if set(scales) <= {1.0} else None
-    return _one_by_one(name, given, scales, known) if quick is None else quick
+    _refuse_count(name, given, count)
+    is_quick = scales is None or set(scales) == {1.0}
+    quick = _quick(given.reshape(-1)) if is_quick else None
+    return _one_by_one(name, given, scales, count, known) if quick is None else quick
 
 
 def _is_of_one(value: Any) -> bool:
@@ -112,11 +115,15 @@ def _must_be_read_alone(value: Any) -> bool:
     )
 
 
-def _one_by_one(name: str, value: Any, scales: Sequence[float], known: Floats) -> Floats:
-    _refuse_count(name, value, len(known))
-    poses = np.empty((len(known), _NUMBERS_OF_POSE))
+def _one_by_one(
+    name: str, value: Any, scales: list[float] | None, count: int, known: Callable[[], Floats]
+) -> Floats:
+    _refuse_count(name, value, count)
+    poses, before = np.empty((count, _NUMBERS_OF_POSE)), known()
     for row, one in enumerate(value):
-        poses[row] = pose_of_one(f"{name}[{row}]", one, scales[row], known[row])
+        scale = 1.0 if scales is None else scales[row]
+        own = partial(before[row : row + 1].copy)
+        poses[row] = pose_of_one(f"{name}[{row}]", one, scale, own)[0]
     return poses
 
 

@@ -195,6 +195,11 @@ class MeshTable:
         _PUT.call(self._rows, *tree, self._spots, row, content, given, scale, is_new)
         self._owned[row] = arrays
 
+    @property
+    def arrays(self) -> tuple[Int64s, Floats, Int64s, Floats]:
+        """Rows, boxes and nodes of the tree, and places of rows, for kernels that write to them."""
+        return self._rows, self._boxes, self._links, self._spots
+
     def rows_of(self, numbers: Sequence[int]) -> Int64s:
         """Return the rows of meshes (n,); a copy of this table has them in the same ones."""
         return np.array([self._row_of[number] for number in numbers], np.int64)
@@ -222,7 +227,7 @@ class MeshTable:
 
     def poses_of(self, rows: Int64s) -> Floats:
         """Return the poses (n, POSE_SIZE) of the meshes of rows, also where their vertices are."""
-        poses = self._spots[rows, :POSE_SIZE]
+        poses = np.ascontiguousarray(self._spots[rows, :POSE_SIZE])
         poses[self._rows[rows, columns.PLACED] == 0] = _NO_POSE
         return poses
 

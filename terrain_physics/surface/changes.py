@@ -10,16 +10,13 @@ from terrain_physics._kernels.surface.changes import (
     CHANGE_UPPER,
     CHANGE_VERSION,
 )
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats
 from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
 # Most changes remembered, each in its box; then the older half is merged two by two.
-_REMEMBERED = 256
-
-# Cells of the curve that orders boxes, less one.
-_CURVE = 255
+_REMEMBERED = 1024
 
 # Shared by grounds that have not changed, so that they take no memory.
 _NO_ROOM = np.empty((0, CHANGE_SIZE))
@@ -54,42 +51,32 @@ class ChangeLog:
         self._show(end + 1)
 
     def note_all(self, changes: Floats) -> None:
-        """Remember many changes: rows as in ``rows``, ascending, none before the latest."""
-        changes = _merged(changes, _REMEMBERED // 2)
-        end = self._make_room(len(changes))
-        self._room[end : end + len(changes)] = changes
-        self._show(end + len(changes))
+        """Remember many changes: rows as in ``rows``, none before the latest."""
+        self.room(len(changes))[:] = changes
+        self.take(len(changes))
 
-    def note_moves(self, version: int, before: Floats, after: Floats) -> None:
-        """Remember moves under one version, from boxes (n, 6) to boxes: each is lower, upper.
+    def room(self, count: int) -> Floats:
+        """Return rows to write changes to, as in ``rows``, none before the latest; then `take`."""
+        end = self._make_room(count)
+        return self._room[end : end + count]
 
-        A part that did not move far is remembered once.
-        """
-        lower = np.minimum(before[:, :3], after[:, :3])
-        upper = np.maximum(before[:, 3:], after[:, 3:])
-        size = (before[:, 3:] - before[:, :3]) + (after[:, 3:] - after[:, :3])
-        is_near = (upper - lower <= size).all(axis=1)  # the boxes touch
-        boxes = np.concatenate([lower, upper], axis=1)
-        if not is_near.all():
-            boxes = np.concatenate([boxes[is_near], before[~is_near], after[~is_near]])
-        if len(boxes) > _REMEMBERED // 2:
-            boxes = boxes[_order_in_space(boxes)]
-        rows = np.empty((len(boxes), CHANGE_SIZE))
-        rows[:, CHANGE_VERSION], rows[:, CHANGE_LOWER:] = version, boxes
-        self.note_all(rows)
+    def take(self, count: int) -> None:
+        """Remember so many of the rows that were written."""
+        self._show(len(self.rows) + count)
 
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
         rows = self.rows
-        if len(rows) + more > _REMEMBERED:
-            older = len(rows) - _REMEMBERED // 2
-            rows = np.concatenate([_halved(rows[:older]), rows[older:]])
-            rows = _merged(rows, _REMEMBERED - more)
+        if len(rows) + more > _REMEMBERED and len(rows) > 1:
+            half = min(len(rows), _REMEMBERED) // 2
+            rows = np.concatenate([_merged(rows[:-half], half // 2), rows[-half:]])
         elif len(rows) + more <= len(self._room):
             return len(rows)
         # New memory, as other threads may read the old rows.
-        self._room = np.empty((2 * max(len(rows) + more, _FIRST_ROOM), CHANGE_SIZE))
+        room = max(len(rows) + more, min(2 * (len(rows) + more), _REMEMBERED), _FIRST_ROOM)
+        self._room = np.empty((room, CHANGE_SIZE))
         self._room[: len(rows)] = rows
+        self._show(len(rows))
         return len(rows)
 
     def _show(self, end: int) -> None:
@@ -111,18 +98,6 @@ class ChangeLog:
             new[:, CHANGE_VERSION] = version
             self.note_all(new)
         return latest
-
-
-def _order_in_space(boxes: Floats) -> Int64s:
-    """Return an order of boxes in which neighbors are near each other: that of a Z-curve."""
-    places = boxes[:, [0, 2]] + boxes[:, [3, 5]]
-    lowest = places.min(axis=0)
-    size = np.maximum(places.max(axis=0) - lowest, 1e-300)
-    x, z = ((places - lowest) / size * _CURVE).astype(np.int64).T
-    code = np.zeros(len(boxes), np.int64)
-    for bit in range(_CURVE.bit_length()):
-        code |= (x >> bit & 1) << (2 * bit) | (z >> bit & 1) << (2 * bit + 1)
-    return np.argsort(code, kind="stable")
 
 
 def _halved(rows: Floats) -> Floats:

@@ -20,7 +20,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVE_SIZE,
     MOVES,
 )
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats
 
 # Row 0, the header: how many moves the ground has counted.
 COUNT_OF_MOVES = 0
@@ -342,11 +342,15 @@ def settle_mover(movers: Floats, reaches: Floats, row: int) -> None:
         _put_motion(movers, row, seconds)
 
 
-@kernel(inline=True)
-def _move(
-    movers: Floats, reaches: Floats, row: int, frames: Floats, boxes: Floats, i: int, seconds: float
-) -> None:
-    """Move a mover; it is the latest move that the ground has counted."""
+@kernel
+def move_mover(
+    movers: Floats, reaches: Floats, row: int, frames: Floats, i: int, box: tuple[Vec3, Vec3],
+    seconds: float,
+) -> None:  # fmt: skip
+    """Move a mover to the i-th frame and a box; it is the latest move that the ground has counted.
+
+    It takes some seconds, or it is a teleport in 0.
+    """
     count = movers[0, COUNT_OF_MOVES]
     if seconds > 0.0:
         place = (int(movers[row, LATEST]) + 1) % MOST_MOVES
@@ -363,21 +367,6 @@ def _move(
     movers[row, SECONDS] = seconds
     for k in range(12):
         movers[row, FRAME + k] = frames[i, k]
-    for k in range(BOX_SIZE):
-        movers[row, BOX + k] = boxes[i, k]
+    for axis in range(3):
+        movers[row, BOX + axis], movers[row, BOX + 3 + axis] = box[0][axis], box[1][axis]
     settle_mover(movers, reaches, row)
-
-
-@kernel
-def move_movers(
-    movers: Floats, reaches: Floats, rows: Int64s, frames: Floats, boxes: Floats, seconds: Floats
-) -> None:
-    """Move parts one after another, each a move that the ground counts.
-
-    ``rows`` (n,) are those of the parts, 0 for one that is no mover. They move to ``frames``
-    (n, 12) in ``boxes`` (n, 6), in so many ``seconds`` (n,), or are teleported in 0.
-    """
-    for i in range(len(rows)):
-        movers[0, COUNT_OF_MOVES] += 1.0
-        if rows[i] > 0:
-            _move(movers, reaches, rows[i], frames, boxes, i, float(seconds[i]))
