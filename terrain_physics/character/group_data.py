@@ -21,18 +21,21 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import renumber_others
 from terrain_physics.character.material_rules import MaterialRules
-from terrain_physics.character.placement import AnyGround
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.placement import AnyGround, refuse_any_too_wide
+from terrain_physics.character.rows import Rows, wake
 from terrain_physics.character.state import (
     CellSizes,
     CharacterState,
+    Trusted,
     digits,
     pickled_by_name,
     refuse_other_content,
     refuse_other_format,
     refuse_unfit,
+    trusted,
     word_from,
 )
+from terrain_physics.surface.surface import queries_of
 
 Key = str | int
 
@@ -72,7 +75,7 @@ class KeptRows(NamedTuple):
 @public
 @pickled_by_name
 @dataclass(frozen=True, slots=True)
-class GroupState:
+class GroupState(Trusted):
     """The exact state of a group, with everything that changes; pickle it, send it, restore it.
 
     Pickles of another format are refused, as those of `CharacterState`.
@@ -111,6 +114,17 @@ class GroupState:
             given = checks.shorten(self.rows)
             raise TypeError(f"rows must be bytes, got {given}") from None
         object.__setattr__(self, "rows", rows)
+        Trusted.__post_init__(self)
+
+    def _make(self, name: str) -> None:
+        kept: KeptRows = self._kept
+        made = {"format": columns.FORMAT, **kept.members._asdict()}
+        if name == "rows":
+            rows = Rows.of_saved(kept.saved)
+            wake(rows.state)  # characters that go on from it do not know this ground
+            made = {"rows": rows.packed().astype("<u8", copy=False).tobytes()}
+        for field, value in made.items():
+            object.__setattr__(self, field, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a dict for JSON, as `CharacterState.to_dict` does.
@@ -470,6 +484,22 @@ class GroupData:
         """Return the state of the group with ``rows`` of all characters in order."""
         return state_of_rows(self.seed, self._colliders, self._material_rules, rows.packed())
 
+    def state(self) -> GroupState:
+        """Return the state of the group."""
+        return trusted(GroupState, self.kept_in(Rows.empty(len(self))))
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state: one of this process and this ground as it is, others checked."""
+        self.time.refuse_in_update()
+        kept = state._kept if isinstance(state, GroupState) else None  # noqa: SLF001
+        if kept is not None and kept.ground() is self.ground:
+            if kept.fit is not queries_of(self.ground).cell_sizes:  # maps were added or removed
+                refuse_any_too_wide(self.ground, kept.saved[1], _names(kept.members.keys))
+            self.put_back(kept)
+        else:
+            self.take_over(state)
+            wake(self.rows().state)
+
     def take_over(self, state: Any) -> None:
         """Check a state, and go on from it as if it had always been this group's.
 
@@ -488,7 +518,7 @@ class GroupData:
             )
         seed = checks.whole("seed", state.seed, 0, 2**64 - 1)
         rows = Rows.unpacked(packed_rows(state))
-        names = [f"state of {key!r}" for key in keys]
+        names = _names(keys)
         material_rules = _by_key(state.material_rules, keys)
         own_rules = [material_rules.get(key, ()) for key in keys]
         refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
@@ -520,6 +550,11 @@ class GroupData:
         renumber_others(self._room.hits[:count], kept, self._end)
         self._places = {key: row for row, key in enumerate(self._places)}
         self._end = count
+
+
+def _names(keys: Iterable[Key]) -> list[str]:
+    """Return what errors call the states of characters."""
+    return [f"state of {key!r}" for key in keys]
 
 
 def _by_key(material_rules: Any, keys: tuple[Key, ...]) -> dict[Key, Any]:

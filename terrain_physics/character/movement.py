@@ -288,7 +288,9 @@ class CharacterMovement(CharacterView):
     def _begin(self, position: Any, rotation: Any) -> None:
         """Begin at the place given by the owner or the game."""
         start, linear = self._first_place(position, rotation)
-        self._place(linear)
+        cell_sizes = queries_of(self._ground).cell_sizes
+        self._place(linear)  # which finds that the body fits
+        self._cell_sizes = cell_sizes
         if self._owner is not None:
             start = self._put_owner(self._owner, start)
         self._numbers.state[POSITION] = self._numbers.state[LAST_PLACE] = start
@@ -453,10 +455,11 @@ class CharacterMovement(CharacterView):
         known = checked_ground(ground)
         if self._group is not None:
             raise ValueError("ground must be left to the group that it is in")
+        cell_sizes = queries_of(known).cell_sizes
         refuse_too_wide(known, self._numbers.rules)
         if known is not self._ground:
             step_off(self._numbers.state)
-        self._ground, self._idle = known, None
+        self._ground, self._cell_sizes, self._idle = known, cell_sizes, None
         wake(self._numbers.state)
 
     @property

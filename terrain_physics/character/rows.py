@@ -58,6 +58,17 @@ class Rows(NamedTuple):
         )
 
     @classmethod
+    def empty(cls, *shape: int) -> Self:
+        """Return rows of a shape to write to, with any numbers, and without hits."""
+        return cls(
+            np.empty((*shape, columns.STATE_SIZE)),
+            np.empty((*shape, columns.RULES_SIZE)),
+            np.empty((*shape, columns.LINEAR_SIZE)),
+            np.empty((*shape, 1), dtype=np.uint64),
+            ALONE,
+        )
+
+    @classmethod
     def one(cls) -> Self:
         """Return the row of a new character."""
         row = cls.room(1).at(0)
@@ -73,6 +84,12 @@ class Rows(NamedTuple):
         """Return the same numbers in arrays of their own."""
         state, rules, linear, random, hits = self
         return type(self)(state.copy(), rules.copy(), linear.copy(), random.copy(), hits.copy())
+
+    @classmethod
+    def of_saved(cls, saved: tuple[NDArray[Any], ...]) -> Self:
+        """Return rows with copies of what `saved` returned, without hits."""
+        state, rules, linear, random = saved
+        return cls(state.copy(), rules.copy(), linear.copy(), random.copy(), ALONE)
 
     def put_saved(self, saved: tuple[NDArray[Any], ...]) -> None:
         """Take over what `saved` of other rows returned, of the same shape; hits stay."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import indent
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -28,9 +28,10 @@ from terrain_physics.character.placement import (
     checked_collider,
     refuse_any_too_wide,
 )
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.rows import Rows, wake
 
 _Saved = TypeVar("_Saved")
+_Trusted = TypeVar("_Trusted", bound="Trusted")
 
 CellSizes: TypeAlias = tuple[tuple[float, float], ...] | None
 """Cell sizes of a ground that bodies were found to fit on; None: not looked at."""
@@ -92,6 +93,43 @@ def refuse_other_content(what: str, content: Any, *names: str) -> None:
     refuse_other_format(what, content["format"])
 
 
+class Trusted:
+    """Base of states of which those that this process made hold raw numbers beside their fields.
+
+    Such a state makes its fields when they are asked for. Copies, pickles and states with other
+    fields hold no raw numbers: these have always been checked, or are checked when restored.
+    """
+
+    __slots__ = ("_kept",)
+
+    _kept: Any
+
+    def __post_init__(self) -> None:
+        """Hold no raw numbers, as the fields were given."""
+        object.__setattr__(self, "_kept", None)
+
+    if not TYPE_CHECKING:  # with this method, a type checker would allow attributes of any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Make a field."""
+            if name not in type(self).__dataclass_fields__ or self._kept is None:
+                what = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(what, name=name, obj=self)
+            self._make(name)
+            return getattr(self, name)
+
+    def _make(self, name: str) -> None:
+        """Set one of its fields at least, from the raw numbers."""
+        raise NotImplementedError
+
+
+def trusted(kind: type[_Trusted], kept: Any) -> _Trusted:
+    """Return a state with raw numbers, to which nobody writes any more."""
+    state = object.__new__(kind)
+    object.__setattr__(state, "_kept", kept)
+    return state
+
+
 def fields_by_name(saved: Any) -> dict[str, Any]:
     """Return the fields of a saved dataclass, for a pickle."""
     return {field.name: getattr(saved, field.name) for field in fields(saved)}
@@ -107,6 +145,7 @@ def load_fields(saved: Any, content: Any) -> None:
         raise ValueError(f"{what} must be an undamaged pickle of this version")
     for field in fields(saved):
         object.__setattr__(saved, field.name, content[field.name])
+    object.__setattr__(saved, "_kept", None)
 
 
 def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
@@ -123,7 +162,7 @@ def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
 @public
 @pickled_by_name
 @dataclass(frozen=True, slots=True)
-class CharacterState:
+class CharacterState(Trusted):
     """The exact state of a character, with everything that changes; pickle, send or restore it.
 
     Pickles of another format are refused with ValueError.
@@ -153,6 +192,14 @@ class CharacterState:
     collider: Collider
     format: int = columns.FORMAT
     material_rules: MaterialRules = ()
+
+    def _make(self, name: str) -> None:  # noqa: ARG002 all at once
+        kept: KeptNumbers = self._kept
+        row = Rows.of_saved(kept.saved)
+        wake(row.state)  # a character that goes on from it does not know this ground
+        made = state_of(row, kept.collider, kept.material_rules)
+        for field in fields(made):
+            object.__setattr__(self, field.name, getattr(made, field.name))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a dict for JSON, with exact numbers by name.

@@ -23,6 +23,7 @@ from terrain_physics.character.placement import (
     make_new,
     placed_shape,
     put_in_air,
+    refuse_too_wide,
     resize,
 )
 from terrain_physics.character.results import GroundReport, MoveResult
@@ -43,7 +44,7 @@ from terrain_physics.character.state import (
     KeptNumbers,
     first_random_state,
     row_of,
-    state_of,
+    trusted,
 )
 from terrain_physics.surface.surface import queries_of
 
@@ -409,30 +410,36 @@ class CharacterView(RuleProperties):
             Small and picklable. Values that the game wrote to a `CharacterMovement` since its last
             update are not part of it.
         """
-        row = self._row().copy()
-        wake(row.state)  # a character that goes on from it does not know this ground
-        return state_of(row, self.collider, self._material_rules())
+        return trusted(CharacterState, self._kept_in(Rows.empty()))
 
     def restore(self, state: CharacterState) -> None:
         """Go back to a state, bit for bit, and put the owner there too.
 
-        The next update looks at the ground, which may be another one now, even at rest. If the
-        ground is the same, the character goes on as if nothing had been saved. Until then the
-        report names no triangle.
+        If the ground is the same, the character goes on as if nothing had been saved. On another
+        ground, and from a copy or a pickle of a state, the next update looks at the ground anew,
+        even at rest; until then the report names no triangle.
 
         Parameters
         ----------
         state : CharacterState
-            From a character with the same kind of collider.
+            From a character with the same kind of collider. A state itself, as `state` returned it
+            in this process, is restored in microseconds; all others are checked.
 
         Raises
         ------
         TypeError, ValueError
             For a value that is no state, damaged numbers, a body over too many cells of the ground,
             and a state of another format. Nothing has changed then.
+        RuntimeError
+            Inside an update, as from a signal handler or an owner. Nothing has changed then.
         """
-        self._take_over(state)
-        wake(self._state())
+        self._frame_time().refuse_in_update()
+        kept = state._kept if isinstance(state, CharacterState) else None  # noqa: SLF001
+        if kept is not None and kept.ground() is self.ground and self._may_be(kept):
+            self._put_back(kept)
+        else:
+            self._take_over(state)
+            wake(self._state())
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal when two states are, bit for bit.
@@ -514,6 +521,15 @@ class CharacterView(RuleProperties):
         row.state[columns.HITS] = 0.0
         known = self.collider, self._material_rules(), ref(self.ground), self._fit()
         return KeptNumbers(row.saved(), *known)
+
+    def _may_be(self, kept: KeptNumbers) -> bool:
+        """Tell whether numbers of its ground are of its kind of body; refuse one too wide now."""
+        if kept.collider.kind != self.collider.kind:
+            return False
+        ground = self.ground
+        if kept.fit is not queries_of(ground).cell_sizes:  # maps were added or removed
+            refuse_too_wide(ground, kept.saved[1])
+        return True
 
     def _put_back(self, kept: KeptNumbers, seconds: float | None = None) -> None:
         """Go on from numbers of this kind of body on this ground, unchecked.

@@ -145,7 +145,7 @@ class GroundMeshes(Meshes):
         self.scales: dict[int, float] = {}
         self._named: dict[int, Bytes] = {}  # of the meshes whose materials have other numbers here
         self._watch = Watch()
-        self._without_skin: set[int] = set()
+        self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
         self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}
         self._readers = self._version = self.change_count = 0
@@ -182,18 +182,25 @@ class GroundMeshes(Meshes):
         if scale != 1.0:
             self.scales[number] = scale
         given = None if pose is None else np.array([pose.numbers])
-        self._prepare_edit().put_as(number, storage.table, named, layers, given, scale)
-        self._take_over(number, storage, named)
+        version, table = storage.version, storage.table
+        self._prepare_edit().put_as(number, table, named, layers, given, scale)
+        self._take_over(number, storage, table, named, version)
 
-    def _take_over(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
-        """Begin to follow the mesh of a number."""
-        version = storage.version
+    def _take_over(
+        self,
+        number: int,
+        storage: MeshStorage,
+        table: MeshTable,
+        named: Bytes | None,
+        version: int,
+    ) -> None:
+        """Begin to follow the mesh of a number, whose row is that of a table of a version."""
         self._storages[number] = storage
         self._name(number, named)
         self._mark_painted(number)
         self._note(number)
         storage.watchers.add(self._watch, number)
-        self._without_skin.add(number)
+        self._without_skin[table] = storage
         self._count(number, version)
         if storage.version != version:  # refitted before its watchers had this one
             self._watch.changed.add(number)
@@ -202,26 +209,36 @@ class GroundMeshes(Meshes):
         """Put another mesh in the place of one: all but the mesh stays."""
         self.followed()
         self._note(number)
-        self._storages[number].watchers.remove(self._watch, number)
+        former = self._storages[number]
+        former.watchers.remove(self._watch, number)
         self._watch.changed.discard(number)
         del self._seen[number]
-        self._prepare_edit().replace(number, storage.table, named)
-        self._take_over(number, storage, named)
+        version, table = storage.version, storage.table
+        self._prepare_edit().replace(number, table, named)
+        self._take_over(number, storage, table, named, version)
+        self._forget_skin(former)
         self._fit_mover(number)
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""
         self._note(number)
         self._prepare_edit().remove(number)
-        self._storages.pop(number).watchers.remove(self._watch, number)
+        former = self._storages.pop(number)
+        former.watchers.remove(self._watch, number)
+        self._forget_skin(former)
         self.scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
         self._named.pop(number, None)
-        self._without_skin.discard(number)
         self._painted.discard(number)
         self._watch.changed.discard(number)
         del self._seen[number]
+
+    def _forget_skin(self, former: MeshStorage) -> None:
+        """Want no connectivity of a mesh that has gone."""
+        if former in self._without_skin.values() and former not in self._storages.values():
+            for table in [k for k, own in self._without_skin.items() if own is former]:
+                del self._without_skin[table]
 
     def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
         """Return where meshes (n,) are in the tables; n, or the index of one that is none.
@@ -464,15 +481,11 @@ class GroundMeshes(Meshes):
         """
         while True:
             table = self.followed()
-            number = next(iter(self._without_skin), None)
-            if number is None:
+            shown = next(iter(self._without_skin), None)
+            if shown is None:
                 return table
-            own = self._storages[number]
-            before = own.table
-            _ = own.neighbors  # they are in its own table then
-            if table is self._table and self._storages.get(number) is own and own.table is before:
-                table.put_skin_as(number, before)
-                self._without_skin.discard(number)
+            self._without_skin[shown].put_skin(shown)
+            self._without_skin.pop(shown, None)
 
     def _note(self, number: int) -> None:
         """Note a change at the present place of a mesh."""
@@ -485,9 +498,10 @@ class GroundMeshes(Meshes):
         self._seen[number] = version
 
     def _put_again(self, number: int) -> None:
-        table, named = self._storages[number].table, self._named.get(number)
-        self._prepare_edit().replace(number, table, named)
-        self._without_skin.add(number)
+        own = self._storages[number]
+        table = own.table
+        self._prepare_edit().replace(number, table, self._named.get(number))
+        self._without_skin[table] = own
 
     def _prepare_edit(self) -> MeshTable:
         """Return the table to write to; a long query keeps the one it has."""
@@ -537,7 +551,7 @@ class GroundMeshes(Meshes):
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():
             rows = numbers == number
-            own, pose = self._storages[number], self.poses.get(number)
+            own, pose = self._storages[number], self.pose_of(number)
             found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
             if pose is not None or number in self.scales:
                 corners = found.vertices.reshape(-1, 3) * self.scales.get(number, 1.0)

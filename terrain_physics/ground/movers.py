@@ -281,14 +281,23 @@ class GroundMovers:
             rows[0, columns.COUNT_OF_MOVES] = self.count = count
 
     def kept(self) -> KeptMovers:
-        """Return all of it, in values that nobody writes to later."""
-        return KeptMovers(self.count, self.numbers.copy(), *self.keep())
+        """Return all of it, in values that nobody writes to later.
+
+        They are copies, so that the next move need not make new arrays.
+        """
+        rows = self._rows[: 1 + len(self.numbers)].copy()
+        return KeptMovers(self.count, self.numbers.copy(), rows, self._reaches.copy())
 
     def put_kept(self, kept: KeptMovers) -> None:
         """Put it back as it was."""
+        used = len(kept.numbers)
+        if kept.numbers == self.numbers:
+            rows, reaches = self.prepare()
+            rows[: 1 + used], reaches[:, :used] = kept.rows, kept.reaches[:, :used]
+        else:
+            self._rows, self._reaches = kept.rows, kept.reaches
+            self._shown, self._readers = None, 1
         self.count, self.numbers = kept.moves, kept.numbers.copy()
-        self._rows, self._reaches = kept.rows, kept.reaches
-        self._shown, self._readers = None, 1
 
     def remove(self, number: int) -> None:
         """Forget a part."""

@@ -504,9 +504,7 @@ class CharacterGroup(GroupTable):
         GroupState
             Picklable; about 900 bytes for each character.
         """
-        rows = self._data.rows().copy()
-        wake(rows.state)  # a character that goes on from it does not know this ground
-        return self._data.state_of(rows)
+        return self._data.state()
 
     def restore(self, state: GroupState) -> None:
         """Go back to a state, bit for bit, with the characters of that time.
@@ -514,15 +512,19 @@ class CharacterGroup(GroupTable):
         Parameters
         ----------
         state : GroupState
+            A state itself, as `state` returned it in this process for this ground, is restored as
+            it is; all others are checked, and characters look at the ground anew then, as by
+            `CharacterView.restore`.
 
         Raises
         ------
         TypeError, ValueError
             For a value that is no state, a damaged state, naming the first key, and a state of
             another format. Nothing has changed then.
+        RuntimeError
+            Inside an update, as from a signal handler or an owner. Nothing has changed then.
         """
-        self._data.take_over(state)
-        wake(self._data.rows().state)
+        self._data.restore(state)
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal when two groups are, bit for bit.

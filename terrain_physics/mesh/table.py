@@ -9,7 +9,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
-from terrain_physics._kernels.mesh.parts import place_parts, put_part, take_part
+from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.places import BOX, PLACE_SIZE, POSE_SIZE, SCALE
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
@@ -19,7 +19,6 @@ from terrain_physics.surface.ground_arrays import addresses, table_over
 
 _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
 _PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
-_PLACE = CachedDispatch(place_parts)
 
 _NO_POSE = np.array([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
 
@@ -88,23 +87,30 @@ class MeshTable:
         materials: Bytes | None,
         facing: int,
         ids: Int64s | None = None,
+        *,
+        uses_all: bool = False,
     ) -> None:
         """Add a mesh to the first layer; its number is higher than any before.
 
-        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers.
+        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers. If it
+        ``uses_all``, each vertex is one of a face.
         """
-        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        mesh = np.zeros(columns.MESH_SIZE, dtype=np.int64)
         of_tree = addresses(
             arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
             arrays.vertices, arrays.faces,
         )  # fmt: skip
-        row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
-        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
+        mesh[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
         if materials is not None:
-            row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
+            mesh[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
         if ids is not None:
-            row[columns.IDS : columns.IDS + 2] = addresses(ids)
-        self._put(number, row, (arrays, materials, ids))
+            mesh[columns.IDS : columns.IDS + 2] = addresses(ids)
+        mesh[columns.USES_ALL] = uses_all
+        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        row[columns.MESH] = addresses(mesh)[0]
+        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
+        later: list[Neighbors] = []
+        self._put(number, row, (arrays, mesh, later, materials, ids))
 
     def put_as(
         self,
@@ -140,6 +146,8 @@ class MeshTable:
         pose: Floats | None = None,
         scale: float = 1.0,
     ) -> None:
+        if len(self._owned) > 1 and self._rows[len(self._owned) - 1, columns.NUMBER] >= number:
+            self._close_up()  # a part that is put back would stand behind its own empty row
         row = len(self._owned)
         if row == len(self._rows):
             self._make_room()
@@ -200,24 +208,6 @@ class MeshTable:
         """Rows, boxes and nodes of the tree, and places of rows, for kernels that write to them."""
         return self._rows, self._boxes, self._links, self._spots
 
-    def rows_of(self, numbers: Sequence[int]) -> Int64s:
-        """Return the rows of meshes (n,); a copy of this table has them in the same ones."""
-        return np.array([self._row_of[number] for number in numbers], np.int64)
-
-    def place(self, rows: Int64s, poses: Floats) -> Floats:
-        """Put the meshes of rows (n,) at poses (n, POSE_SIZE); return their boxes (n, 6)."""
-        found = np.empty((len(rows), 6))
-        _PLACE.call(self._rows, self._boxes, self._links, self._spots, rows, poses, found)
-        return found
-
-    def boxes_of(self, rows: Int64s) -> Floats:
-        """Return the boxes (n, 6) around the meshes of rows (n,)."""
-        boxes = self._spots[rows, BOX : BOX + 6]
-        for k in np.flatnonzero(self._rows[rows, columns.PLACED] == 0).tolist():
-            arrays: Mesh = self._owned[rows[k]][0]
-            boxes[k] = np.ravel(bounds_in(arrays.frame))
-        return boxes
-
     def pose_of(self, number: int) -> Floats | None:
         """Return the pose (POSE_SIZE,) of a mesh; None if it is where its vertices are."""
         row = self._row_of[number]
@@ -242,21 +232,23 @@ class MeshTable:
         content, arrays = self._rows[row].copy(), self._owned[row]
         self._hang(row, content, arrays, None, self._place_of(row)[1], is_new=False)
 
-    def put_skin(self, number: int, neighbors: Neighbors) -> None:
-        """Add the connectivity of a mesh's triangles, for sweeps."""
-        row = self._row_of[number]
-        found = addresses(*neighbors)
-        self._owned[row] = (*self._owned[row], neighbors)
-        self._rows[row, columns.WELDED : columns.WELDED + len(found)] = found
+    @property
+    def mesh(self) -> Mesh:
+        """The only mesh of a table of one."""
+        arrays: Mesh = self._owned[1][0]
+        return arrays
 
-    def put_skin_as(self, number: int, other: "MeshTable") -> None:
-        """Add the same of the mesh of a table of one mesh, which has it."""
-        row = self._row_of[number]
-        own, found = slice(columns.WELDED, columns.MATERIALS), other._owned[1]  # noqa: SLF001
-        self._owned[row] = (
-            found if self._rows[row, columns.NAMED] == 0 else (*self._owned[row], found)
-        )
-        self._rows[row, own] = other._rows[1, own]  # noqa: SLF001
+    @property
+    def has_skin(self) -> bool:
+        """Whether the only mesh has its connectivity."""
+        return bool(self._owned[1][1][columns.WELDED + 1])
+
+    def put_skin(self, number: int, neighbors: Neighbors) -> None:
+        """Add the connectivity of a mesh's triangles, for sweeps, to all tables with the mesh."""
+        _, mesh, later, *_ = self._owned[self._row_of[number]]
+        later.append(neighbors)
+        found = addresses(*neighbors)
+        mesh[columns.WELDED : columns.WELDED + len(found)] = found
 
     def bounds(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh."""

@@ -4,7 +4,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.world.compare import Mismatch, compared, compared_worlds
@@ -70,7 +70,7 @@ class Rewind(AttributeGuard):
         self._most = checks.whole("frames", frames, 2, 2**20)
         self._kept: dict[int, KeptWorld] = {}
         self._free: list[KeptWorld] = []
-        self._rooms = Rooms(self._most)
+        self._rooms = Rooms(self._most + 1)  # one is written before another is forgotten
         self._agreed: list[int] = []  # frames that were compared and equal, in order
 
     @property
@@ -88,6 +88,7 @@ class Rewind(AttributeGuard):
         """How much memory it takes, in bytes."""
         return sum(kept.nbytes for kept in (*self._kept.values(), *self._free))
 
+    @quick
     def save(self, frame: int) -> None:
         """Keep the present state of the world as that of a frame: usually before it is played.
 
@@ -108,12 +109,13 @@ class Rewind(AttributeGuard):
         """
         number = checks.whole("frame", frame, -_FRAMES, _FRAMES)
         with self._contents.turns.take("save"):
-            self._world._begin()  # noqa: SLF001
+            kept = self._free[-1] if self._free else KeptWorld(self._rooms)
+            kept.keep(self._contents)  # may refuse values that the game wrote
+            if self._free:
+                self._free.pop()
             self._forget_from(number)
             if len(self._kept) == self._most:
                 self._forget(next(iter(self._kept)))
-            kept = self._free.pop() if self._free else KeptWorld(self._rooms)
-            kept.keep(self._contents)
             self._kept[number] = kept
 
     def _forget_from(self, frame: int) -> None:
@@ -129,6 +131,7 @@ class Rewind(AttributeGuard):
             kept.ground = None  # lets go of edits
             self._free.append(kept)
 
+    @quick
     def restore(self, frame: int) -> None:
         """Go back, or forward, to a frame, as `World.restore` does; no frame is forgotten.
 
@@ -151,7 +154,8 @@ class Rewind(AttributeGuard):
     def replay(self, frame: int, now: int, step: Callable[[int], object]) -> None:
         """Go back to a frame, and play all frames from there on again, as its inputs have changed.
 
-        Each frame is saved again before it is played, except the one ``now``, which comes next.
+        Each frame is saved again before it is played, except the one ``now``, which comes next, and
+        later ones are forgotten.
 
         Parameters
         ----------
@@ -181,6 +185,8 @@ class Rewind(AttributeGuard):
         present = clock._kept()  # noqa: SLF001
         self.restore(first)
         before = clock._kept()  # noqa: SLF001
+        if first < last:
+            self._forget_from(first + 1)  # also if no frame is saved again
         for number in range(first, last):
             if number > first:
                 self.save(number)

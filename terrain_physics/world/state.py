@@ -12,7 +12,7 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
-from terrain_physics.world.things import Layout, Thing, leave_groups
+from terrain_physics.world.things import Layout, Thing, leave_groups, prepare
 
 Kept = KeptCharacter | KeptGroup
 
@@ -74,7 +74,8 @@ class KeptWorld:
         self.is_shared = False
 
     def keep(self, contents: Contents) -> None:
-        """Take over the present state of a world."""
+        """Take over the present state of a world, with what the game wrote."""
+        prepare(contents.layout, contents.ground, to_keep=True)
         if contents.layout is not self.layout:
             self._make_room(contents.layout)
         for part in self.parts:

@@ -50,28 +50,36 @@ def in_turn(layout: Layout) -> Layout:
     return tuple(sorted(layout, key=lambda entry: isinstance(entry[1], CharacterGroup)))
 
 
-def take_writes(layout: Layout) -> None:
-    """Take over what the game wrote to characters: it is part of their state from now on.
+def prepare(layout: Layout, ground: AnyGround, *, to_keep: bool) -> None:
+    """Refuse things that have gone elsewhere; take over what the game wrote to the others.
 
-    An error names the key; what was written before it has been taken over then.
+    Before an update that finds bad values while nobody has moved. Numbers ``to_keep`` are shown to
+    the game at once, as what it writes next is no part of them. An error names the key.
     """
     for key, thing in layout:
+        if _is_as_left(thing, ground):
+            continue
+        checks.named_check(key, refuse_elsewhere, "it", thing, ground)
         if isinstance(thing, CharacterGroup):
             checks.named_check(key, thing._data.adopt_writes)  # noqa: SLF001
-        elif _is_written(thing):
+        else:
             checks.named_check(key, thing._adopt)  # noqa: SLF001
-            thing._show()  # noqa: SLF001
+            if to_keep:
+                thing._show()  # noqa: SLF001
 
 
-def _is_written(mover: CharacterMovement) -> bool:
-    """Tell whether the game may have written to a character since it was last shown."""
-    position, velocity = mover._position, mover._velocity  # noqa: SLF001
+def _is_as_left(thing: Thing, ground: AnyGround) -> bool:
+    """Tell whether a thing is where it belongs, and the game has written nothing to it."""
+    if isinstance(thing, CharacterGroup):
+        return thing.ground is ground and not thing._data.adopted  # noqa: SLF001
+    position, velocity = thing._position, thing._velocity  # noqa: SLF001
     return (
-        mover._owner is not None  # noqa: SLF001
-        or position.written
-        or velocity.written
-        or position != position.shown
-        or velocity != velocity.shown
+        thing._ground is ground  # noqa: SLF001
+        and thing._group is None  # noqa: SLF001
+        and thing._owner is None  # noqa: SLF001
+        and not (position.written or velocity.written)
+        and position == position.shown
+        and velocity == velocity.shown
     )
 
 

@@ -1,8 +1,5 @@
 """Turns of a world: one thing is done to it at a time, and nothing inside an update."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from terrain_physics._locks import Rank, new_lock
 
 
@@ -14,26 +11,43 @@ class Turns:
     lock is for forks alone: a child finds no world half moved.
     """
 
-    __slots__ = ("_lock", "_running")
+    __slots__ = ("lock", "running")
 
     def __init__(self) -> None:
-        self._lock, self._running = new_lock(Rank.WORLD), ""
+        self.lock, self.running = new_lock(Rank.WORLD), ""
 
-    @contextmanager
-    def take(self, what: str) -> Iterator[None]:
+    def take(self, what: str) -> "Turn":
         """Have the world, to do something to it; or raise RuntimeError."""
-        self._refuse(what)
-        with self._lock:
-            self._refuse(what)  # another thread may have been quicker
-            try:
-                self._running = what
-                yield
-            finally:
-                self._running = ""
+        return Turn(self, what)
 
-    def _refuse(self, what: str) -> None:
-        if self._running:
+    def refuse(self, what: str) -> None:
+        """Raise RuntimeError if somebody has the world."""
+        if self.running:
             raise RuntimeError(
-                f"{what} must wait until {self._running} of this world has returned: it was called "
+                f"{what} must wait until {self.running} of this world has returned: it was called "
                 "inside, by a signal handler or by another thread"
             )
+
+
+class Turn:
+    """Has a world, to do one thing to it."""
+
+    __slots__ = ("_turns", "_what")
+
+    def __init__(self, turns: Turns, what: str) -> None:
+        self._turns, self._what = turns, what
+
+    def __enter__(self) -> None:
+        turns, what = self._turns, self._what
+        turns.refuse(what)
+        turns.lock.__enter__()
+        try:
+            turns.refuse(what)  # another thread may have been quicker
+            turns.running = what
+        except BaseException:
+            turns.lock.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        self._turns.running = ""
+        self._turns.lock.__exit__(None, None, None)

@@ -5,7 +5,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.fixed_step import FixedStep
@@ -24,9 +24,8 @@ from terrain_physics.world.state import KeptWorld, WorldState, state_of
 from terrain_physics.world.things import (
     Thing,
     checked_new,
-    refuse_elsewhere,
+    prepare,
     refuse_too_wide_bodies,
-    take_writes,
 )
 
 _Thing = TypeVar("_Thing", bound=Thing)
@@ -190,6 +189,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
 
     # The step
 
+    @quick
     def update(self, delta_time: float) -> dict[Key, Any]:
         """Advance everything by one frame: characters, then groups, in the order of adding.
 
@@ -219,19 +219,12 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         contents = self._contents
         with contents.turns.take("update"):
             checks.non_negative("delta_time", delta_time, " seconds")
-            self._begin()
+            prepare(contents.layout, contents.ground, to_keep=False)
             sizes = queries_of(contents.ground).cell_sizes
             if sizes is not contents.cell_sizes:  # maps were added or removed
                 refuse_too_wide_bodies(contents.layout, contents.ground)
                 contents.cell_sizes = sizes
             return {key: thing.update(delta_time) for key, thing in contents.turn}
-
-    def _begin(self) -> None:
-        """Refuse things that have gone elsewhere; take over what the game wrote to the others."""
-        contents = self._contents
-        for key, thing in contents.layout:
-            checks.named_check(key, refuse_elsewhere, "it", thing, contents.ground)
-        take_writes(contents.layout)
 
     # State
 
@@ -253,7 +246,6 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         """
         kept = KeptWorld()
         with self._contents.turns.take("state"):
-            self._begin()
             kept.keep(self._contents)
         return state_of(self._contents, kept)
 
@@ -295,7 +287,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         """
         contents = self._contents
         with contents.turns.take("state_hash"):
-            self._begin()
+            prepare(contents.layout, contents.ground, to_keep=True)
             ground = ground_content(contents.ground.state())
             seconds, extra = contents.clock.seconds, contents.extra
             return state_hash_of(numbers_now(contents), seconds, extra, ground)
@@ -309,9 +301,10 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             In the order of adding. The key of a member of a group is a tuple of the group's key and
             its own. Equal numbers are equal characters, in the sense of `state_hash`.
         """
-        with self._contents.turns.take("hashes"):
-            self._begin()
-            return hashes_of(numbers_now(self._contents))
+        contents = self._contents
+        with contents.turns.take("hashes"):
+            prepare(contents.layout, contents.ground, to_keep=True)
+            return hashes_of(numbers_now(contents))
 
     def __copy__(self) -> NoReturn:
         raise TypeError("World must be copied with its things and its ground: copy.deepcopy(world)")

@@ -116,6 +116,13 @@ def test_a_sleeper_sleeps_on():
     assert mover.update(FRAME) == result == mover.update(FRAME)
     assert mover.move_result().seconds == FRAME
     assert mover.update(FRAME) is mover.update(FRAME)
+    run(mover, 3, 1 / 30)
+    kept.keep()
+    run(mover, 3)
+    kept.put_back()
+    assert mover.move_result().seconds == 1 / 30
+    mover.update(FRAME)
+    assert mover.move_result().seconds == FRAME
 
 
 def test_on_another_ground_it_looks_again():

@@ -123,10 +123,13 @@ def test_beyond_the_border_an_edit_of_the_border_goes_on(monkeypatch):
     assert crowd.woken(monkeypatch) == [0]
 
 
-def test_more_changes_than_are_remembered_wake_everybody(line, monkeypatch):
+def test_of_more_changes_than_are_remembered_boxes_around_several_wake(line, monkeypatch):
     ground, crowd = line
     for _ in range(300):
         ground.parts[0].carve((46, 1), 1, 0.01)
+    assert crowd.woken(monkeypatch) == []
+    for k in range(300):
+        ground.parts[0].carve((1 if k % 2 else 46, 4), 0.5, 0.01)
     assert crowd.woken(monkeypatch) == list(range(10))
 
 

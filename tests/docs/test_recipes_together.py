@@ -18,7 +18,8 @@ ON_FLAT_LAND = [page for page in TOGETHER if "land.png" not in page.read_text(en
 
 # Recipes that cannot go with others as they stand, and what they say then.
 ALONE = {
-    # It makes its level twice, to compare: in a game that is the whole level.
+    # They make their level twice, to compare: in a game that is the whole level.
+    "rollback": "TypeError: world must be",
     "replay": "ValueError: make_scene must give the ground as it was when the recording began",
 }
 

@@ -1,5 +1,6 @@
 """Ground and events of many characters, as arrays: equal to each one's own report."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -156,8 +157,10 @@ def test_the_material_counts_where_it_is_known():
     for _ in range(120):
         group.update(FRAME)
     assert not group.update(FRAME).material_changed.any()
-    state = group.state()
-    group.restore(state)  # what was touched before is not known
+    state, before = group.state(), (group.materials, group.parts)
+    group.restore(state)
+    assert np.array_equal((group.materials, group.parts), before)
+    group.restore(copy.copy(state))  # what was touched before is not known
     assert not group.materials.any()
     assert (group.parts == -1).all()
     assert not group.update(FRAME).material_changed.any()

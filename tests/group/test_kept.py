@@ -5,9 +5,11 @@ import pytest
 from pyglm import glm
 
 import terrain_physics as tp
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics.character.kept import KeptCharacter
 from terrain_physics.group.kept import KeptGroup
 from tests.character.test_riders import drawn_rules, steer
+from tests.helpers.characters import FRAME
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full
 
@@ -75,18 +77,17 @@ class Scene:
         if kind == 0 and keys:
             self.group.remove(draws.one_of(keys))
         elif kind == 1:
-            self.group.add(("late", frame).__repr__(), draws.uniform((8, 2, 8), (12, 4, 12), 3))
+            self.group.add(f"late {frame}", draws.uniform((8, 2, 8), (12, 4, 12), 3))
         elif kind == 2 and draws.chance(0.3):
             keys = [f"one of many {frame} {k}" for k in range(20)]
             self.group.add_many(keys, draws.uniform((3, 1, 3), (17, 3, 17), 20, 3))
 
     def numbers(self):
         """Return all that is compared: raw numbers, and what is beside them."""
-        movers = (self.hero, self.owned)
-        kept = [KeptCharacter(mover).rows for mover in movers]
-        rows, data = KeptGroup(self.group).rows, self.group._data
+        movers, data = (self.hero, self.owned), self.group._data
+        rows = *(mover._row() for mover in movers), data.rows()
         return (
-            *([part.tobytes() for part in one.saved()] for one in (*kept, rows)),
+            *([part.tobytes() for part in one.saved()] for one in rows),
             *((mover.collider, mover.material_rules, mover._time.last) for mover in movers),
             *(
                 (tuple(mover.position), tuple(mover.velocity), mover._position.written)
@@ -149,3 +150,38 @@ def test_moments_put_back_in_any_order_go_on_with_equal_bits(seed):
 def test_many_stories_with_moments_put_back(block):
     for seed in range(100 * block, 100 * block + 100):
         tell(seed)
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_a_body_too_wide_for_a_map_that_came_is_refused_by_the_next_update(is_alone):
+    ground = tp.Ground([tp.HeightMap(np.zeros((30, 30)))])
+    group = tp.CharacterGroup(ground, BODY)
+    group.add("ada", (10, 1, 10))
+    hero = tp.CharacterMovement(ground, BODY, position=(20, 1, 10))
+    updated, member = (hero, hero) if is_alone else (group, group["ada"])
+    updated.update(FRAME)
+    kept = KeptCharacter(hero) if is_alone else KeptGroup(group)
+    member.resize(tp.CapsuleCollider(0.05, 1.8))
+    key = ground.add(tp.HeightMap(np.zeros((30, 30)), cell_size=1e-3, origin=(40, 0, 40)))
+    updated.update(FRAME)
+    kept.put_back()
+    with pytest.raises(ValueError, match="must cover at most"):
+        updated.update(FRAME)
+    ground.remove(key)
+    assert updated.update(FRAME).seconds == FRAME
+    assert member.collider == BODY
+
+
+def test_no_hits_are_kept():
+    """They are those of the last update alone, and rows of others may have changed since."""
+    group = tp.CharacterGroup(tp.HeightMap(np.zeros((30, 30))), BODY)
+    group.add("ada", (10, 0.91, 10), velocity=(0, -8, 0))
+    group.update(FRAME)
+    assert len(group.hits()) == 1
+    kept = KeptGroup(group)
+    assert not kept.rows.state[:, columns.HITS].any()
+    group.add_many(range(100), [(3 + k % 10, 3, 3 + k // 10) for k in range(100)])
+    kept.put_back()
+    assert len(group.hits()) == 0
+    assert kept.keys == ("ada",)
+    assert kept.nbytes == sum(part.nbytes for part in kept.rows.saved())

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import terrain_physics
-from terrain_physics import CharacterGroup, CharacterMovement, Ground, Recording
+from terrain_physics import CharacterGroup, CharacterMovement, Ground, Recording, TriangleMesh
 from tests.helpers.pages import blocks
 
 _NOW: contextvars.ContextVar["Program | None"] = contextvars.ContextVar("program", default=None)
@@ -228,11 +228,39 @@ class _Recording(Recording):
         return super().update(*given)
 
 
+class _GameWorld(dict[Any, Any]):
+    """A world of a program, which only puts back what is its own: the game of all goes on."""
+
+    def __init__(self, ground: Any) -> None:
+        super().__init__()
+        self.ground = _WORLD.join(ground)
+
+    def add(self, key: Any, thing: Any) -> Any:
+        self[key] = thing
+        return thing
+
+    def update(self, delta_time: float) -> dict[Any, Any]:  # type: ignore[override]
+        return {key: thing.update(delta_time) for key, thing in self.items()}
+
+    def state(self) -> Any:
+        keys = [*_program().keys.values(), *_program().names.values()]
+        meshes = [key for key in keys if isinstance(self.ground.parts[key], TriangleMesh)]
+        moved = {key: self.ground.transform(key) for key in meshes}
+        return {key: thing.state() for key, thing in self.items()}, moved
+
+    def restore(self, state: Any) -> None:
+        for key, transform in state[1].items():
+            self.ground.move(key, transform)
+        for key, own in state[0].items():
+            self[key].restore(own)
+
+
 _SHARED: dict[str, Any] = {
     "Ground": _SharedGround,
     "CharacterMovement": _Movement,
     "CharacterGroup": _Group,
     "Recording": _Recording,
+    "World": _GameWorld,
 }
 
 

@@ -18,6 +18,8 @@ _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 _RULES = "tests/character/test_rules.py"
 _SIDES = "tests/heightmap/test_sides.py"
+_KEPT = "tests/group/test_kept.py"
+_TRUSTED = "tests/group/test_trusted_states.py"
 
 
 def recorded(group: str) -> str:
@@ -116,8 +118,8 @@ FAULTS = (
     Fault(
         "22_refit_not_told",
         "mesh.storage",
-        '        self._adopt(moved, self.version + 1)\n        self.watchers.tell("vertices")\n',
-        "        self._adopt(moved, self.version + 1)\n",
+        '        self._adopt(arrays, self.version + 1)\n        self.watchers.tell("vertices")\n',
+        "        self._adopt(arrays, self.version + 1)\n",
         (
             "tests/ground/test_moving.py::test_answers_are_those_of_meshes_made_there",
             recorded("refits of parts"),
@@ -285,5 +287,54 @@ FAULTS = (
         "            edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]\n",
         "            edited = list(set(storage.regions_since(self._seen[0])))\n",
         (f"{_SIDES}::test_a_second_hole_has_sides_too",),
+    ),
+    Fault(
+        "kept_random_state_left_out",
+        "character.rows",
+        "self.linear[...], self.random[...] = saved",
+        "self.linear[...], _ = saved",
+        (f"{_KEPT}::test_moments_put_back_in_any_order_go_on_with_equal_bits",),
+    ),
+    Fault(
+        "kept_hits_left_in",
+        "character.group_data",
+        "        rows.state[:, columns.HITS] = 0.0\n",
+        "",
+        (f"{_KEPT}::test_no_hits_are_kept",),
+    ),
+    Fault(
+        "kept_idle_update_of_another_length",
+        "character.movement",
+        "if idle is not None and (idle.changed or idle.seconds != self._time.last):",
+        "if idle is not None and idle.changed:",
+        ("tests/character/test_kept.py::test_a_sleeper_sleeps_on",),
+    ),
+    Fault(
+        "trusted_on_another_ground",
+        "character.view",
+        "if kept is not None and kept.ground() is self.ground and self._may_be(kept):",
+        "if kept is not None and self._may_be(kept):",
+        (f"{_TRUSTED}::TestTrust::test_another_ground_is_looked_at",),
+    ),
+    Fault(
+        "trusted_with_other_fields",
+        "character.state",
+        '        object.__setattr__(self, "_kept", None)\n\n    if not TYPE_CHECKING:',
+        "        pass\n\n    if not TYPE_CHECKING:",
+        (f"{_TRUSTED}::TestTrust::test_no_copy_is_trusted",),
+    ),
+    Fault(
+        "too_wide_body_put_back",
+        "character.view",
+        "            self._forget_fit()\n",
+        "            pass\n",
+        (f"{_KEPT}::test_a_body_too_wide_for_a_map_that_came_is_refused_by_the_next_update",),
+    ),
+    Fault(
+        "part_put_back_behind_its_empty_row",
+        "mesh.table",
+        "            self._close_up()  # a part that is put back",
+        "            pass  # a part that is put back",
+        (f"{_TRUSTED}::test_riders_restored_with_their_ground_go_on_with_equal_bits",),
     ),
 )

@@ -69,6 +69,16 @@ def test_other_inputs_lead_elsewhere_and_are_what_the_ring_then_holds():
     assert seen(one) == other
 
 
+def test_frames_behind_one_that_is_played_again_are_forgotten():
+    one, rewind, there = played(9)
+    rewind.replay(5, 6, one.play)
+    assert [*rewind.frames] == [0, 1, 2, 3, 4, 5]
+    assert seen(one) == there[6]
+    rewind.replay(2, 2, one.play)  # only goes back
+    assert [*rewind.frames] == [0, 1, 2, 3, 4, 5]
+    assert seen(one) == there[2]
+
+
 def test_frames_that_are_not_there_are_refused_and_it_says_which_are():
     one, rewind, _ = played(8, frames=4)
     there = seen(one)

@@ -48,14 +48,17 @@ ID_BITS = 40
 # the (address, length) of the places of all rows; how many meshes are no skins.
 ROW_COUNT, TREE_BOXES, TREE_LINKS, PLACES, FACED = 0, 1, 3, 5, 7
 
-# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
-# layers; how it faces; (address, length) of the ids of its faces, if they have any; whether it has
-# a place, see `places.py`.
-NUMBER, LEAF = 0, 1
-CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
-VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
-MATERIALS, NAMED = 24, 26
-LAYERS, FACING, IDS, PLACED = 28, 29, 30, 32
+# Columns of a mesh: its number, its leaf in the tree; the address of the list of its arrays;
+# (address, length) of the ground's numbers for its materials, if they differ; its layers; how it
+# faces; whether it has a place, see `places.py`.
+NUMBER, LEAF, MESH, NAMED, LAYERS, FACING, PLACED = 0, 1, 2, 3, 5, 6, 7
+
+# Places in the list of a mesh's arrays: (address, length) of each; materials, and the ids of faces,
+# if there are any; whether each vertex is one of a face. All places of a mesh share one list.
+CORNERS, ORDER, BOXES, CHILDREN, FRAME = 0, 2, 4, 6, 8
+VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 10, 12, 14, 16, 18, 20
+MATERIALS, IDS, USES_ALL = 22, 24, 26
+MESH_SIZE = 27
 
 # How a mesh faces: a skin has two sides. A solid has its outside in front of its faces, or behind
 # them if it was given inside out. Sides of a map are seen from the front alone.
@@ -112,39 +115,49 @@ def _place_of(rows: Int64s, row: int) -> int:
 
 
 @kernel(inline=True)
+def _mesh_of(rows: Int64s, row: int) -> Int64s:
+    """Return the list of the arrays of a mesh."""
+    mesh: Int64s = array_at(rows[row, MESH], (MESH_SIZE,), np.int64)
+    return mesh
+
+
+@kernel(inline=True)
 def part_at(rows: Int64s, row: int) -> MeshPart:
     """Return the mesh of a row."""
+    mesh = _mesh_of(rows, row)
     return MeshPart(
         rows[row, NUMBER] << ID_BITS,
         rows[row, FACING],
         _place_of(rows, row),
-        array_at(rows[row, CORNERS], (rows[row, CORNERS + 1], 9), np.float64),
-        array_at(rows[row, ORDER], (rows[row, ORDER + 1],), np.int32),
-        array_at(rows[row, BOXES], (rows[row, BOXES + 1], 6, LANES), np.float32),
-        array_at(rows[row, CHILDREN], (rows[row, CHILDREN + 1],), np.int32),
-        array_at(rows[row, FRAME], (rows[row, FRAME + 1],), np.float64),
+        array_at(mesh[CORNERS], (mesh[CORNERS + 1], 9), np.float64),
+        array_at(mesh[ORDER], (mesh[ORDER + 1],), np.int32),
+        array_at(mesh[BOXES], (mesh[BOXES + 1], 6, LANES), np.float32),
+        array_at(mesh[CHILDREN], (mesh[CHILDREN + 1],), np.int32),
+        array_at(mesh[FRAME], (mesh[FRAME + 1],), np.float64),
     )
 
 
 @kernel(inline=True)
 def ids_at(rows: Int64s, row: int) -> Int64s:
     """Return the ids of the faces of a mesh that is the sides of a map."""
-    ids: Int64s = array_at(rows[row, IDS], (rows[row, IDS + 1],), np.int64)
+    mesh = _mesh_of(rows, row)
+    ids: Int64s = array_at(mesh[IDS], (mesh[IDS + 1],), np.int64)
     return ids
 
 
 @kernel(inline=True)
 def skin_at(rows: Int64s, row: int) -> Skin:
     """Return the connectivity of a mesh, which Python has computed before."""
+    mesh = _mesh_of(rows, row)
     return Skin(
         _place_of(rows, row),
-        array_at(rows[row, VERTICES], (rows[row, VERTICES + 1], 3), np.float64),
-        array_at(rows[row, FACES], (rows[row, FACES + 1], 3), np.int32),
+        array_at(mesh[VERTICES], (mesh[VERTICES + 1], 3), np.float64),
+        array_at(mesh[FACES], (mesh[FACES + 1], 3), np.int32),
         Neighbors(
-            array_at(rows[row, WELDED], (rows[row, WELDED + 1],), np.int32),
-            array_at(rows[row, ACROSS], (rows[row, ACROSS + 1], 3), np.int32),
-            array_at(rows[row, RING_OFFSETS], (rows[row, RING_OFFSETS + 1],), np.int32),
-            array_at(rows[row, RING], (rows[row, RING + 1],), np.int32),
+            array_at(mesh[WELDED], (mesh[WELDED + 1],), np.int32),
+            array_at(mesh[ACROSS], (mesh[ACROSS + 1], 3), np.int32),
+            array_at(mesh[RING_OFFSETS], (mesh[RING_OFFSETS + 1],), np.int32),
+            array_at(mesh[RING], (mesh[RING + 1],), np.int32),
         ),
     )
 
@@ -269,17 +282,19 @@ def row_of_number(rows: Int64s, number: int) -> int:
 
 @kernel(inline=True)
 def _frame_of(table: Int64s, row: int) -> Floats:
-    frame: Floats = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
+    frame: Floats = array_at(_mesh_of(table, row)[FRAME], (FRAME_SIZE,), np.float64)
     return frame
 
 
 @kernel(inline=True)
 def _box_of_row(table: Int64s, row: int, poses: Floats, k: int, spots: Floats) -> tuple[Vec3, Vec3]:
     """Return the box around a mesh, and write its place if it has one."""
-    frame = _frame_of(table, row)
+    mesh, frame = _mesh_of(table, row), _frame_of(table, row)
     if table[row, PLACED] == 0:
         return _bounds_in(frame)
-    corners = array_at(table[row, CORNERS], (table[row, CORNERS + 1], 9), np.float64)
+    corners = array_at(mesh[CORNERS], (3 * mesh[CORNERS + 1], 3), np.float64)
+    if mesh[USES_ALL] != 0:  # they are some six times fewer
+        corners = array_at(mesh[VERTICES], (mesh[VERTICES + 1], 3), np.float64)
     return put_place(poses, k, corners, frame, spots, row)
 
 
@@ -329,7 +344,10 @@ def bounds_of_row(table: Int64s, spots: Floats, row: int) -> tuple[Vec3, Vec3]:
 def place_part(
     table: Int64s, boxes: Floats, links: Int64s, spots: Floats, row: int, poses: Floats, k: int
 ) -> tuple[Vec3, Vec3]:
-    """Put the mesh of a row at the k-th pose; return the box around it."""
+    """Put the mesh of a row at the k-th of poses (n, POSE_SIZE); return the box around it.
+
+    A pose is a rotation row by row and a position; the scale stays. Nobody may read meanwhile.
+    """
     table[row, PLACED] = 1
     lower, upper = _box_of_row(table, row, poses, k, spots)
     table[row, LEAF] = move_leaf(boxes, links, table[row, LEAF], lower, upper)
@@ -337,31 +355,11 @@ def place_part(
 
 
 @kernel
-def place_parts(
-    table: Int64s,
-    boxes: Floats,
-    links: Int64s,
-    spots: Floats,
-    rows: Int64s,
-    poses: Floats,
-    found: Floats,
-) -> None:
-    """Put the meshes of rows (n,) at poses (n, POSE_SIZE); write the boxes around them (n, 6).
-
-    A pose is a rotation row by row and a position; scales stay. Nobody may read meanwhile.
-    """
-    for k in range(len(rows)):
-        lower, upper = place_part(table, boxes, links, spots, int(rows[k]), poses, k)
-        for axis in range(3):
-            found[k, axis], found[k, 3 + axis] = lower[axis], upper[axis]
-
-
-@kernel
 def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
     """Take the mesh of a row out of the tree, and its addresses out of the row."""
     take_leaf(boxes, links, table[row, LEAF])
     table[0, FACED] -= int(table[row, FACING] != SKIN)
-    for k in range(CORNERS, MESH_ROW_SIZE):
+    for k in range(MESH, MESH_ROW_SIZE):
         table[row, k] = 0
 
 
@@ -369,8 +367,11 @@ def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
 def material_in(rows: Int64s, row: int, face: int) -> int:
     """Return the material of a face, by the table's own numbers."""
     material = np.int64(0)
-    if rows[row, MATERIALS + 1] > 0:
-        made_of = array_at(rows[row, MATERIALS], (rows[row, MATERIALS + 1],), np.uint8)
+    if rows[row, MESH] == 0:  # it has gone
+        return 0
+    mesh = _mesh_of(rows, row)
+    if mesh[MATERIALS + 1] > 0:
+        made_of = array_at(mesh[MATERIALS], (mesh[MATERIALS + 1],), np.uint8)
         material = np.int64(made_of[face])
     if rows[row, NAMED + 1] > 0:
         named = array_at(rows[row, NAMED], (rows[row, NAMED + 1],), np.uint8)

@@ -12,8 +12,9 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import array_at, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import Rigid, to_world, turned_back
+from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
-from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Float32, corner
+from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Float32
 from terrain_physics._kernels.tolerances import PLACE_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats
 
@@ -26,6 +27,10 @@ POSE_SIZE, PLACE_SIZE = 12, 20
 _BYTES = 8 * PLACE_SIZE
 
 _NONE = np.int32(0)
+_HALF = np.float32(0.5)
+
+# Boxes reach from -1 to 1, and turned ones not twice as far; nothing that is asked for does.
+_BEYOND = np.float32(4.0)
 
 
 @kernel(inline=True)
@@ -156,22 +161,31 @@ def lanes_around(
     """
     prefer_wide_vectors()
     m = _frame_at(place)[0].rotation
-    bits = _NONE
     m0, m1, m2 = np.float32(m[0]), np.float32(m[1]), np.float32(m[2])
     m3, m4, m5 = np.float32(m[3]), np.float32(m[4]), np.float32(m[5])
     m6, m7, m8 = np.float32(m[6]), np.float32(m[7]), np.float32(m[8])
-    # The rows of the sides that lie lowest along an axis of the world; the others lie highest.
-    a0, a1, a2 = (0 if m[0] >= 0.0 else 3), (1 if m[1] >= 0.0 else 4), (2 if m[2] >= 0.0 else 5)
-    b0, b1, b2 = (0 if m[3] >= 0.0 else 3), (1 if m[4] >= 0.0 else 4), (2 if m[5] >= 0.0 else 5)
-    c0, c1, c2 = (0 if m[6] >= 0.0 else 3), (1 if m[7] >= 0.0 else 4), (2 if m[8] >= 0.0 else 5)
+    bits = _NONE
     for k in range(LANES):
-        x_low = boxes[node, a0, k] * m0 + boxes[node, a1, k] * m1 + boxes[node, a2, k] * m2
-        y_low = boxes[node, b0, k] * m3 + boxes[node, b1, k] * m4 + boxes[node, b2, k] * m5
-        z_low = boxes[node, c0, k] * m6 + boxes[node, c1, k] * m7 + boxes[node, c2, k] * m8
-        x = boxes[node, 3 - a0, k] * m0 + boxes[node, 5 - a1, k] * m1 + boxes[node, 7 - a2, k] * m2
-        y = boxes[node, 3 - b0, k] * m3 + boxes[node, 5 - b1, k] * m4 + boxes[node, 7 - b2, k] * m5
-        z = boxes[node, 3 - c0, k] * m6 + boxes[node, 5 - c1, k] * m7 + boxes[node, 7 - c2, k] * m8
-        overlaps = (x_low <= x1) & (x >= x0) & (y_low <= y1) & (y >= y0) & (z_low <= z1) & (z >= z0)
+        # An empty box is upside down, and infinite: infinity times 0 is NaN.
+        low, high = min(boxes[node, 0, k], _BEYOND), max(boxes[node, 3, k], -_BEYOND)
+        x, half_x = (low + high) * _HALF, (high - low) * _HALF
+        low, high = min(boxes[node, 1, k], _BEYOND), max(boxes[node, 4, k], -_BEYOND)
+        y, half_y = (low + high) * _HALF, (high - low) * _HALF
+        low, high = min(boxes[node, 2, k], _BEYOND), max(boxes[node, 5, k], -_BEYOND)
+        z, half_z = (low + high) * _HALF, (high - low) * _HALF
+        at_x, wide_x = m0 * x + m1 * y + m2 * z, abs(m0) * half_x + abs(m1) * half_y
+        at_y, wide_y = m3 * x + m4 * y + m5 * z, abs(m3) * half_x + abs(m4) * half_y
+        at_z, wide_z = m6 * x + m7 * y + m8 * z, abs(m6) * half_x + abs(m7) * half_y
+        wide_x, wide_y = wide_x + abs(m2) * half_z, wide_y + abs(m5) * half_z
+        wide_z = wide_z + abs(m8) * half_z
+        overlaps = (
+            (at_x - wide_x <= x1)
+            & (at_x + wide_x >= x0)
+            & (at_y - wide_y <= y1)
+            & (at_y + wide_y >= y0)
+            & (at_z - wide_z <= z1)
+            & (at_z + wide_z >= z0)
+        )
         bits = np.int32(bits | (np.int32(1 << k) if overlaps else _NONE))
     return bits
 
@@ -183,7 +197,7 @@ def put_place(
     """Write the place of a row, which has its scale; return the box around the mesh there.
 
     ``poses`` (n, POSE_SIZE) holds the pose in its row ``k``; ``corners`` and ``frame`` are the
-    mesh's own.
+    mesh's own; corners (n, 3) may be there more than once.
     """
     for column in range(POSE_SIZE):
         spots[row, column] = poses[k, column]
@@ -196,13 +210,12 @@ def put_place(
         (float(poses[k, POSITION]), float(poses[k, POSITION + 1]), float(poses[k, POSITION + 2])),
     )  # fmt: skip
     size = float(spots[row, SCALE])
-    x0, y0, z0 = x1, y1, z1 = to_world(rigid, scale(corner(corners, 0, 0), size))
-    for slot in range(len(corners)):
-        for which in range(3):
-            x, y, z = to_world(rigid, scale(corner(corners, slot, which), size))
-            x0, x1 = (x if x < x0 else x0), (x if x > x1 else x1)
-            y0, y1 = (y if y < y0 else y0), (y if y > y1 else y1)
-            z0, z1 = (z if z < z0 else z0), (z if z > z1 else z1)
+    x0, y0, z0 = x1, y1, z1 = to_world(rigid, scale(row3(corners, 0), size))
+    for i in range(len(corners)):
+        x, y, z = to_world(rigid, scale(row3(corners, i), size))
+        x0, x1 = (x if x < x0 else x0), (x if x > x1 else x1)
+        y0, y1 = (y if y < y0 else y0), (y if y > y1 else y1)
+        z0, z1 = (z if z < z0 else z0), (z if z > z1 else z1)
     spots[row, BOX], spots[row, BOX + 1], spots[row, BOX + 2] = x0, y0, z0
     spots[row, BOX + 3], spots[row, BOX + 4], spots[row, BOX + 5] = x1, y1, z1
     own, far = 0.0, 0.0
