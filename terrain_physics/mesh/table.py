@@ -1,6 +1,5 @@
 """The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
