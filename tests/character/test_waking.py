@@ -125,11 +125,11 @@ def test_beyond_the_border_an_edit_of_the_border_goes_on(monkeypatch):
 
 def test_of_more_changes_than_are_remembered_boxes_around_several_wake(line, monkeypatch):
     ground, crowd = line
-    for _ in range(300):
-        ground.parts[0].carve((46, 1), 1, 0.01)
+    for _ in range(1200):
+        ground.parts[0].carve((46, 1), 1, 0.001)
     assert crowd.woken(monkeypatch) == []
-    for k in range(300):
-        ground.parts[0].carve((1 if k % 2 else 46, 4), 0.5, 0.01)
+    for k in range(1200):
+        ground.parts[0].carve((1 if k % 2 else 46, 4), 0.5, 0.001)
     assert crowd.woken(monkeypatch) == list(range(10))
 
 
