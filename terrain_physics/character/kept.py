@@ -3,9 +3,7 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.character.state.columns import Layout
-from terrain_physics._kernels.character.state.layout import RULES, STATE
-from terrain_physics._kernels.character.state.mixed_hash import LANES, put_mixed_hashes
+from terrain_physics._kernels.character.state.mixed_hash import put_mixed_hashes
 from terrain_physics._kernels.types import UInt64s, read_only
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows, wake
@@ -76,15 +74,8 @@ def mixed_hashes(rows: Rows) -> UInt64s:
     flat = (np.ascontiguousarray(part).reshape(-1) for part in rows.saved())
     parts = read_only(*(part.view(np.uint64) for part in flat))
     with np.errstate(over="ignore"):  # as plain Python, the kernel lets products wrap
-        _PUT.call(*parts, *_PLACES, hashes)
+        _PUT.call(*parts, hashes)
     return hashes
 
 
-def _hashed_places(layout: Layout) -> UInt64s:
-    """Return the places of hashed columns; the last one counts again until all lanes have one."""
-    places = layout.hashed()
-    return np.array(places + places[-1:] * (-len(places) % LANES), dtype=np.uint64)
-
-
 _PUT = CachedDispatch(put_mixed_hashes)
-_PLACES = read_only(_hashed_places(STATE), _hashed_places(RULES))

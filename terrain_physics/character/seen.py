@@ -14,7 +14,7 @@ def look_around(rows: Rows, queries: Queries) -> None:
 
     All of them have seen the ground then: it counts as their change 0.
     """
-    now, log = queries.version, queries.changes
+    now, log = queries.contents, queries.changes
     states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
     wake_near(states, rules, log.rows, float(log.forgotten), float(now), 0, len(rows.state))
     rows.state[:, columns.GROUND_VERSION] = rows.state[:, columns.HITS] = 0.0
@@ -22,4 +22,4 @@ def look_around(rows: Rows, queries: Queries) -> None:
 
 def have_seen(rows: Rows, queries: Queries) -> None:
     """Let characters (n, ...) that have seen a ground with the same contents know this one."""
-    rows.state[:, columns.GROUND_VERSION] = queries.version
+    rows.state[:, columns.GROUND_VERSION] = queries.contents

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
 from terrain_physics.surface.ground_state import Keeper
-from terrain_physics.surface.surface import Surface
+from terrain_physics.surface.surface import Surface, queries_of
 
 # Memory of a part in the tables of a layout, roughly.
 _PART_BYTES = 100
@@ -64,6 +64,26 @@ class GroundKeeper(Keeper):
 
     def _put_rest(self, rest: Any) -> None:
         known = cast("_Rest", rest)
-        self._held.put_back(known.layout, known.motion)
+        self._put(known.parts, known.layout, known.motion)
+
+    def lay_out(
+        self,
+        parts: dict[int, Any],
+        layers: dict[int, int],
+        names: dict[int, str],
+        scales: dict[int, float],
+        next_number: int,
+    ) -> None:
+        """Make the ground one of these parts by their keys; meshes that stay are where they are.
+
+        The caller has checked them, and makes this a change.
+        """
+        queries = {number: queries_of(part) for number, part in parts.items()}
+        layout = KeptParts(cast("Any", queries), layers, names, scales, next_number)
+        self._put(parts, layout, self._held.motion())
+
+    def _put(self, parts: dict[int, Any], layout: KeptParts, motion: MeshMotion) -> None:
+        self._held.put_back(layout, motion)
+        known = parts.copy()
         self._parts.clear()
-        self._parts.update(known.parts)
+        self._parts.update(known)

@@ -334,6 +334,11 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("restored", 0)
 
+    def count_from(self, next_number: int) -> None:
+        """Give the next part this number. The caller makes this `change`."""
+        with self.followed:
+            self.next_number, self._layout = next_number, None
+
     def _put_layout(self, layout: KeptParts, known: KeptParts) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
         numbers = sorted({*known.queries, *layout.queries})
@@ -348,7 +353,9 @@ class GroundParts:
         moved = [k for k, on in self.layers.items() if on != layout.layers[k]]
         for number in moved:
             self._put_on(number, layout.layers[number])
-        maps = _maps_of([*_differing(layout, known), *map(self.queries.__getitem__, moved)])
+        on_others = map(self.queries.__getitem__, moved)
+        # Maps that were taken and put again are united anew, too.
+        maps = _maps_of([*_differing(layout, known), *coming.values(), *on_others])
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=renamed, maps=bool(maps))
         self._name(dict(layout.names))

@@ -291,6 +291,7 @@ class MapStorage(LiveMap):
 
     def put_back(self, what: Edited, region: Region, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit of heights, holes or materials with values that the map once had."""
+        self.watchers.prepare(what, region)
         if what == "heights":
             self.prepare_edit()
             self.heights[place] = values

@@ -109,12 +109,11 @@ class MeshStorage(Meshes):
 
     def refit(self, vertices: Floats) -> None:
         """Move the vertices."""
-        moved = refit_mesh(self.arrays, vertices)
-        self.watchers.prepare("vertices")
-        self.put_back(moved)
+        self.put_back(refit_mesh(self.arrays, vertices))
 
     def put_back(self, arrays: Mesh) -> None:
         """Take over arrays with the same faces, such as those before a refit."""
+        self.watchers.prepare("vertices")
         for each in (self.arrays, arrays):
             self.changes.note(self.version + 1, *bounds_in(each.frame))
         self._adopt(arrays, self.version + 1)

@@ -263,6 +263,9 @@ class MeshTable:
         row = self._row_of.pop(number)
         _TAKE.call(self._rows, self._boxes, self._links, row)
         self._owned[row] = ()
+        while len(self._owned) > 1 and not self._owned[-1]:  # a restore puts lower numbers there
+            self._owned.pop()
+        self._rows[0, columns.ROW_COUNT] = len(self._owned)
 
     def _make_room(self) -> None:
         """Close up the empty rows if there are many, else make more rows."""

@@ -65,6 +65,12 @@ _NUMBER_TYPES = {
     "snapshot_bytes": "|u1",
 }
 
+SEEN = SAVED.place("ground_version")
+"""The place in a packed row of the ground's count of changes when its character looked last."""
+
+NOW_SEEN = np.array(-1.0).view(np.uint64)
+"""The bits there of a character that has just looked."""
+
 _EVENT_SIZE = EVENT_BYTES // 8
 """Numbers of an event: its kind, ground, key, bytes of content, and its own four."""
 
@@ -156,7 +162,9 @@ def frame_between(
     ]
     base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
     base[: len(kept)] = packed_rows(old)[kept]
-    rows = packed_rows(new)
+    rows = packed_rows(new).copy()
+    # A count of changes is this ground's own: a row with another one has looked around.
+    rows[rows[:, SEEN] != base[:, SEEN], SEEN] = NOW_SEEN
     written, places = np.nonzero(rows != base)
     return RecordedFrame(
         seconds,

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
 from terrain_physics.ground.movers import NO_DIRECTION
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
@@ -57,7 +60,8 @@ class Event:
         Of the part; 0 for a map or a mesh by itself.
     numbers : tuple of four int
         Of an edit, the samples or cells: first row, end of rows, first column, end of columns. Of
-        a part that is added or is put on other layers, first of all its layers.
+        a part that is added or is put on other layers, first of all its layers. Of a thickness,
+        whether the first hole ends it. Of a ground that was restored, the key of the next part.
     content : bytes
         The new values, of a type that follows from the kind.
     about : dict or None
@@ -339,7 +343,8 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
         event.content = storage.arrays.vertices.tobytes()
         return
     if event.kind == "thickness":
-        event.content = np.array(storage.thickness).tobytes()
+        depth, follows_holes = storage.solid_depth
+        event.content, event.numbers = np.array(depth).tobytes(), (int(follows_holes), 0, 0, 0)
         return
     if event.kind == "heights":
         place = _samples_within(region, *storage.cell_count)
@@ -393,6 +398,9 @@ def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None
         if pose is not None:  # it has one, as it has been moved
             rows = pose.matrix()[:3]
             event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
+    elif event.kind == "restored":
+        event.numbers = parts.next_number, 0, 0, 0
+        event.content = json.dumps(parts.saved_motion()).encode()
     elif event.kind in {"surface", "one_way"}:
         event.content = np.array(getattr(parts.movers.get(key), event.kind)).tobytes()
 
@@ -444,7 +452,16 @@ def _place_of(event: Event) -> tuple[Ranges, tuple[int, int]]:
 
 
 def _redo_thickness(part: Any, event: Event) -> None:
-    (part.thickness,) = _floats(event).tolist()
+    (depth,) = _floats(event).tolist()
+    queries: Any = queries_of(part)
+    storage = queries.storage
+    if not event.numbers[0]:
+        part.thickness = depth
+        return
+    with storage.editing():
+        storage.watchers.prepare("thickness", storage.whole)
+        storage.solid_depth = checks.between("thickness", depth, TINY, np.inf), True
+        storage.changed(storage.whole, "thickness")
 
 
 def _redo_vertices(part: Any, event: Event) -> None:
@@ -464,9 +481,19 @@ def _redo_added(ground: Any, event: Event) -> None:
     part, place = _part_of(ground, event), event.about.get("place")
     if place is not None:
         place = Pose.of_saved(place[0]), checked_scale("scale", place[1])
-    key = ground.add(part, transform=place, layers=event.numbers[0], name=event.about["name"])
-    if key != event.key:
-        raise ValueError("another key comes next")
+    layers, name = event.numbers[0], event.about["name"]
+    if event.key == _parts_of(ground).next_number:
+        ground.add(part, transform=place, layers=layers, name=name)
+        return
+    if event.key in ground.parts or name in ground.part_names.values():
+        raise ValueError("there is such a part")
+    key = checks.whole("key", event.key, 0, MOST_NUMBERS - 1)
+    with _laying_out(ground) as (parts, on, names, scales):
+        parts[key], on[key] = part, checks.whole("layers", layers, 0, ALL_LAYERS)
+        if place is not None:
+            scales[key] = place[1]
+        if name is not None:
+            names[key] = str(name)
 
 
 def _redo_replaced(ground: Any, event: Event) -> None:
@@ -474,7 +501,41 @@ def _redo_replaced(ground: Any, event: Event) -> None:
 
 
 def _redo_removed(ground: Any, event: Event) -> None:
-    ground.remove(event.key)
+    if len(ground.parts) > 1:
+        ground.remove(event.key)
+        return
+    with _laying_out(ground) as (parts, layers, names, _):  # others come in its place
+        del parts[event.key], layers[event.key]
+        names.pop(event.key, None)
+
+
+@contextmanager
+def _laying_out(
+    ground: Ground,
+) -> Iterator[tuple[Any, dict[int, int], dict[int, str], dict[int, float]]]:
+    """Give parts, layers, names and scales by key, to change them as a restore does."""
+    keeper: Any = ground._kept()  # noqa: SLF001 as of a restore
+    held = _parts_of(ground)
+    with held.change():
+        parts, layers, names = dict(ground.parts), held.layers.copy(), dict(held.naming.parts)
+        scales = held.scales.copy()
+        yield parts, layers, names, scales
+        keys = sorted(parts)
+        keeper.lay_out(
+            {key: parts[key] for key in keys},
+            {key: layers[key] for key in keys},
+            names,
+            {key: scale for key, scale in scales.items() if key in parts and scale != 1.0},
+            max(held.next_number, *(key + 1 for key in keys), 0),
+        )
+
+
+def _redo_restored(ground: Any, event: Event) -> None:
+    held = _parts_of(ground)
+    with held.change():
+        least = max(ground.parts, default=-1) + 1
+        held.count_from(checks.whole("next key", event.numbers[0], least, MOST_NUMBERS))
+        held.load_motion(json.loads(event.content))
 
 
 def _redo_moved(ground: Any, event: Event) -> None:
@@ -515,6 +576,7 @@ _REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
     "layers": _redo_layers,
     "surface": _redo_surface,
     "one_way": _redo_one_way,
+    "restored": _redo_restored,
     "replaced": _redo_replaced,
 }
 

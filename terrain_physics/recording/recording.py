@@ -28,6 +28,7 @@ from terrain_physics.recording.scenes import (
     lived,
     looked_around,
     read,
+    settled,
     update,
 )
 from terrain_physics.recording.snapshots import Snapshot, Snapshots
@@ -117,7 +118,7 @@ class Recording:
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
         seconds = lived(self._time, self._scene, delta_time)
         events = self._events(self._scene)
-        before = read(self._scene)
+        before = settled(self._scene, self._last, read(self._scene))
         result: GroupResult | MoveResult | dict[Key, MoveResult] = update(self._scene, seconds)
         after = read(self._scene)
         self._frames.append(frame_between(self._last, before, events, seconds, hashes_of(after)))

@@ -1,13 +1,13 @@
 """Scenes that are recorded, one character, several or a group: all read as the state of a group."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from terrain_physics._kernels.character.state.layout import SAVED
-from terrain_physics._kernels.types import UInt64s
+from terrain_physics._kernels.types import Bools, UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
 from terrain_physics.character.group_data import (
@@ -23,8 +23,9 @@ from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.seen import have_seen, look_around
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
-from terrain_physics.recording.file import RecordedFrame, keys_after
+from terrain_physics.recording.file import NOW_SEEN, SEEN, RecordedFrame, keys_after
 from terrain_physics.recording.start import Scene
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 
 
@@ -111,19 +112,43 @@ def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
     }
     rules = {key: own for key, own in state.material_rules if key not in gone}
     rules |= dict(frame.material_rules)
-    _put(scene, state_of_rows(state.seed, colliders, rules, rows), np.unique(frame.rows).tolist())
+    given = state_of_rows(state.seed, colliders, rules, rows)
+    if SEEN in frame.places:
+        given = _changed(scene, given, rows[:, SEEN] == NOW_SEEN, have_seen)
+    _put(scene, given, np.unique(frame.rows).tolist())
 
 
 def put(scene: Scene, state: GroupState) -> None:
     """Put all characters of a scene into a state, who have seen the ground as it is."""
+    known = _changed(scene, state, np.ones(len(state.keys), np.bool_), have_seen)
+    _put(scene, known, range(len(known.keys)))
+
+
+def _changed(
+    scene: Scene, state: GroupState, marks: Bools, change: Callable[[Rows, Queries], None]
+) -> GroupState:
+    """Return a state with rows changed that are marked, on their ground."""
     rows = Rows.unpacked(packed_rows(state))
     if isinstance(scene, CharacterGroup):
-        have_seen(rows, queries_of(scene.ground))
+        some = rows.at(marks)
+        change(some, queries_of(scene.ground))
+        rows.state[marks] = some.state
     else:
-        for number, mover in enumerate(movers_of(scene).values()):
-            have_seen(rows.at(slice(number, number + 1)), queries_of(mover.ground))
-    known = replace(state, rows=rows.packed().astype("<u8", copy=False).tobytes())
-    _put(scene, known, range(len(known.keys)))
+        for number in np.flatnonzero(marks).tolist():
+            ground = movers_of(scene)[state.keys[number]].ground
+            change(rows.at(slice(number, number + 1)), queries_of(ground))
+    return replace(state, rows=rows.packed().astype("<u8", copy=False).tobytes())
+
+
+def settled(scene: Scene, old: GroupState, new: GroupState) -> GroupState:
+    """Return a new state in which characters have looked around whom the game has put back.
+
+    They know a count of the ground's changes that the old state has not.
+    """
+    before = dict(zip(old.keys, packed_rows(old)[:, SEEN].tolist(), strict=True))
+    seen = packed_rows(new)[:, SEEN].tolist()
+    marks = [before.get(key, 0) != own for key, own in zip(new.keys, seen, strict=True)]
+    return _changed(scene, new, np.array(marks), look_around) if any(marks) else new
 
 
 def _put(scene: Scene, state: GroupState, written: Iterable[int]) -> None:
@@ -143,10 +168,4 @@ def _put(scene: Scene, state: GroupState, written: Iterable[int]) -> None:
 
 def looked_around(scene: Scene, state: GroupState) -> UInt64s:
     """Return the packed rows (n, size) of a scene's state, for `put`."""
-    rows = Rows.unpacked(packed_rows(state))
-    if isinstance(scene, CharacterGroup):
-        look_around(rows, queries_of(scene.ground))
-    else:
-        for number, mover in enumerate(movers_of(scene).values()):
-            look_around(rows.at(slice(number, number + 1)), queries_of(mover.ground))
-    return rows.packed()
+    return packed_rows(_changed(scene, state, np.ones(len(state.keys), np.bool_), look_around))

@@ -134,6 +134,17 @@ def save_parts(
     ``about`` are the other entries of the header.
     """
     name = file_name(path)
+    content = described(name, SavedGround(kind, list(parts), about))
+    with (
+        written_whole(name) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        put_ground(archive, content, parts)
+
+
+def described(name: str, saved: SavedGround) -> bytes:
+    """Return the header of a ground; ValueError, with the file's name, for too large a ground."""
+    kind, parts, about = saved
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -145,16 +156,17 @@ def save_parts(
     _refuse_more(name, "parts", len(parts), MOST_PARTS)
     _refuse_more(name, _ABOUT, len(content), MOST_HEADER_BYTES)
     _refuse_more(name, _UNPACKED, sum(values.nbytes for values in arrays), MOST_BYTES)
-    with (
-        written_whole(name) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-    ):
-        write_member(archive, _HEADER, content, zipfile.ZIP_STORED)
-        for number, part in enumerate(parts):
-            for array, values in part.arrays.items():
-                write_array(
-                    archive, f"{number}.{array}.npy", values.astype(_ARRAYS[array][0], copy=False)
-                )
+    return content
+
+
+def put_ground(archive: zipfile.ZipFile, content: bytes, parts: Sequence[SavedPart]) -> None:
+    """Write a ground, of which ``content`` is the header, to an archive."""
+    write_member(archive, _HEADER, content, zipfile.ZIP_STORED)
+    for number, part in enumerate(parts):
+        for array, values in part.arrays.items():
+            write_array(
+                archive, f"{number}.{array}.npy", values.astype(_ARRAYS[array][0], copy=False)
+            )
 
 
 def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart], Any]:
@@ -167,10 +179,10 @@ def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart]
 
 def _refuse_more(name: str, what: str, got: int, limit: int) -> None:
     if got > limit:
-        raise _RefusedError(f"{name}: a saved ground must have at most {limit} {what}, got {got}")
+        raise RefusedError(f"{name}: a saved ground must have at most {limit} {what}, got {got}")
 
 
-class _RefusedError(ValueError):
+class RefusedError(ValueError):
     """Error for a file that holds too much, or is of another kind or version."""
 
 
@@ -178,52 +190,63 @@ def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]
     with damaged_otherwise(name), zipfile.ZipFile(file) as archive:
         members = members_of(file, archive)
         refuse_other_bytes(file, archive)
-        about = members.pop(_HEADER)
-        sizes = [max(member.file_size - _MOST_ABOUT_ARRAY, 0) for member in members.values()]
-        _refuse_more(name, _ABOUT, about.file_size, MOST_HEADER_BYTES)
-        _refuse_more(name, _UNPACKED, sum(sizes), MOST_BYTES)
-        header = json.loads(_header_text(archive, about))
-        _refuse_others(name, header, kind)
-        _refuse_more(name, "parts", len(header["parts"]), MOST_PARTS)
-        if len(header["parts"]) > len(members):
-            raise zipfile.BadZipFile("parts without arrays")
-        arrays = _arrays_of(archive, members, len(header["parts"]))
-        parts = [SavedPart(*part) for part in zip(header["parts"], arrays, strict=True)]
+        parts, header = ground_in(name, archive, members)
+        if header["kind"] != kind:
+            raise RefusedError(
+                f"{name}: file must hold a {kind}, got a {checks.shorten(header['kind'])}: what "
+                "saved it can load it"
+            )
     return parts, header
 
 
+def ground_in(
+    name: str, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
+) -> tuple[list[SavedPart], Any]:
+    """Return the parts and the header of a ground, which has these members of an archive.
+
+    Any error if it is damaged.
+    """
+    others = members.copy()
+    about = others.pop(_HEADER)
+    sizes = [max(member.file_size - _MOST_ABOUT_ARRAY, 0) for member in others.values()]
+    _refuse_more(name, _ABOUT, about.file_size, MOST_HEADER_BYTES)
+    _refuse_more(name, _UNPACKED, sum(sizes), MOST_BYTES)
+    header = json.loads(stored_text(archive, about))
+    _refuse_others(name, header)
+    _refuse_more(name, "parts", len(header["parts"]), MOST_PARTS)
+    if len(header["parts"]) > len(others):
+        raise zipfile.BadZipFile("parts without arrays")
+    arrays = _arrays_of(archive, others, len(header["parts"]))
+    return [SavedPart(*part) for part in zip(header["parts"], arrays, strict=True)], header
+
+
 @contextmanager
-def damaged_otherwise(path: str | os.PathLike[str]) -> Iterator[None]:
+def damaged_otherwise(path: str | os.PathLike[str], what: str = "ground") -> Iterator[None]:
     """Raise an error that a file is damaged if its numbers are refused."""
     try:
         yield
-    except (_RefusedError, MemoryError):
+    except (RefusedError, MemoryError):
         raise
     except Exception as error:  # damage may cause any error
-        raise ValueError(f"{file_name(path)}: file must be a saved ground, undamaged") from error
+        raise ValueError(f"{file_name(path)}: file must be a saved {what}, undamaged") from error
 
 
-def _header_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+def stored_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return the header, or refuse a compressed one: a few bytes could become many objects."""
     if member.compress_type != zipfile.ZIP_STORED:
         raise zipfile.BadZipFile("a packed header")
     return content_of(archive, member)
 
 
-def _refuse_others(name: str, header: Any, kind: str) -> None:
-    """Refuse files of later versions, and those that another class has saved."""
+def _refuse_others(name: str, header: Any) -> None:
+    """Refuse files of later versions."""
     if header["format"] != FORMAT:
         raise zipfile.BadZipFile
-    version, found = header["version"], header["kind"]
+    version = header["version"]
     if version != VERSION:
-        raise _RefusedError(
+        raise RefusedError(
             f"{name}: file must be of version {VERSION}, got {checks.shorten(version)}: another "
             "version of terrain_physics saved it, and can load it"
-        )
-    if found != kind:
-        raise _RefusedError(
-            f"{name}: file must hold a {kind}, got a {checks.shorten(found)}: what saved it can "
-            "load it"
         )
 
 

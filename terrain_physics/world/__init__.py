@@ -1,1 +1,1 @@
-"""A ground, characters and groups as one thing: stepped, kept, put back, compared."""
+"""A ground, characters and groups as one thing: stepped, kept, put back, compared, saved."""

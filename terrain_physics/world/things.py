@@ -100,4 +100,12 @@ def leave_groups(layout: Layout, ground: AnyGround) -> None:
         if isinstance(thing, CharacterMovement) and thing._group is not None:  # noqa: SLF001
             thing._group.remove([thing._key])  # noqa: SLF001
         if thing.ground is not ground:
-            thing.ground = ground
+            _bring_to(thing, ground)
+
+
+def _bring_to(thing: Thing, ground: AnyGround) -> None:
+    """Take a thing to a ground that it has been on, where its body of then fits."""
+    if isinstance(thing, CharacterMovement):
+        thing._ground, thing._cell_sizes, thing._idle = ground, None, None  # noqa: SLF001
+    else:
+        thing._data.ground, thing._data.cell_sizes = ground, None  # noqa: SLF001

@@ -1,7 +1,8 @@
 """World: a ground, characters and groups as one thing, stepped, kept and put back."""
 
+import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from terrain_physics.character.group_data import Key, checked_key
 from terrain_physics.character.placement import AnyGround, checked_ground
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
+from terrain_physics.world.files import load_world, save_world
 from terrain_physics.world.hashes import (
     Name,
     ground_content,
@@ -305,6 +307,87 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         with contents.turns.take("hashes"):
             prepare(contents.layout, contents.ground, to_keep=True)
             return hashes_of(numbers_now(contents))
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file for `load`: the world goes on there as here, bit for bit.
+
+        That is the ground with its edits and moving parts, all characters and groups with their
+        rules and settings, the clock, and `extra`. What the game has written to positions,
+        velocities and owners is part of it. Owners are objects of the game, and are left out.
+
+        Parameters
+        ----------
+        path : path
+            A zip archive of arrays and JSON is written there. An existing file is replaced only
+            when the new one is complete: until then, and after an error or the end of the process,
+            it is unchanged.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``path`` is not a path that the system takes; for bad values that the game wrote, as
+            `update`; and for more than `Ground.save` takes, than 1 GiB of characters or than 256
+            MiB of `extra`. Nothing is written then.
+        OSError
+            If the file cannot be written.
+        RuntimeError
+            Inside another call to this world.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=20)
+        >>> world, body = World(floor), SphereCollider(0.5)
+        >>> hero = world.add("hero", CharacterMovement(floor, body, position=(9, 0.5, 9)))
+        >>> world.extra = b"3 lives"
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     world.save(Path(name) / "game.world")
+        ...     again = World.load(Path(name) / "game.world")
+        >>> again["hero"].position, again.extra
+        (vec3( 9, 0.5, 9 ), b'3 lives')
+        """
+        contents = self._contents
+        with contents.turns.take("save"):
+            prepare(contents.layout, contents.ground, to_keep=True)
+            save_world(path, contents.ground, contents.layout, contents.clock, contents.extra)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, owners: Mapping[Key, Any] | None = None) -> Self:
+        """Return a world that was saved, with a ground, characters and groups of its own.
+
+        Members of a group that were characters of their own with `CharacterGroup.add` are members
+        alone now, and subclasses come back as the classes of the library.
+
+        Parameters
+        ----------
+        path : path
+        owners : mapping, optional
+            Objects of the game that own characters from now on, by the keys of these. Each is put
+            where its character is. An owner with other arguments is a dict of those of
+            `CharacterMovement`, such as ``{"owner": sprite, "axes": "z-up"}``.
+
+        Returns
+        -------
+        World
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        TypeError, ValueError
+            If it is no saved world, damaged, of another version, or larger unpacked than `save`
+            writes; naming the file. It is measured before it is read. For owners of characters that
+            are not there, and for what `CharacterMovement` does not take as an owner.
+        """
+        ground, things, clock, extra = load_world(path, owners or {})
+        world = cls(ground, clock=clock)
+        world._contents.extra = extra
+        world._contents.put(tuple(things.items()))
+        return world
 
     def __copy__(self) -> NoReturn:
         raise TypeError("World must be copied with its things and its ground: copy.deepcopy(world)")

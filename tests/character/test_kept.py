@@ -19,8 +19,8 @@ A, B, C, D = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBC
 
 
 def taken_in(lane, word):
-    lane = lane + word * B & WORD
-    return (lane << 31 | lane >> 33) * A & WORD
+    both = lane ^ word
+    return (both << 31 | both >> 33) % (1 << 64) * A & WORD
 
 
 def mixed(row):

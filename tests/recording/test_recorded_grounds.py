@@ -22,6 +22,8 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
+from terrain_physics.character.kept import KeptCharacter
+from terrain_physics.group.kept import KeptGroup
 from terrain_physics.recording import file as recording_file
 from terrain_physics.recording import journal
 from terrain_physics.recording.journal import KINDS, Event, Journal, contents_of, redo
@@ -111,9 +113,31 @@ def change(draws, ground):
         ground.move(key, (place, turn), draws.one_of((FRAME, 1 / 30)))
 
 
+def kept(scene):
+    """Return what puts a scene back as it is now, ground and all."""
+    one_by_one = [scene] if isinstance(scene, CharacterGroup) else scene.values()
+    parts = [
+        KeptGroup(s) if isinstance(s, CharacterGroup) else KeptCharacter(s) for s in one_by_one
+    ]
+    ground = ground_of(scene)
+    state = ground.state()
+
+    def put_back():
+        ground.restore(state)
+        for part in parts:
+            part.put_back()
+
+    return put_back
+
+
 def tell_story(scene, recording, seed, frames):
-    draws = Draws(seed + 1000)
+    """Record what a game does, which goes back at frame 28, and forward again at 44."""
+    draws, points = Draws(seed + 1000), {}
     for frame in range(frames):
+        if frame in {12, 28}:
+            points[frame] = kept(scene)
+        if frame in {28, 44}:
+            points[frame - 16]()
         for _ in range(draws.below(4)):
             change(draws, ground_of(scene))
         mover = scene[draws.below(5)]

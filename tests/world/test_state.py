@@ -138,6 +138,23 @@ def test_a_character_that_has_left_its_group_is_in_it_again():
     assert hero.position64 == one.crowd["hero"].position64
 
 
+def test_things_that_have_gone_to_another_ground_come_back():
+    one, twin = scene(), scene()
+    for frame in range(10):
+        one.play(frame)
+        twin.play(frame)
+    before, other = one.world.state(), scene().ground
+    one.world.remove("rider")
+    one.rider.ground = one.crowd.ground = other
+    one.rider.update(FRAME)
+    one.crowd.update(FRAME)
+    one.world.restore(before)
+    for frame in range(10, 20):
+        one.play(frame)
+        twin.play(frame)
+        assert seen(one) == seen(twin)
+
+
 def test_what_the_game_has_written_is_part_of_a_state():
     one, twin = scene(), scene()
     for each in (one, twin):

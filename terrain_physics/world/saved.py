@@ -1,0 +1,202 @@
+"""Characters and groups as plain data: JSON, and a row of numbers for each character."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels.character.state.layout import MATERIAL_RULES, RULES, SAVED
+from terrain_physics._kernels.types import UInt64s
+from terrain_physics._support import checks
+from terrain_physics.character.colliders import Collider, collider_from, described
+from terrain_physics.character.frame_time import LONGEST_STEP
+from terrain_physics.character.group_data import Key, checked_key, state_of_rows
+from terrain_physics.character.material_rules import mark_of, saved_material_rules
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.placement import AnyGround
+from terrain_physics.character.rows import Rows
+from terrain_physics.character.seen import have_seen, look_around
+from terrain_physics.character.state import state_of
+from terrain_physics.group.group import CharacterGroup
+from terrain_physics.surface.surface import queries_of
+from terrain_physics.world.things import Layout, Thing
+
+_MOST_THREADS = 1024
+"""Of a group in a file, which anybody may have written."""
+
+
+class SavedThings(NamedTuple):
+    """Characters and groups in order, with all that they go on from.
+
+    Attributes
+    ----------
+    about : list of dict
+        For each one, for JSON: see `saved_things`.
+    bodies : list of dict
+        Colliders, each once, for JSON.
+    rows : ndarray of uint64, shape (n, size)
+        The packed numbers of all characters in order, as `look_around` leaves them.
+    """
+
+    about: list[dict[str, Any]]
+    bodies: list[dict[str, Any]]
+    rows: UInt64s
+
+
+class _Bodies:
+    """Colliders by the numbers that they have in a file."""
+
+    def __init__(self, known: Sequence[Collider] = ()) -> None:
+        self._numbers = {body: number for number, body in enumerate(known)}
+
+    def number(self, body: Collider | None) -> int | None:
+        return None if body is None else self._numbers.setdefault(body, len(self._numbers))
+
+    def described(self) -> list[dict[str, Any]]:
+        return [described(body) for body in self._numbers]
+
+
+def saved_things(layout: Layout) -> SavedThings:
+    """Return all of characters and groups."""
+    bodies, about, rows = _Bodies(), [], []
+    for key, thing in layout:
+        if isinstance(thing, CharacterGroup):
+            about.append({"key": key} | _saved_group(thing, bodies))
+            own = thing._data.rows().copy()  # noqa: SLF001
+        else:
+            about.append({"key": key} | _saved_character(thing, bodies))
+            own = thing._row().at(np.newaxis).copy()  # noqa: SLF001
+        look_around(own, queries_of(thing.ground))
+        rows.append(own.packed())
+    found = np.concatenate([np.zeros((0, SAVED.size), np.uint64), *rows])
+    return SavedThings(about, bodies.described(), found)
+
+
+def _saved_character(one: CharacterMovement, bodies: _Bodies) -> dict[str, Any]:
+    return {
+        "kind": "character",
+        "body": bodies.number(one.collider),
+        "material_rules": one._material_rules(),  # noqa: SLF001
+        "seed": int(one._seed()),  # noqa: SLF001
+        "max_delta": one.max_delta,
+        "last": one._frame_time().last,  # noqa: SLF001
+    }
+
+
+def _saved_group(group: CharacterGroup, bodies: _Bodies) -> dict[str, Any]:
+    data, crowd = group._data, group._crowd  # noqa: SLF001
+    members = data.members()
+    return {
+        "kind": "group",
+        "body": bodies.number(group._collider),  # noqa: SLF001
+        "rules": RULES.named(group._rules.tolist()),  # noqa: SLF001
+        "material_rules": group._material_rules,  # noqa: SLF001
+        "seed": int(members.seed),
+        "threads": None if group._threads is None else int(group._threads),  # noqa: SLF001
+        "collide": crowd is not None,
+        "heads": "stand" if crowd is not None and crowd.stand_on_characters else "slide",
+        "max_delta": group.max_delta,
+        "last": data.time.last,
+        "members": members.keys,
+        "bodies": [bodies.number(own) for own in members.colliders],
+        "members_material_rules": members.material_rules,
+    }
+
+
+class _Loading:
+    """Makes characters and groups of their saved form, one after another."""
+
+    def __init__(self, saved: SavedThings, ground: AnyGround) -> None:
+        self._bodies = [collider_from(own) for own in saved.bodies]
+        self._rows, self._ground, self._end = saved.rows, ground, 0
+
+    def body(self, number: Any) -> Collider:
+        return self._bodies[checks.whole("body", number, 0, len(self._bodies) - 1)]
+
+    def next_rows(self, count: int) -> Rows:
+        """Return the next rows, of characters that have seen this ground."""
+        first, self._end = self._end, self._end + count
+        if self._end > len(self._rows):
+            raise ValueError("rows must be of all characters")
+        rows = Rows.unpacked(self._rows[first : self._end])
+        have_seen(rows, queries_of(self._ground))
+        return rows
+
+    def character(self, about: Any, owned: Mapping[str, Any]) -> CharacterMovement:
+        """Return a character, with arguments about its owner."""
+        collider, row = self.body(about["body"]), self.next_rows(1).at(0)
+        one = CharacterMovement(
+            self._ground,
+            collider,
+            seed=checks.whole("seed", about["seed"], 0, 2**64 - 1),
+            max_delta=about["max_delta"],
+            **owned,
+        )
+        rules = saved_material_rules(about["material_rules"])
+        one._take_over(state_of(row, collider, rules))  # noqa: SLF001
+        one._frame_time().last = _seconds(about)  # noqa: SLF001
+        return one
+
+    def group(self, about: Any) -> CharacterGroup:
+        """Return a group with its members."""
+        group = CharacterGroup(
+            self._ground,
+            None if about["body"] is None else self.body(about["body"]),
+            threads=_threads(about["threads"]),
+            collide=about["collide"],
+            heads=about["heads"],
+            max_delta=about["max_delta"],
+        )
+        rules = np.array(RULES.unnamed("rules", about["rules"]))
+        by_material = saved_material_rules(about["material_rules"])
+        is_allowed = RULES.not_allowed(rules[np.newaxis]) is None
+        if not is_allowed or rules[MATERIAL_RULES] != mark_of(by_material):
+            raise ValueError("rules must be those of a group")
+        group._rules, group._material_rules = rules, by_material  # noqa: SLF001
+        keys = [checked_key(key) for key in about["members"]]
+        bodies = [self.body(number) for number in about["bodies"]]
+        colliders = dict(zip(keys, bodies, strict=True))
+        if len(colliders) != len(keys):
+            raise ValueError("members must have different keys")
+        own = {k: saved_material_rules(one) for k, one in about["members_material_rules"]}
+        packed = self.next_rows(len(keys)).packed()
+        seed = checks.whole("seed", about["seed"], 0, 2**64 - 1)
+        group._data.take_over(state_of_rows(seed, colliders, own, packed))  # noqa: SLF001
+        group._data.time.last = _seconds(about)  # noqa: SLF001
+        return group
+
+    def end(self) -> None:
+        """Refuse rows of nobody."""
+        if self._end != len(self._rows):
+            raise ValueError("rows must be of all characters")
+
+
+def _threads(threads: Any) -> int | None:
+    return None if threads is None else checks.whole("threads", threads, 1, _MOST_THREADS)
+
+
+def _seconds(about: Any) -> float:
+    return checks.between("last", about["last"], 0.0, LONGEST_STEP)
+
+
+def loaded_things(
+    saved: SavedThings, ground: AnyGround, owned: Mapping[Key, Mapping[str, Any]] | None = None
+) -> dict[Key, Thing]:
+    """Return characters and groups anew; any error if they are damaged.
+
+    ``owned`` has the arguments of characters about their owners, by key.
+    """
+    loading = _Loading(saved, ground)
+    things: dict[Key, Thing] = {}
+    for about in saved.about:
+        key = checked_key(about["key"])
+        if key in things:
+            raise ValueError("keys must be different")
+        if about["kind"] == "group":
+            things[key] = loading.group(about)
+        elif about["kind"] == "character":
+            things[key] = loading.character(about, (owned or {}).get(key, {}))
+        else:
+            raise ValueError(about["kind"])
+    loading.end()
+    return things

@@ -1,0 +1,88 @@
+"""Worlds while threads, signals and forks come in between."""
+
+import os
+import signal
+
+import pytest
+
+from tests.helpers.programs import run
+
+pytestmark = pytest.mark.alone
+
+_SETUP = """
+import os, signal, threading, time
+from tests.world.scenes import scene
+from terrain_physics import Rewind
+one, twin = scene(), scene()
+rewind, frame = Rewind(one.world), 0
+def step():
+    global frame
+    rewind.save(frame)
+    one.play(frame)
+    frame += 1
+step()
+one.world.state_hash()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_children_forked_in_an_update_have_a_whole_world():
+    run(
+        _SETUP
+        + """
+over = threading.Event()
+def work():
+    while not over.is_set():
+        step()
+thread = threading.Thread(target=work)
+thread.start()
+children = []
+for _ in range(8):
+    time.sleep(0.003)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(600)
+        one.world.update(1 / 60)
+        one.world.restore(one.world.state())
+        rewind.restore(rewind.frames[0])
+        os._exit(0)
+    children.append(child)
+over.set()
+thread.join()
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+"""
+    )
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
+def test_a_handler_is_refused_or_is_between_two_frames():
+    run(
+        _SETUP
+        + """
+def play(each, frame):
+    each.ground.move(1, (0, 1 + frame % 50 / 50, 0), 1 / 60)
+    if frame % 40 == 25:
+        each.ground.carve((5, 5), radius=3, depth=0.2)
+    # An interrupted write counts as one of the game, in float32: so these are exact there.
+    each.walker.walk(frame % 8 / 4 - 1, 2)
+    each.crowd.walk(1, frame % 16 / 8 - 1, keys=["ada", 7])
+    each.world.update(1 / 60)
+done, refused = [], []
+twin.play(0)
+def handle(*_):
+    try:
+        done.append(one.world.state_hash())
+        one.world.restore(one.world.state())
+    except RuntimeError as error:
+        refused.append(str(error))
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.0007, 0.0011)
+while frame < 150 or not (done and refused):
+    play(one, frame)
+    play(twin, frame)
+    frame += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert one.world.state_hash() == twin.world.state_hash()
+assert all("must" in text and "inside" in text for text in refused)
+"""
+    )
