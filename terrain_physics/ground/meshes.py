@@ -339,11 +339,13 @@ class GroundMeshes(Meshes):
         common, at, to = np.intersect1d(known, numbers, assume_unique=True, return_indices=True)
         if len(common):
             same[to] = (now[at] == poses[to]).all(axis=1)
-        found = self.find(numbers[~same])[0]
+        here = [number in self._storages for number in numbers.tolist()]
+        coming = np.array(here, np.bool_) & ~same
+        found = self.find(numbers[coming])[0]
         places = np.zeros_like(found.places)  # the movers are put back by themselves
         self.change_count += 1
         changes = self.changes.room(2 * len(places))
-        poses, seconds = np.ascontiguousarray(poses[~same]), np.zeros(len(places))
+        poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
         tables = *table.arrays, np.zeros((1, MOVER_SIZE)), self.movers.reaches
         count = _MOVE.call(
             *tables, found.rows, places, poses, seconds, float(self.change_count), changes

@@ -222,7 +222,7 @@ class MeshTable:
 
     def poses(self) -> tuple[Int64s, Floats]:
         """Return the numbers of the meshes with a pose, ascending, and the poses (n, POSE_SIZE)."""
-        rows = np.flatnonzero(self._rows[: len(self._owned), columns.PLACED])
+        rows = 1 + np.flatnonzero(self._rows[1 : len(self._owned), columns.PLACED])
         return self._rows[rows, columns.NUMBER], self._spots[rows, :POSE_SIZE]
 
     def take_back(self, number: int) -> None:

@@ -4,6 +4,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, column_of, move_mover
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import (
+    MESH,
     NUMBER,
     bounds_of_row,
     place_part,
@@ -27,7 +28,8 @@ def find_parts(
     for k in range(len(numbers)):
         number = int(numbers[k])
         row = row_of_number(table, number)
-        if row >= row_count(table) or table[row, NUMBER] != number:
+        is_there = row < row_count(table) and table[row, NUMBER] == number
+        if not is_there or table[row, MESH] == 0:
             return k, ascend
         ascend = ascend and (k == 0 or numbers[k - 1] < number)
         rows[k], places[k] = row, column_of(reaches, count, float(number)) + 1
