@@ -15,8 +15,8 @@ from . import ASSETS
 
 OUT = ASSETS / "examples"
 NAMES = (
-    "third_person_game", "strategy_game", "bouncing_ball", "geodata", "moderngl_terrain",
-    "cluster_flood",
+    "third_person_game", "strategy_game", "bouncing_ball", "netplay", "geodata",
+    "moderngl_terrain", "cluster_flood",
 )  # fmt: skip
 
 
@@ -24,6 +24,7 @@ def draw(name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "picture.png"
         command = [sys.executable, "-m", f"demo.examples.{name}", "--picture", str(file)]
+        command += ["--headless", "--seconds", "20", "--speed", "5"] if name == "netplay" else []
         subprocess.run(command, check=True)  # noqa: S603 our own program
         with Image.open(file) as picture:
             picture.convert("RGB").save(OUT / f"{name}.webp", quality=84, method=6)

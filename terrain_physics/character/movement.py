@@ -410,8 +410,9 @@ class CharacterMovement(CharacterView):
         if queries.cell_sizes is not self._cell_sizes:  # maps were added or removed
             refuse_too_wide(self._ground, rules)
             self._cell_sizes = queries.cell_sizes
-        log = queries.changes
-        _WAKE.call(state, rules, log.rows, float(log.forgotten), float(contents), 0, 1)
+        log = queries.wake_log
+        changes = log.rows, float(log.forgotten), queries.left
+        _WAKE.call(state, rules, *changes, float(contents), 0, 1)
 
     def _bytes(self) -> tuple[bytes, ...]:
         """Return all numbers that an update depends on."""

@@ -436,7 +436,7 @@ class Ground(Surface):
         character's last update add up for it, and move and update may have different times. Without
         a time the mesh is teleported, and a character on it stays behind.
 
-        Nothing is rebuilt but the mesh. Answers are those of a mesh with its vertices there, to the
+        Nothing is rebuilt or copied. Answers are those of a mesh with its vertices there, to the
         last bit. Characters near the mesh's old and new place wake up.
 
         Parameters

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.surface import Surface, queries_of
 
@@ -26,7 +27,8 @@ class _Rest(NamedTuple):
 
     def content(self) -> bytes:
         """Return which parts there are, where they are and how their surfaces move."""
-        return b"parts" + str([*self.parts]).encode() + self.motion.content()
+        parts = [*self.parts], *self.layout.scales.items()
+        return b"parts" + str(parts).encode() + self.motion.content()
 
 
 class GroundKeeper(Keeper):
@@ -47,7 +49,7 @@ class GroundKeeper(Keeper):
         held.keep_edits(self.history)
 
     def _refuse_inside(self) -> None:
-        self._held.refuse_inside("restore")
+        self._held.refuse_inside("state and restore")
 
     def _unchanged(self) -> AbstractContextManager[Any]:
         return self._held.followed
@@ -57,6 +59,12 @@ class GroundKeeper(Keeper):
 
     def _version(self) -> int:
         return self._held.version
+
+    def _kept_log(self) -> tuple[KeptLog, KeptLog]:
+        return self._held.kept_logs()
+
+    def _put_log(self, kept: tuple[KeptLog, KeptLog]) -> None:
+        self._held.put_logs(*kept)
 
     def _rest(self) -> _Rest:
         held = self._held

@@ -28,7 +28,7 @@ from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.mesh.undo import MeshEdit
-from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
+from terrain_physics.surface.changes import EVERYWHERE, ChangeLog, KeptLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
@@ -576,6 +576,15 @@ class GroundParts:
         for part in changed:
             seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._logged = version
+
+    def kept_logs(self) -> tuple[KeptLog, KeptLog]:
+        """Return the latest changes as of the last look at `version`, and those of meshes."""
+        return self.changes.kept(), self._meshes.changes.kept()
+
+    def put_logs(self, own: KeptLog, of_meshes: KeptLog) -> None:
+        """Put them back; what has changed until now, as `version` has told, is left out."""
+        self.changes.put_back(own)
+        self._meshes.changes.put_back(of_meshes)
 
     @property
     def own_changes(self) -> int:

@@ -459,10 +459,11 @@ class CharacterGroup(GroupTable):
         if queries.cell_sizes is not self._data.cell_sizes:  # maps were added or removed
             self._refuse_too_wide(self.ground)
             self._data.cell_sizes = queries.cell_sizes
-        contents, log = queries.contents, queries.changes
+        contents, log = queries.contents, queries.wake_log
         before = GroundContacts.by(rows.state, queries).copy()
         states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
-        wake_near(states, rules, log.rows, float(log.forgotten), float(contents), 0, len(self))
+        changes = log.rows, float(log.forgotten), queries.left
+        wake_near(states, rules, *changes, float(contents), 0, len(self))
         return before
 
     def _advance(self, rows: Rows, queries: Queries, seconds: float) -> bool:

@@ -18,6 +18,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
+from terrain_physics.ground.meshes import NO_PLACE, Place
 from terrain_physics.ground.movers import NO_DIRECTION
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
@@ -478,22 +479,30 @@ def _part_of(ground: Any, event: Event) -> Part:
 
 
 def _redo_added(ground: Any, event: Event) -> None:
-    part, place = _part_of(ground, event), event.about.get("place")
-    if place is not None:
-        place = Pose.of_saved(place[0]), checked_scale("scale", place[1])
+    part, (pose, scale) = _part_of(ground, event), _brought_to(event)
     layers, name = event.numbers[0], event.about["name"]
-    if event.key == _parts_of(ground).next_number:
+    next_number = _parts_of(ground).next_number
+    if event.key == next_number:
+        place = None if pose is None else (pose, scale)
         ground.add(part, transform=place, layers=layers, name=name)
         return
     if event.key in ground.parts or name in ground.part_names.values():
         raise ValueError("there is such a part")
     key = checks.whole("key", event.key, 0, MOST_NUMBERS - 1)
-    with _laying_out(ground) as (parts, on, names, scales):
+    with _laying_out(ground) as (parts, on, names, scales):  # where it is, the restore tells
         parts[key], on[key] = part, checks.whole("layers", layers, 0, ALL_LAYERS)
-        if place is not None:
-            scales[key] = place[1]
         if name is not None:
             names[key] = str(name)
+        if scale != 1.0:
+            scales[key] = scale
+
+
+def _brought_to(event: Event) -> Place:
+    """Return the place of a part that an event brings."""
+    place = event.about.get("place")
+    if place is None:
+        return NO_PLACE
+    return Pose.of_saved(place[0]), checked_scale("scale", place[1])
 
 
 def _redo_replaced(ground: Any, event: Event) -> None:
@@ -504,16 +513,17 @@ def _redo_removed(ground: Any, event: Event) -> None:
     if len(ground.parts) > 1:
         ground.remove(event.key)
         return
-    with _laying_out(ground) as (parts, layers, names, _):  # others come in its place
+    with _laying_out(ground) as (parts, layers, names, scales):  # others come in its place
         del parts[event.key], layers[event.key]
         names.pop(event.key, None)
+        scales.pop(event.key, None)
 
 
 @contextmanager
 def _laying_out(
     ground: Ground,
 ) -> Iterator[tuple[Any, dict[int, int], dict[int, str], dict[int, float]]]:
-    """Give parts, layers, names and scales by key, to change them as a restore does."""
+    """Give parts, layers, names and scales by key, to change which parts there are by a restore."""
     keeper: Any = ground._kept()  # noqa: SLF001 as of a restore
     held = _parts_of(ground)
     with held.change():
@@ -525,7 +535,7 @@ def _laying_out(
             {key: parts[key] for key in keys},
             {key: layers[key] for key in keys},
             names,
-            {key: scale for key, scale in scales.items() if key in parts and scale != 1.0},
+            scales,
             max(held.next_number, *(key + 1 for key in keys), 0),
         )
 
@@ -576,8 +586,8 @@ _REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
     "layers": _redo_layers,
     "surface": _redo_surface,
     "one_way": _redo_one_way,
-    "restored": _redo_restored,
     "replaced": _redo_replaced,
+    "restored": _redo_restored,
 }
 
 OF_MOTION = {"moved", "surface", "one_way"}

@@ -20,13 +20,13 @@ from terrain_physics.character.group_data import (
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows, state_hashes
-from terrain_physics.character.seen import have_seen, look_around
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.file import NOW_SEEN, SEEN, RecordedFrame, keys_after
 from terrain_physics.recording.start import Scene
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.world.seen import have_seen, look_around
 
 
 def checked_scene(scene: Any) -> Scene:

@@ -23,6 +23,10 @@ _NO_ROOM = np.empty((0, CHANGE_SIZE))
 _FIRST_ROOM = 4
 
 
+KeptLog = tuple[Floats, int]
+"""A `ChangeLog` as it was: its rows, and what it had forgotten."""
+
+
 class ChangeLog:
     """The latest changes of a ground.
 
@@ -83,6 +87,15 @@ class ChangeLog:
         rows = self._room[:end]
         rows.setflags(write=False)
         self.rows = rows
+
+    def kept(self) -> "KeptLog":
+        """Return all of it, for `put_back`; nobody writes to that later."""
+        return self.rows, self.forgotten
+
+    def put_back(self, kept: "KeptLog") -> None:
+        """Be as it was, whatever has been noted since."""
+        self.rows, self.forgotten = kept
+        self._room = self.rows  # full: a further change takes new memory, as states share this
 
     def follow(self, version: int, other: "ChangeLog", seen: int) -> int:
         """Remember the changes of a part after its version ``seen``, under one version.

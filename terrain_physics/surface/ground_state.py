@@ -5,10 +5,21 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn
 from weakref import ref
 
+import numpy as np
+
+from terrain_physics._kernels.types import Floats
 from terrain_physics._locks import holding, in_order
 from terrain_physics._public import public
 from terrain_physics._support import checks
+from terrain_physics.surface.changes import ChangeLog, KeptLog
 from terrain_physics.surface.history import History, KeptEdit, Mark
+
+# No version was left yet.
+NOTHING_LEFT = np.empty((0, 2))
+NOTHING_LEFT.setflags(write=False)
+
+# Stretches of versions that were left, as far as they are told apart: rollbacks on the way here.
+_MOST_LEFT = 16
 
 
 @public
@@ -18,12 +29,16 @@ class GroundState:
     It belongs to its ground, and is gone with the process: to keep a ground in a file, save it.
     """
 
-    __slots__ = ("__weakref__", "_contents", "_keeper", "_mark", "_rest", "_version")
+    __slots__ = (
+        "__weakref__", "_contents", "_keeper", "_left", "_log", "_mark", "_rest", "_version",
+    )  # fmt: skip
 
     _keeper: "Keeper"
     _mark: Mark
     _rest: Any
     _contents: int
+    _left: Floats
+    _log: Any
     _version: int
 
     def __init__(self) -> None:
@@ -57,14 +72,16 @@ class Keeper:
     ----------
     history : History
         The edits between states.
+    left : ndarray of float64, shape (k, 2)
+        The versions that did not lead to the present contents, as `wake_near` takes them.
     restored : tuple of (int, int)
         The version of the ground after the latest restore, and the number of its contents.
     """
 
-    __slots__ = ("_latest", "history", "restored")
+    __slots__ = ("_latest", "history", "left", "restored")
 
     def __init__(self) -> None:
-        self.history = History()
+        self.history, self.left = History(), NOTHING_LEFT
         self.restored = -1, -1
         self._latest: ref[GroundState] | None = None
 
@@ -75,6 +92,7 @@ class Keeper:
 
     def state(self) -> GroundState:
         """Return the present state; the same one as long as nothing changes."""
+        self._refuse_inside()
         with self._unchanged():
             version = self._version()
             known = None if self._latest is None else self._latest()
@@ -84,6 +102,7 @@ class Keeper:
             state._keeper, state._version = self, version  # noqa: SLF001
             state._contents, state._rest = self.contents(version), self._rest()  # noqa: SLF001
             state._mark = self.history.mark()  # noqa: SLF001
+            state._left, state._log = self.left, self._kept_log()  # noqa: SLF001
             self._latest = ref(state)
             return state
 
@@ -99,7 +118,10 @@ class Keeper:
                 return
             self.history.go_to(state._mark)  # noqa: SLF001
             self._put_rest(state._rest)  # noqa: SLF001
-            self.restored = self._version(), state._contents  # noqa: SLF001
+            version = self._version()
+            self._put_log(state._log)  # noqa: SLF001  what led here; a restore itself is no change
+            self.left = _with_left(state._left, state._contents, version)  # noqa: SLF001
+            self.restored = version, state._contents  # noqa: SLF001
 
     @contextmanager
     def _changing(self, mark: Mark) -> Iterator[None]:
@@ -115,7 +137,7 @@ class Keeper:
     # Differences between grounds
 
     def _refuse_inside(self) -> None:
-        """Refuse a restore inside an update of characters on the ground."""
+        """Refuse a state and a restore inside a change of the ground, or an update on it."""
 
     def _change(self) -> AbstractContextManager[Any]:
         """Hold the lock within which one thread changes the ground."""
@@ -136,6 +158,29 @@ class Keeper:
     def _put_rest(self, rest: Any) -> None:
         """Put it back."""
 
+    def wake_log(self, changes: ChangeLog) -> ChangeLog:
+        """Return the changes by which characters wake, from those of the ground."""
+        return changes
+
+    def _kept_log(self) -> Any:
+        """Return the changes by which characters wake, as they are now."""
+        raise NotImplementedError
+
+    def _put_log(self, kept: Any) -> None:
+        """Put them back."""
+        raise NotImplementedError
+
+
+def _with_left(left: Floats, contents: int, version: int) -> Floats:
+    """Return the versions that were left, when contents of an earlier version are put back."""
+    rows = [(after, until) for after, until in left.tolist() if after < contents]
+    rows.append((contents, version))
+    if len(rows) > _MOST_LEFT:  # who has not looked for so long shall look again
+        rows[:2] = [(-1.0, rows[1][1])]
+    found = np.array(rows, dtype=np.float64)
+    found.setflags(write=False)
+    return found
+
 
 def _locks_of(storage: Any) -> list[AbstractContextManager[Any]]:
     """Return the locks that an edit of a storage holds; a refit of a mesh holds none."""
@@ -143,14 +188,20 @@ def _locks_of(storage: Any) -> list[AbstractContextManager[Any]]:
 
 
 class StorageKeeper(Keeper):
-    """Keeps the states of a map or a mesh by itself."""
+    """Keeps the states of a map or a mesh by itself.
 
-    __slots__ = ("_storage",)
+    Its changes are also those of a ground that it is a part of. So what is put back is a log of its
+    own, which follows them.
+    """
+
+    __slots__ = ("_log", "_seen", "_storage")
 
     def __init__(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
         """Watch a storage; ``make`` returns what an edit is about to replace."""
         super().__init__()
         self._storage = storage
+        self._log: ChangeLog | None = None
+        self._seen = 0
         self.history.watch(storage, make)
 
     def _unchanged(self) -> AbstractContextManager[Any]:
@@ -159,3 +210,20 @@ class StorageKeeper(Keeper):
 
     def _version(self) -> int:
         return int(self._storage.version)
+
+    def wake_log(self, changes: ChangeLog) -> ChangeLog:
+        """Return the changes by which characters wake, from those of the ground."""
+        if self._log is None:
+            return changes
+        with self._unchanged():
+            self._seen = self._log.follow(self._version(), changes, self._seen)
+            return self._log
+
+    def _kept_log(self) -> KeptLog:
+        return self.wake_log(self._storage.changes).kept()
+
+    def _put_log(self, kept: KeptLog) -> None:
+        if self._log is None:
+            self._log = ChangeLog(0)
+        self._log.put_back(kept)
+        self._seen = self._version()

@@ -12,7 +12,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.ground_state import Keeper
+from terrain_physics.surface.ground_state import NOTHING_LEFT, Keeper
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -205,6 +205,17 @@ class Queries(ABC):
     @abstractmethod
     def changes(self) -> ChangeLog:
         """The latest changes of the ground, up to `version`."""
+
+    @property
+    def wake_log(self) -> ChangeLog:
+        """The changes by which characters wake: those that led to the present contents."""
+        changes, keeper = self.changes, self.keeper
+        return changes if keeper is None else keeper.wake_log(changes)
+
+    @property
+    def left(self) -> Floats:
+        """The versions that did not lead to the present contents: see `wake_near`."""
+        return NOTHING_LEFT if self.keeper is None else self.keeper.left
 
     @property
     @abstractmethod

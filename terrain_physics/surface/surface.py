@@ -880,6 +880,11 @@ class Surface:
             Quick to make, whatever the size of the ground: nothing is copied but the places of
             moved parts. From then on each edit keeps what it replaces, as long as a state needs it.
 
+        Raises
+        ------
+        RuntimeError
+            As `restore`.
+
         See Also
         --------
         World : keeps a ground, characters and groups together.

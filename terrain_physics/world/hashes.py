@@ -8,11 +8,11 @@ import numpy as np
 
 from terrain_physics._kernels.types import Int64s, UInt64s
 from terrain_physics.character.group_data import Key, seeds_of
-from terrain_physics.character.kept import mixed_hashes
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
+from terrain_physics.world.kept_character import mixed_hashes
 from terrain_physics.world.state import KeptWorld
 
 Name = Key | tuple[Key, Key]

@@ -15,10 +15,10 @@ from terrain_physics.character.material_rules import mark_of, saved_material_rul
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
-from terrain_physics.character.seen import have_seen, look_around
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.world.seen import have_seen, look_around
 from terrain_physics.world.things import Layout, Thing
 
 _MOST_THREADS = 1024

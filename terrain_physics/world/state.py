@@ -6,12 +6,12 @@ from weakref import WeakKeyDictionary
 
 from terrain_physics._public import public
 from terrain_physics.character.group_data import Key
-from terrain_physics.character.kept import KeptCharacter
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
+from terrain_physics.world.kept_character import KeptCharacter
 from terrain_physics.world.things import Layout, Thing, leave_groups, prepare
 
 Kept = KeptCharacter | KeptGroup
@@ -54,6 +54,8 @@ class KeptWorld:
     seconds : float
         The length of its steps.
     extra : bytes
+    fit : tuple of (float, float), or None
+        Cell sizes of the ground that all bodies were known to fit on.
     is_shared : bool
         Whether somebody relies on the numbers, so that they may not be written again.
 
@@ -63,7 +65,11 @@ class KeptWorld:
         Those of several kept worlds that are written again and again.
     """
 
-    __slots__ = ("_rooms", "clock", "extra", "ground", "is_shared", "layout", "parts", "seconds")
+    __slots__ = (
+        "_rooms", "clock", "extra", "fit", "ground", "is_shared", "layout", "parts", "seconds",
+    )  # fmt: skip
+
+    fit: tuple[tuple[float, float], ...] | None
 
     def __init__(self, rooms: Rooms | None = None) -> None:
         self._rooms = rooms
@@ -71,7 +77,7 @@ class KeptWorld:
         self.parts: list[Kept] = []
         self.ground: Any = None
         self.clock, self.seconds, self.extra = (0, 0, 0), 0.0, b""
-        self.is_shared = False
+        self.is_shared, self.fit = False, None
 
     def keep(self, contents: Contents) -> None:
         """Take over the present state of a world, with what the game wrote."""
@@ -82,7 +88,7 @@ class KeptWorld:
             part.keep()
         self.ground = contents.ground.state()
         self.clock, self.seconds = contents.clock._kept(), contents.clock.seconds  # noqa: SLF001
-        self.extra = contents.extra
+        self.extra, self.fit = contents.extra, contents.cell_sizes
 
     def _make_room(self, layout: Layout) -> None:
         """Have room for the numbers of these things; that of things that stay is used again."""
@@ -111,7 +117,7 @@ class KeptWorld:
             if isinstance(part, KeptCharacter):
                 part.put_back()
         contents.clock._put_back(self.clock)  # noqa: SLF001
-        contents.extra = self.extra
+        contents.extra, contents.cell_sizes = self.extra, self.fit
 
     @property
     def nbytes(self) -> int:

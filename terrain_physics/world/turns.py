@@ -16,9 +16,9 @@ class Turns:
     def __init__(self) -> None:
         self.lock, self.running = new_lock(Rank.WORLD), ""
 
-    def take(self, what: str) -> "Turn":
+    def take(self, what: str) -> "WorldTurn":
         """Have the world, to do something to it; or raise RuntimeError."""
-        return Turn(self, what)
+        return WorldTurn(self, what)
 
     def refuse(self, what: str) -> None:
         """Raise RuntimeError if somebody has the world."""
@@ -29,7 +29,7 @@ class Turns:
             )
 
 
-class Turn:
+class WorldTurn:
     """Has a world, to do one thing to it."""
 
     __slots__ = ("_turns", "_what")

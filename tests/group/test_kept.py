@@ -6,8 +6,8 @@ from pyglm import glm
 
 import terrain_physics as tp
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics.character.kept import KeptCharacter
 from terrain_physics.group.kept import KeptGroup
+from terrain_physics.world.kept_character import KeptCharacter
 from tests.character.test_riders import drawn_rules, steer
 from tests.helpers.characters import FRAME
 from tests.helpers.draws import Draws

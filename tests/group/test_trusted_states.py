@@ -299,3 +299,42 @@ def test_riders_restored_with_their_ground_go_on_with_equal_bits(seed):
 @pytest.mark.parametrize("block", range(10))
 def test_many_rides(block):
     assert sum(ride_twice(seed) for seed in range(100 * block, 100 * block + 100)) > 2000
+
+
+def restore_twice(seed, frames=40):
+    """Restore states and copies of them, also of the ground alone, and never all together.
+
+    A copy looks at the ground anew, so it cannot rely on what a state remembers of its ground.
+    """
+    draws, rides = Draws(seed + 7), [Ride(seed), Ride(seed)]
+    grounds, states = ([[], []] for _ in range(2))
+    for frame in range(frames):
+        kind, place = draws.below(6), draws.below(100)
+        for ride, own_grounds, own_states in zip(rides, grounds, states, strict=True):
+            is_copied = ride is rides[0]
+            things = ride.group, ride.hero
+            if kind == 0:
+                own_grounds.append(ride.ground.state())
+                own_states.append([thing.state() for thing in things])
+            elif kind == 1 and own_grounds:
+                ride.ground.restore(own_grounds[place % len(own_grounds)])
+                if is_copied:
+                    for thing in things:
+                        thing.restore(copy.copy(thing.state()))
+            elif kind == 2 and own_states:
+                for thing, state in zip(things, own_states[place % len(own_states)], strict=True):
+                    thing.restore(copy.copy(state) if is_copied else state)
+            ride.play(frame)
+        assert rides[0].told() == rides[1].told(), (seed, frame)
+
+
+@pytest.mark.parametrize("seed", rest_is_full(range(30), 2))
+def test_states_go_on_as_copies_do_whatever_became_of_the_ground(seed):
+    restore_twice(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(10))
+def test_many_states_go_on_as_copies_do(block):
+    for seed in range(100 * block, 100 * block + 100):
+        restore_twice(seed)

@@ -20,6 +20,8 @@ _RULES = "tests/character/test_rules.py"
 _SIDES = "tests/heightmap/test_sides.py"
 _KEPT = "tests/group/test_kept.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
+_WORLD = "tests/world"
+_REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
 
 
 def recorded(group: str) -> str:
@@ -307,7 +309,7 @@ FAULTS = (
         "character.movement",
         "if idle is not None and (idle.changed or idle.seconds != self._time.last):",
         "if idle is not None and idle.changed:",
-        ("tests/character/test_kept.py::test_a_sleeper_sleeps_on",),
+        ("tests/world/test_kept_character.py::test_a_sleeper_sleeps_on",),
     ),
     Fault(
         "trusted_on_another_ground",
@@ -336,5 +338,61 @@ FAULTS = (
         "            self._close_up()  # a part that is put back",
         "            pass  # a part that is put back",
         (f"{_TRUSTED}::test_riders_restored_with_their_ground_go_on_with_equal_bits",),
+    ),
+    Fault(
+        "frames_behind_one_played_again_stay",
+        "world.rewind",
+        "self._forget_from(first + 1)",
+        "self._forget_from(last + 1)",
+        (f"{_WORLD}/test_rewind.py::test_frames_behind_one_that_is_played_again_are_forgotten",),
+    ),
+    Fault(
+        "time_turned_back_by_a_replay",
+        "world.rewind",
+        "            clock._put_back(present)  # noqa: SLF001\n",
+        "",
+        (f"{_WORLD}/test_rewind.py::test_time_goes_on_where_frames_are_steps_of_the_clock",),
+    ),
+    Fault(
+        "clock_left_where_it_is",
+        "world.state",
+        "        contents.clock._put_back(self.clock)  # noqa: SLF001\n",
+        "",
+        (f"{_WORLD}/test_state.py::test_clock_and_extra_go_along",),
+    ),
+    Fault(
+        "writes_left_out_of_a_state",
+        "world.state",
+        "        prepare(contents.layout, contents.ground, to_keep=True)\n",
+        "",
+        (f"{_WORLD}/test_state.py::test_what_the_game_has_written_is_part_of_a_state",),
+    ),
+    Fault(
+        "shared_numbers_written_again",
+        "world.rewind",
+        "        if not kept.is_shared:\n",
+        "        if True:\n",
+        (f"{_WORLD}/test_rewind.py::test_a_frame_as_a_state_stays_when_the_ring_goes_on",),
+    ),
+    Fault(
+        "hash_by_the_order_of_adding",
+        "world.hashes",
+        "    order = words.argsort()\n",
+        "    order = np.arange(len(words))\n",
+        (f"{_WORLD}/test_compare.py::test_the_order_of_adding_and_the_time_owed_do_not_count",),
+    ),
+    Fault(
+        "left_members_stay_away",
+        "group.kept",
+        "        data.adopt_again(self._adopted)\n",
+        "",
+        (f"{_WORLD}/test_state.py::test_a_character_that_has_left_its_group_is_in_it_again",),
+    ),
+    Fault(
+        "restore_checked_too_late",
+        "world.state",
+        "            thing._frame_time().refuse_in_update()  # noqa: SLF001\n",
+        "            pass\n",
+        (f"{_WORLD}/test_state.py::{_REFUSED}",),
     ),
 )

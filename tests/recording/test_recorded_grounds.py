@@ -22,11 +22,11 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
-from terrain_physics.character.kept import KeptCharacter
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.recording import file as recording_file
 from terrain_physics.recording import journal
 from terrain_physics.recording.journal import KINDS, Event, Journal, contents_of, redo
+from terrain_physics.world.kept_character import KeptCharacter
 from tests.helpers.drawn_grounds import box_of, bridge, edit, holes, islands, loose, tiles
 from tests.helpers.draws import Draws
 

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import CharacterGroup, CharacterMovement, WorldState
+from terrain_physics import (
+    CharacterGroup,
+    CharacterMovement,
+    HeightMap,
+    SphereCollider,
+    WorldState,
+)
 from tests.helpers.draws import Draws
 from tests.world.scenes import BELT, BODY, FRAME, LIFT, Scene, scene
 
@@ -229,6 +235,31 @@ def test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing():
     hero.update(FRAME)
     assert len(errors) == 1
     assert errors[0].startswith("restore must be called between updates")
+
+
+def test_a_body_too_wide_for_a_map_is_refused_again_after_a_restore():
+    one = scene()
+    one.loners.add("giant", (0, 40, 0), collider=SphereCollider(30))
+    one.play(0)
+    fine = HeightMap(np.zeros((9, 9)), cell_size=0.01, origin=(50, 0, 50))
+    one.ground.add(fine)
+    wide = one.world.state()
+    one.loners.remove("giant")
+    one.play(1)
+    one.world.restore(wide)
+    before = one.rider.state_hash(), one.crowd.state_hash()
+    with pytest.raises(ValueError, match="'loners': 'giant'"):
+        one.world.update(FRAME)
+    assert (one.rider.state_hash(), one.crowd.state_hash()) == before
+
+
+def test_a_state_inside_a_change_of_the_ground_is_refused():
+    one = scene()
+    with one.ground._held.change():  # as a signal handler that interrupts a move
+        for call in (one.ground.state, one.world.state, one.world.state_hash):
+            with pytest.raises(RuntimeError, match="must not be called inside a change"):
+                call()
+    one.world.state()
 
 
 def test_groups_of_any_size_and_none():

@@ -11,6 +11,8 @@ from terrain_physics._kernels.surface.changes import (
     CHANGE_SIZE,
     CHANGE_UPPER,
     CHANGE_VERSION,
+    LEFT_AFTER,
+    LEFT_UNTIL,
 )
 from terrain_physics._kernels.tolerances import WAKE_DISTANCE, WAKE_SHARE
 from terrain_physics._kernels.types import Floats
@@ -55,12 +57,24 @@ def _put_bounds(changes: Floats, seen: float, out: Floats) -> None:
         row -= 1
 
 
+@kernel(inline=True)
+def _is_left(left: Floats, seen: float) -> bool:
+    """Tell whether a version did not lead to the present contents."""
+    for row in range(len(left) - 1, -1, -1):
+        if seen > left[row, LEFT_UNTIL]:
+            return False
+        if seen > left[row, LEFT_AFTER]:
+            return True
+    return False
+
+
 @kernel
 def wake_near(
     states: Floats,
     rules: Floats,
     changes: Floats,
     forgotten: float,
+    left: Floats,
     contents: float,
     first: int,
     last: int,
@@ -69,8 +83,9 @@ def wake_near(
 
     ``states`` and ``rules`` are as of `update_characters`, ``changes`` (k, CHANGE_SIZE) and
     ``forgotten`` as of `ChangeLog`. A character that last looked before a forgotten version wakes.
-    ``contents`` is the version; after the ground was put back, that of then. A character that was
-    put back with it has seen it. One that was not has seen a later one, and wakes.
+    ``contents`` is the version; after the ground was put back, that of then, and ``left`` (k, 2)
+    are the versions that were gone back from, in order. A character that was put back with the
+    ground has seen what led to it. One that was not has seen a version that was left, and wakes.
     """
     all_changes, since = np.empty((1, CHANGE_SIZE)), np.nan  # box of all changes after ``since``
     for i in range(first, last):
@@ -79,7 +94,7 @@ def wake_near(
         if seen == contents:
             continue
         states[state + at.GROUND_VERSION] = contents
-        wakes = seen < forgotten or seen > contents
+        wakes = seen < forgotten or seen > contents or _is_left(left, seen)
         if not wakes:
             if seen != since:
                 _put_bounds(changes, seen, all_changes)

@@ -14,9 +14,10 @@ def look_around(rows: Rows, queries: Queries) -> None:
 
     All of them have seen the ground then: it counts as their change 0.
     """
-    now, log = queries.contents, queries.changes
+    now, log = queries.contents, queries.wake_log
     states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
-    wake_near(states, rules, log.rows, float(log.forgotten), float(now), 0, len(rows.state))
+    changes = log.rows, float(log.forgotten), queries.left
+    wake_near(states, rules, *changes, float(now), 0, len(rows.state))
     rows.state[:, columns.GROUND_VERSION] = rows.state[:, columns.HITS] = 0.0
 
 
