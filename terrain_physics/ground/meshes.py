@@ -10,7 +10,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.moves import find_parts, move_parts
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
 from terrain_physics._kernels.mesh.places import POSE_SIZE
-from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE
+from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
@@ -248,7 +248,7 @@ class GroundMeshes(Meshes):
         table, movers = self.followed(), self.movers
         places = np.empty((2, len(numbers)), np.int64)
         found = FoundMeshes(numbers, places[0], places[1])
-        reaches, count = movers.reaches, len(movers.numbers)
+        reaches, count = movers.shown.reaches, len(movers.numbers)
         known, ascend = _FIND.call(table.arrays[0], reaches, count, *found)
         return found, known, ascend
 
@@ -346,7 +346,7 @@ class GroundMeshes(Meshes):
         self.change_count += 1
         changes = self.changes.room(2 * len(places))
         poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
-        tables = *table.arrays, np.zeros((1, MOVER_SIZE)), self.movers.reaches
+        tables = *table.arrays, np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1))
         count = _MOVE.call(
             *tables, found.rows, places, poses, seconds, float(self.change_count), changes
         )

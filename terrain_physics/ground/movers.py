@@ -211,11 +211,6 @@ class GroundMovers:
                 array.setflags(write=False)
         return self._shown
 
-    @property
-    def reaches(self) -> Floats:
-        """The reaches of the parts, and room for more."""
-        return self._reaches
-
     def keep(self) -> MoverArrays:
         """Return the arrays for one who reads them for long: nobody writes to them until then."""
         self._readers += 1
