@@ -219,7 +219,7 @@ def test_random_stories_are_replayed_bit_for_bit(seed, frames, tmp_path):
 
 def test_stories_tell_everything():
     kinds = set()
-    for seed in range(6):
+    for seed in range(14):
         scene = drawn_scene(seed)
         recording = Recording(scene)
         tell_story(scene, recording, seed, 40)
