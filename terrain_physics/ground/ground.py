@@ -528,7 +528,7 @@ class Ground(Surface):
         >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=20), *boxes])
         >>> places = np.array([(2, 0.5, 2), (4, 1.5, 2), (6, 2.5, 2)])
         >>> ground.move_many([1, 2, 3], places, 1 / 60)
-        >>> ground.heights_at([2, 4, 6], 2).tolist()
+        >>> [ground.height_at(x, 2) for x in (2, 4, 6)]
         [1.0, 2.0, 3.0]
         """
         held = self._held
