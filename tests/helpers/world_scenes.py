@@ -169,6 +169,11 @@ class Scene:
             group.add(key, self._place(draws), collider=self._body(draws))
         return group
 
+    def go_on_with(self, world: tp.World) -> None:
+        """Go on with another world, which is as the present one."""
+        ground: Any = world.ground
+        self.world, self.ground = world, ground
+
     # A frame
 
     def step(self, frame: int, deeds: Sequence[Deed], *, by_hand: bool = False) -> str:
@@ -266,6 +271,11 @@ def _shown(thing: Any) -> Any:
         where = None if owner is None else owner.position()
         return thing.collider, thing.position64, where, tuple(thing.velocity)
     return [(key, member.collider, tuple(member.velocity)) for key, member in thing.items()]
+
+
+def has_owner(thing: Any) -> bool:
+    """Tell whether a thing is a character with an owner."""
+    return isinstance(thing, tp.CharacterMovement) and thing._owner is not None
 
 
 def rows_of(thing: Any) -> Rows:

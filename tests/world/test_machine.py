@@ -1,6 +1,10 @@
 """Worlds that go back and forth beside a twin that never does: equal to the last bit."""
 
-from collections.abc import Sequence
+import copy
+import pickle
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -10,7 +14,7 @@ from hypothesis import strategies as st
 import terrain_physics as tp
 from tests.helpers.draws import Draws
 from tests.helpers.examples import examples, rest_is_full
-from tests.helpers.world_scenes import DEEDS, Deed, Scene, Seen, differences
+from tests.helpers.world_scenes import DEEDS, Deed, Owner, Scene, Seen, differences, has_owner
 
 RING = 8
 
@@ -115,6 +119,15 @@ class Traveller:
         self.at = own, now
         self._look()
 
+    def leave(self, number: int) -> None:
+        """Go on with a copy or with what was saved to a file; all that was kept stays behind."""
+        if self.at[0] == 0:
+            self.scene.go_on_with(_COPIES[number % len(_COPIES)](self.scene.world))
+            self.rewind, self._ring = tp.Rewind(self.scene.world, frames=RING), {}
+            self.kept = [(self.at, self.scene.world.state())]
+            # What characters have not seen yet of the ground may have been looked at already.
+            assert self.scene.world.state_hash() == self._seen[self.at]["hash"]
+
     def come_home(self) -> None:
         """Go to the end of what the twin went through."""
         if self.at[0] != 0:
@@ -157,6 +170,21 @@ class Traveller:
         assert not found, (self.at, found[:8])
 
 
+def _saved(world: tp.World) -> tp.World:
+    """Return a world from a file; its owners are new."""
+    owners = {key: Owner((0, 0, 0)) for key, thing in world.items() if has_owner(thing)}
+    with tempfile.TemporaryDirectory() as folder:
+        world.save(Path(folder) / "world")
+        return tp.World.load(Path(folder) / "world", owners=owners)
+
+
+_COPIES: tuple[Callable[[tp.World], tp.World], ...] = (
+    _saved,
+    copy.deepcopy,
+    lambda world: pickle.loads(pickle.dumps(world)),
+)
+
+
 def _deeds(draws: Draws) -> list[Deed]:
     count = draws.one_of((0, 0, 0, 1, 1, 2))
     return [(draws.below(len(DEEDS)), draws.below(2**16)) for _ in range(count)]
@@ -173,7 +201,7 @@ def drawn_story(seed: int) -> Story:
     return Story(draws.below(2**16), frames, journey)
 
 
-KINDS = ("on", "on", "on", "keep", "keep", "to", "to", "back", "back", "astray", "again")
+KINDS = ("on", "on", "on", "keep", "keep", "to", "to", "back", "back", "astray", "again", "leave")
 _DEED = st.tuples(st.integers(0, len(DEEDS) - 1), st.integers(0, 2**16 - 1))
 _STORIES = st.builds(
     Story,
