@@ -472,7 +472,7 @@ class GroupData:
         """
         if kept.members is not self._members:
             self._take_members(kept.members)
-        if kept.fit is not self.cell_sizes:
+        if kept.fit != self.cell_sizes:
             self.cell_sizes = None
         if seconds is not None:
             self.time.last = seconds
@@ -493,7 +493,7 @@ class GroupData:
         self.time.refuse_in_update()
         kept = state._kept if isinstance(state, GroupState) else None  # noqa: SLF001
         if kept is not None and kept.ground() is self.ground:
-            if kept.fit is not queries_of(self.ground).cell_sizes:  # maps were added or removed
+            if kept.fit != queries_of(self.ground).cell_sizes:  # maps were added or removed
                 refuse_any_too_wide(self.ground, kept.saved[1], _names(kept.members.keys))
             self.put_back(kept)
         else:

@@ -522,7 +522,9 @@ class CharacterMovement(CharacterView):
         """Leave the group, at the place where it has brought the character."""
         self._ground, self._collider, self._numbers = self.ground, self.collider, self._row().copy()
         self._own_rules, self._time.last = self._material_rules(), self._frame_time().last
-        self._group, self._cell_sizes = None, None
+        cell_sizes = queries_of(self._ground).cell_sizes
+        self._cell_sizes = cell_sizes if self._fit() == cell_sizes else None
+        self._group = None
 
     def _show_updated(self) -> None:
         row = self._row()

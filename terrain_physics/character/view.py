@@ -527,7 +527,7 @@ class CharacterView(RuleProperties):
         if kept.collider.kind != self.collider.kind:
             return False
         ground = self.ground
-        if kept.fit is not queries_of(ground).cell_sizes:  # maps were added or removed
+        if kept.fit != queries_of(ground).cell_sizes:  # maps were added or removed
             refuse_too_wide(ground, kept.saved[1])
         return True
 
@@ -542,7 +542,7 @@ class CharacterView(RuleProperties):
             self._keep_collider(kept.collider)
         if kept.material_rules is not self._material_rules():
             self._keep_material_rules(kept.material_rules)
-        if kept.fit is not self._fit():
+        if kept.fit != self._fit():
             self._forget_fit()
         if seconds is not None:
             self._frame_time().last = seconds

@@ -49,7 +49,7 @@ class GroundKeeper(Keeper):
         self._held, self._parts, self._keys = held, parts, keys
         held.keep_edits(self.history)
 
-    def _refuse_inside(self) -> None:
+    def refuse_inside(self) -> None:  # noqa: D102 as of any ground
         self._held.refuse_inside("state and restore")
 
     def _unchanged(self) -> AbstractContextManager[Any]:
@@ -66,6 +66,9 @@ class GroundKeeper(Keeper):
 
     def _put_log(self, kept: tuple[KeptLog, KeptLog]) -> None:
         self._held.put_logs(*kept)
+
+    def _own_log(self, kept: tuple[KeptLog, KeptLog]) -> KeptLog:
+        return kept[0]
 
     def _rest(self) -> _Rest:
         held = self._held

@@ -68,6 +68,13 @@ class MeshMotion(NamedTuple):
         """About how much memory it takes."""
         return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
 
+    def saved(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        poses = {str(number): pose.saved() for number, pose in self.poses.items()}
+        put = {str(number): count for number, count in self.put.items()}
+        movers = self.movers.saved() | ({"put": put} if put else {})
+        return {"transforms": poses, "movers": movers}
+
     def content(self) -> bytes:
         """Return where the meshes are and how they move, for hashes of worlds."""
         poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
@@ -287,13 +294,12 @@ class GroundMeshes(Meshes):
 
     def saved_movers(self) -> dict[str, Any]:
         """Return all movers for JSON, and when other meshes were teleported."""
-        put = {str(number): count for number, count in self._put.items()}
-        return self.movers.saved() | ({"put": put} if put else {})
+        movers: dict[str, Any] = self.saved_motion()["movers"]
+        return movers
 
     def saved_motion(self) -> dict[str, Any]:
         """Return how all meshes move and where they are, for JSON."""
-        poses = {str(number): pose.saved() for number, pose in self.poses.items()}
-        return {"transforms": poses, "movers": self.saved_movers()}
+        return self.motion().saved()
 
     def load_motion(self, about: Any) -> None:
         """Move all meshes to where they were, as `put_motion` does, from a saved form.

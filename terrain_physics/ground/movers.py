@@ -122,7 +122,9 @@ class MovingPart:
             "put": self.put,
             "surface_velocity": [*self.surface],
             "one_way": [*self.one_way],
-            "moves": [[move.stamp, move.before.saved(), *move.box] for move in self.moves],
+            "moves": [
+                [move.stamp, move.before.saved(), *map(list, move.box)] for move in self.moves
+            ],
         }
 
     @classmethod
@@ -177,6 +179,11 @@ class KeptMovers(NamedTuple):
         """Return how they move, for hashes of worlds."""
         surfaces = self.rows[1:, columns.SURFACE : columns.ONE_WAY + 3]
         return self.rows[1:, [columns.NUMBER, columns.SECONDS]].tobytes() + surfaces.tobytes()
+
+    def saved(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        parts = zip(self.numbers, map(MovingPart.of_row, self.rows[1:]), strict=True)
+        return {"count": self.moves, "parts": {str(k): mover.saved() for k, mover in parts}}
 
 
 class GroundMovers:
@@ -315,6 +322,4 @@ class GroundMovers:
 
     def saved(self) -> dict[str, Any]:
         """Return all of it for JSON."""
-        rows = self._rows[1 : 1 + len(self.numbers)]
-        parts = zip(self.numbers, map(MovingPart.of_row, rows), strict=True)
-        return {"count": self.count, "parts": {str(k): mover.saved() for k, mover in parts}}
+        return self.kept().saved()

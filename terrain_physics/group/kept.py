@@ -1,5 +1,7 @@
 """Numbers of a group at a moment, kept as they are, and put back bit for bit without checks."""
 
+from typing import Self
+
 from terrain_physics.character.group_data import KeptRows, Key
 from terrain_physics.character.rows import Rows, wake
 from terrain_physics.group.group import CharacterGroup
@@ -31,6 +33,19 @@ class KeptGroup:
         self._group, self._room = group, Rows.room(len(group)) if room is None else room
         self.rows = self._room
         self.keep()
+
+    @classmethod
+    def of(cls, group: CharacterGroup, rows: Rows, kept: KeptRows, seconds: float) -> Self:
+        """Return numbers (n, ...) that were checked, to be put back to a group.
+
+        Members that characters of the game are now, and that are there then, stay so.
+        """
+        known = cls.__new__(cls)
+        known._group, known._room, known.rows = group, rows, rows  # noqa: SLF001 its own
+        known._kept, known._seconds = kept, seconds  # noqa: SLF001
+        adopted, keys = group._data.adopted, set(kept.members.keys)  # noqa: SLF001
+        known._adopted = {key: own for key, own in adopted.items() if key in keys}  # noqa: SLF001
+        return known
 
     @property
     def keys(self) -> tuple[Key, ...]:

@@ -63,6 +63,11 @@ class MapEdit:
             self.replaced = [_OldValues(what, region, values, None)]
 
     @property
+    def solid_depth(self) -> tuple[float, bool]:
+        """What `swap` would put back, see `MapStorage.solid_depth`."""
+        return self._solid
+
+    @property
     def nbytes(self) -> int:
         """How much memory it takes."""
         return sum(

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+from terrain_physics._kernels.mesh.tree import Mesh
 from terrain_physics.mesh.storage import MeshStorage
 
 
@@ -12,6 +13,11 @@ class MeshEdit:
 
     def __init__(self, storage: MeshStorage, what: str) -> None:  # noqa: ARG002 of all edits
         self.storage, self._arrays = storage, storage.arrays
+
+    @property
+    def arrays(self) -> Mesh:
+        """What `swap` would put back."""
+        return self._arrays
 
     @property
     def nbytes(self) -> int:

@@ -293,7 +293,12 @@ def _hash(storage: Any, *about: Any) -> str:
     """Return the hash of a part: its answers, and not how it came to be as it is."""
     header, arrays = saved_part(storage)
     kept = {name: value for name, value in header.items() if name != "version"}
-    content = {name: values for name, values in arrays.items() if name != "order"}
+    # Materials that are all 0 are none, as after a restore.
+    content = {
+        name: values
+        for name, values in arrays.items()
+        if name != "order" and (name != "materials" or values.any())
+    }
     shapes = {name: values.shape for name, values in content.items()}
     return _digits([kept, shapes, about], *content.values())
 

@@ -92,7 +92,10 @@ class Keeper:
 
     def state(self) -> GroundState:
         """Return the present state; the same one as long as nothing changes."""
-        self._refuse_inside()
+        self.refuse_inside()
+        return self._state()
+
+    def _state(self) -> GroundState:
         with self._unchanged():
             version = self._version()
             known = None if self._latest is None else self._latest()
@@ -112,31 +115,62 @@ class Keeper:
             raise TypeError(f"state must be a GroundState, got {checks.shorten(state)}")
         if state._keeper is not self:  # noqa: SLF001
             raise ValueError("state must be of this ground, got one of another ground")
-        self._refuse_inside()
-        with self._changing(state._mark):  # noqa: SLF001
-            if state._version == self._version():  # noqa: SLF001
-                return
-            self.history.go_to(state._mark)  # noqa: SLF001
-            self._put_rest(state._rest)  # noqa: SLF001
-            version = self._version()
-            self._put_log(state._log)  # noqa: SLF001  what led here; a restore itself is no change
-            self.left = _with_left(state._left, state._contents, version)  # noqa: SLF001
-            self.restored = version, state._contents  # noqa: SLF001
+        self.refuse_inside()
+        with self._changing(lambda: self.history.storages_to(state._mark)):  # noqa: SLF001
+            self._go_to(state)
+
+    def _go_to(self, state: GroundState) -> None:
+        if state._version == self._version():  # noqa: SLF001
+            return
+        self.history.go_to(state._mark)  # noqa: SLF001
+        self._put_rest(state._rest)  # noqa: SLF001
+        version = self._version()
+        self._put_log(state._log)  # noqa: SLF001  what led here; a restore itself is no change
+        self.left = _with_left(state._left, state._contents, version)  # noqa: SLF001
+        self.restored = version, state._contents  # noqa: SLF001
 
     @contextmanager
-    def _changing(self, mark: Mark) -> Iterator[None]:
-        """Hold the locks of all storages that a way to a mark edits, with those of all grounds."""
+    def looking(self, state: GroundState, storages: list[Any]) -> Iterator[tuple[list[Any], Any]]:
+        """Give what leads to a state, edits in order, and the rest of it, while nobody changes it.
+
+        Nor does anybody edit these storages meanwhile.
+        """
+        mark = state._mark  # noqa: SLF001
+        with self._changing(lambda: [*storages, *self.history.storages_to(mark)]):
+            yield self.history.edits_to(mark), state._rest  # noqa: SLF001
+
+    def seen_in(self, state: GroundState) -> tuple[Floats, int, Floats, int]:
+        """Return by what characters wake in a state: changes, those forgotten, left, contents."""
+        changes, forgotten = self._own_log(state._log)  # noqa: SLF001
+        return changes, forgotten, state._left, state._contents  # noqa: SLF001
+
+    def imagined(self, storages: list[Any], change: Callable[[], None]) -> GroundState:
+        """Return the state that a change of these storages leads to; all is as before then.
+
+        The change may also lay out the parts of a ground anew.
+        """
+        self.refuse_inside()
+        with self._changing(lambda: storages):
+            before = self._state()
+            try:
+                change()
+                return self._state()
+            finally:
+                self._go_to(before)
+
+    @contextmanager
+    def _changing(self, find: Callable[[], list[Any]]) -> Iterator[None]:
+        """Hold the locks of all storages that ``find`` gives, with those of all grounds."""
 
         def locks() -> list[AbstractContextManager[Any]]:
-            found = {lock for own in self.history.storages_to(mark) for lock in _locks_of(own)}
-            return in_order(found)
+            return in_order({lock for own in find() for lock in _locks_of(own)})
 
         with holding(locks), self._change():
             yield
 
     # Differences between grounds
 
-    def _refuse_inside(self) -> None:
+    def refuse_inside(self) -> None:
         """Refuse a state and a restore inside a change of the ground, or an update on it."""
 
     def _change(self) -> AbstractContextManager[Any]:
@@ -169,6 +203,11 @@ class Keeper:
     def _put_log(self, kept: Any) -> None:
         """Put them back."""
         raise NotImplementedError
+
+    def _own_log(self, kept: Any) -> KeptLog:
+        """Return those of the ground itself."""
+        found: KeptLog = kept
+        return found
 
 
 def _with_left(left: Floats, contents: int, version: int) -> Floats:

@@ -176,6 +176,16 @@ class History:
             edits = [*self._later, *(edit for node in (*there, *back) for edit in node.edits)]
             return list({id(edit.storage): edit.storage for edit in edits}.values())
 
+    def edits_to(self, mark: Mark) -> list[KeptEdit]:
+        """Return the edits that `go_to` would swap, in that order."""
+        with self.lock:
+            leaving, _, entering = self._way(mark)
+            return [
+                *reversed(self._later),
+                *(edit for node in leaving for edit in reversed(node.edits)),
+                *(edit for node in entering for edit in node.edits),
+            ]
+
     def _way(self, mark: Mark) -> tuple[list[_Node], _Node, list[_Node]]:
         """Return the nodes to leave backwards, the common one, and those to enter, in order."""
         here, there = self._now.ancestors(), mark.node.ancestors()

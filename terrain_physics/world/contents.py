@@ -3,6 +3,7 @@
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.placement import AnyGround
+from terrain_physics.world.beginning import Beginning
 from terrain_physics.world.things import Layout, Thing, in_turn
 from terrain_physics.world.turns import Turns
 
@@ -22,19 +23,31 @@ class Contents:
         The same; another object as soon as one is added or removed.
     turn : tuple of (key, thing)
         The same in the order of an update.
+    beginning : Beginning
+        Its ground as it is now.
     cell_sizes : tuple of (float, float), or None
         Cell sizes of the ground when all bodies were last known to fit there.
     turns : Turns
     """
 
-    __slots__ = ("cell_sizes", "clock", "extra", "ground", "layout", "things", "turn", "turns")
+    __slots__ = (
+        "beginning",
+        "cell_sizes",
+        "clock",
+        "extra",
+        "ground",
+        "layout",
+        "things",
+        "turn",
+        "turns",
+    )
 
     layout: Layout
     turn: Layout
 
     def __init__(self, ground: AnyGround, clock: FixedStep) -> None:
         self.ground, self.clock, self.extra = ground, clock, b""
-        self.turns = Turns()
+        self.turns, self.beginning = Turns(), Beginning(ground)
         self.put(())
 
     def put(self, layout: Layout) -> None:

@@ -1,5 +1,7 @@
 """Numbers of characters at a moment, kept as they are, and put back bit for bit without checks."""
 
+from typing import Self
+
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
@@ -37,6 +39,14 @@ class KeptCharacter:
     def nbytes(self) -> int:
         """Count of the bytes of the numbers."""
         return sum(part.nbytes for part in self.rows.saved())
+
+    @classmethod
+    def of(cls, movement: CharacterMovement, rows: Rows, kept: KeptNumbers, seconds: float) -> Self:
+        """Return numbers (1, ...) that were checked, to be put back to a character."""
+        known = cls.__new__(cls)
+        known._movement, known.rows, known._row = movement, rows, rows.at(0)  # noqa: SLF001 its own
+        known._kept, known._seconds = kept, seconds  # noqa: SLF001
+        return known
 
     def keep(self) -> None:
         """Keep the present numbers. What the game wrote to live vectors since is not part of them.

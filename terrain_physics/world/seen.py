@@ -5,6 +5,7 @@ Rows that are kept in files go on upon a ground that counts from elsewhere.
 
 from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.types import Floats
 from terrain_physics.character.rows import Rows
 from terrain_physics.surface.queries import Queries
 
@@ -15,9 +16,16 @@ def look_around(rows: Rows, queries: Queries) -> None:
     All of them have seen the ground then: it counts as their change 0.
     """
     now, log = queries.contents, queries.wake_log
+    look_around_then(rows, log.rows, log.forgotten, queries.left, now)
+
+
+def look_around_then(
+    rows: Rows, changes: Floats, forgotten: int, left: Floats, contents: int
+) -> None:
+    """Do the same on the ground in a state, see `Keeper.seen_in`."""
     states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
-    changes = log.rows, float(log.forgotten), queries.left
-    wake_near(states, rules, *changes, float(now), 0, len(rows.state))
+    known = changes, float(forgotten), left, float(contents)
+    wake_near(states, rules, *known, 0, len(rows.state))
     rows.state[:, columns.GROUND_VERSION] = rows.state[:, columns.HITS] = 0.0
 
 

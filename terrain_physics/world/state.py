@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from terrain_physics._public import public
+from terrain_physics._support import checks
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
@@ -158,6 +159,82 @@ class WorldState:
     def extra(self) -> bytes:
         """The bytes of the game, as they were."""
         return self._kept.extra
+
+    # For a network
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, for a world elsewhere that began in the same way.
+
+        They hold all numbers of characters, the places of moving parts, blocks of heights, holes
+        and materials that were edited since the world was made or loaded, and meshes that were
+        refitted and parts that came since, whole; deflated.
+
+        Returns
+        -------
+        bytes
+            To be passed to `from_bytes`. A character takes some 200 bytes, less in a crowd.
+
+        Raises
+        ------
+        ValueError
+            For more than 64 MiB, unpacked.
+        RuntimeError
+            Inside another call to the world.
+        """
+        from terrain_physics.world.network import bytes_of
+
+        with self._contents.turns.take("to_bytes"):
+            return bytes_of(self._contents, self._kept)
+
+    @staticmethod
+    def from_bytes(data: bytes, world: Any) -> "WorldState":
+        """Return a state of a world from bytes that another one's `to_bytes` returned.
+
+        Restored there, it leads to the same: the same hashes in all frames to come.
+
+        Parameters
+        ----------
+        data : bytes
+            From anybody: they are measured and checked first.
+        world : World
+            Which began on an equal ground, made in the same way or loaded from the same file, and
+            has characters and groups under the same keys, with the same settings. It stays as it is
+            until the state is restored.
+
+        Returns
+        -------
+        WorldState
+            A state like others, for `World.restore` and `Rewind.compare`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, damaged bytes, and those of a world that began in another way.
+        RuntimeError
+            Inside another call to the world.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider, World
+        >>> def make_world():
+        ...     floor = HeightMap([[0] * 9] * 9)
+        ...     world, body = World(floor), SphereCollider(0.5)
+        ...     world.add("hero", CharacterMovement(floor, body, position=(4, 0.5, 4)))
+        ...     return world
+        >>> here, there = make_world(), make_world()
+        >>> there.ground.carve((4, 4), radius=2, depth=1)
+        >>> result = there.update(1 / 60)
+        >>> here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+        >>> here.state_hash() == there.state_hash(), here.ground.height_at(4, 4)
+        (True, -1.0)
+        """
+        from terrain_physics.world.network import kept_from
+
+        contents = getattr(world, "_contents", None)
+        if not isinstance(contents, Contents):
+            raise TypeError(f"world must be a World, got {checks.shorten(world)}")
+        with contents.turns.take("from_bytes"):
+            return state_of(contents, kept_from(data, contents))
 
     def __copy__(self) -> "WorldState":
         return self

@@ -301,6 +301,23 @@ def test_many_rides(block):
     assert sum(ride_twice(seed) for seed in range(100 * block, 100 * block + 100)) > 2000
 
 
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, "pickled", "left a group"])
+def test_a_character_that_fits_is_not_measured_again(way, monkeypatch):
+    """Nor after it was loaded, or left a group."""
+    hero = hero_on(tp.Ground([floor()]))
+    if way == "left a group":
+        group = tp.CharacterGroup(hero.ground)
+        group.add("hero", movement=hero)
+        group.update(FRAME)
+        group.remove("hero")
+    else:
+        hero = pickle.loads(pickle.dumps(hero)) if way == "pickled" else way(hero)
+    state = hero.state()
+    monkeypatch.setattr("terrain_physics.character.view.refuse_too_wide", None)
+    hero.restore(state)
+    hero.restore(hero.state())
+
+
 def restore_twice(seed, frames=40):
     """Restore states and copies of them, also of the ground alone, and never all together.
 

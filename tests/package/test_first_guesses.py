@@ -25,9 +25,11 @@ from terrain_physics import (
     Octree,
     Ray,
     Recording,
+    Rewind,
     Sphere,
     SphereCollider,
     TriangleMesh,
+    World,
     intersect_sphere_sphere,
     raycast,
     smallest_enclosing_sphere,
@@ -137,12 +139,16 @@ NAMED = (
     ("FixedStep(dt=1 / 60)", "did you mean seconds"),
     ("FixedStep(1 / 60).tick(0.016)", "did you mean steps(frame_seconds)"),
     ("recording.start()", "it records from when it was made"),
+    ("World(land).step(1 / 60)", "did you mean update(delta_time)"),
+    ("World(land).rollback(3)", "did you mean restore(state)"),
+    ("Rewind(World(land)).rollback(3, 8, print)", "did you mean replay(frame, now, step)"),
     ("rows.raycast_sphere(origin=[(0, 0, 0)])", "did you mean origins"),
     ("smallest_enclosing_sphere(vertices=[(0, 0, 0)])", "did you mean points"),
     ("terrain_physics.Heightmap", "did you mean HeightMap"),
     ("terrain_physics.CharacterController", "did you mean CharacterMovement"),
     ("terrain_physics.Terrain", "did you mean HeightMap"),
     ("terrain_physics.Box", "did you mean AABB or OBB"),
+    ("terrain_physics.Scene", "did you mean World"),
 )
 
 
@@ -175,8 +181,9 @@ def names() -> dict[str, Any]:
         Ground,
         HeightMap,
         Ray,
+        Rewind,
     )
-    kinds += (Sphere, SphereCollider, TriangleMesh)
+    kinds += (Sphere, SphereCollider, TriangleMesh, World)
     known = {kind.__name__: kind for kind in kinds}
     others = {"rows": terrain_physics.rows, "glm": glm, "Path": Path}
     others |= {"smallest_enclosing_sphere": smallest_enclosing_sphere}

@@ -1,0 +1,382 @@
+"""What a ground has in a state, as the difference from the beginning of its world.
+
+The difference is JSON and bytes: blocks of samples and cells that differ, as exclusive or of both;
+vertices of meshes that were refitted, likewise; parts that came, whole; which parts there are; and
+how meshes move.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.mesh.tree import Mesh, refit_mesh
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics._support import checks
+from terrain_physics.character.placement import AnyGround
+from terrain_physics.ground.ground import Ground, loaded_part, saved_part
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.checks import TINY, checked_samples
+from terrain_physics.heightmap.edits import cells_around
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.mesh.checks import checked_vertices
+from terrain_physics.mesh.closed import refuse_open
+from terrain_physics.surface.ground_files import SavedPart, checked_keys
+from terrain_physics.world.beginning import Beginning, layout_of, storage_of
+from terrain_physics.world.blocks import (
+    BLOCK,
+    DTYPES,
+    KINDS,
+    Block,
+    EditedBlocks,
+    place_of,
+    shape_of,
+    values_of,
+)
+
+Values = dict[str, dict[Block, NDArray[Any]]]
+
+
+class _Then:
+    """The arrays of storages in a state, from what is there now and the edits that lead there."""
+
+    def __init__(self, edits: list[Any]) -> None:
+        self._edits = edits
+
+    def _of(self, storage: Any) -> list[Any]:
+        return [edit for edit in self._edits if edit.storage is storage]
+
+    def values(self, storage: MapStorage, kind: str) -> NDArray[Any]:
+        parts = [p for edit in self._of(storage) for p in edit.replaced if p.what == kind]
+        found: NDArray[Any] = values_of(storage, kind, ...)
+        if parts:
+            found = found.copy()
+            marks = np.zeros(found.shape, np.bool_)
+            for part in parts:
+                part.put_over(found, marks)
+        return found
+
+    def solid_depth(self, storage: MapStorage) -> tuple[float, bool]:
+        own = self._of(storage)
+        return own[-1].solid_depth if own else storage.solid_depth
+
+    def mesh(self, storage: Any) -> Mesh:
+        own = self._of(storage)
+        found: Mesh = own[-1].arrays if own else storage.arrays
+        return found
+
+    def saved(self, storage: Any) -> SavedPart:
+        """Return the saved form of a part."""
+        header, arrays = saved_part(storage)
+        if not isinstance(storage, MapStorage):
+            return SavedPart(header, arrays | {"vertices": self.mesh(storage).vertices})
+        depth, follows = self.solid_depth(storage)
+        header |= {"thickness": depth if np.isfinite(depth) else None, "thickens": follows}
+        for kind in KINDS:
+            values = self.values(storage, kind)
+            if kind == "heights" or values.any():
+                arrays[kind] = values
+            else:
+                arrays.pop(kind, None)
+        return SavedPart(header, arrays)
+
+
+def difference_of(
+    ground: AnyGround, state: Any, beginning: Beginning
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Return a ground in a state as JSON and bytes."""
+    storages = [own.storage for own in beginning.maps.values()]
+    with ground._kept().looking(state, storages) as (edits, rest):  # noqa: SLF001
+        then, content = _Then(edits), list[bytes]()
+        parts = beginning.parts if rest is None else rest.parts
+        about: dict[str, Any] = {"maps": [], "refits": [], "came": [], "layout": None}
+        about["motion"] = None if rest is None else rest.motion.saved()
+        for key, part in parts.items():
+            storage = storage_of(part)
+            if beginning.parts.get(key) is not part:
+                packed, own = then.saved(storage).packed()
+                about["came"].append([key, packed, len(own)])
+                content.append(own)
+            elif key in beginning.maps:
+                _put_map(key, beginning.maps[key], then, about["maps"], content)
+            else:
+                _put_mesh(key, beginning.meshes[key], then.mesh(storage), about["refits"], content)
+        if rest is not None and layout_of(rest.layout) != beginning.layout:
+            about["layout"] = layout_of(rest.layout)
+    return about, content
+
+
+def _put_map(
+    key: int, own: EditedBlocks, then: _Then, told: list[Any], content: list[bytes]
+) -> None:
+    """Tell the blocks of a map that differ from the beginning, and how deep it is solid."""
+    depth, follows = then.solid_depth(own.storage)
+    differing = {}
+    for kind in KINDS:
+        before = own.before[kind]
+        if not before:
+            continue
+        values, dtype, numbers = then.values(own.storage, kind), DTYPES[kind], []
+        for block in sorted(before):
+            new = values[place_of(block, values.shape)].astype(dtype)
+            old = before[block].astype(dtype)
+            changed = _crossed(new, old)
+            if changed.any():
+                numbers.append(block)
+                content.append(changed.tobytes())
+        if numbers:
+            differing[kind] = numbers
+    if differing or (depth, follows) != own.solid_depth:
+        told.append([key, depth if np.isfinite(depth) else None, follows, differing])
+
+
+def _put_mesh(key: int, old: Mesh, new: Mesh, told: list[Any], content: list[bytes]) -> None:
+    """Tell the vertices of a mesh that was refitted."""
+    changed = _crossed(new.vertices.astype("<f8"), old.vertices.astype("<f8"))
+    if changed.any():
+        told.append(key)
+        content.append(changed.tobytes())
+
+
+def _crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Return the exclusive or of the bits of two arrays of one type."""
+    word = f"<u{one.dtype.itemsize}"
+    found: NDArray[Any] = np.bitwise_xor(
+        np.ascontiguousarray(one).view(word), np.ascontiguousarray(other).view(word)
+    )
+    return found
+
+
+@dataclass
+class Difference:
+    """A difference that was received, checked as far as it can be by itself.
+
+    Attributes
+    ----------
+    maps : dict of int to (solid depth, values)
+        Maps of the beginning, with the blocks that differ.
+    vertices : dict of int to ndarray
+        Meshes of the beginning that were refitted.
+    came : dict of int to HeightMap and TriangleMesh
+        Parts that are not of the beginning.
+    layout : list, or None
+    motion : dict, or None
+    """
+
+    maps: dict[int, tuple[tuple[float, bool], Values]] = field(default_factory=dict)
+    vertices: dict[int, NDArray[Any]] = field(default_factory=dict)
+    came: dict[int, Any] = field(default_factory=dict)
+    layout: Any = None
+    motion: Any = None
+
+
+class _Bytes:
+    """Bytes that are taken one piece after another."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._end = content, 0
+
+    def take(self, size: int) -> bytes:
+        first, self._end = self._end, self._end + size
+        if size < 0 or self._end > len(self._content):
+            raise ValueError("content must be as long as it says")
+        return self._content[first : self._end]
+
+    def end(self) -> None:
+        if self._end != len(self._content):
+            raise ValueError("content must be as long as it says")
+
+
+def received(about: Any, content: bytes, ground: AnyGround, beginning: Beginning) -> Difference:
+    """Return the difference that `difference_of` gave elsewhere; any error if it is damaged."""
+    found, pieces = Difference(), _Bytes(content)
+    found.layout = beginning.layout if about["layout"] is None else _layout(about["layout"])
+    keys = [0] if found.layout is None else found.layout[0]
+    came = {key: (packed, size) for key, packed, size in about["came"]}
+    maps = {key: own for key, *own in about["maps"]}
+    refits = set(about["refits"])
+    for key in keys:
+        if key in came:
+            packed, size = came.pop(key)
+            part = loaded_part(SavedPart.unpacked(packed, pieces.take(size)))
+            found.came[key] = _known(ground, key, part)
+        elif key in maps:
+            found.maps[key] = _map(beginning.maps[key], maps.pop(key), pieces)
+        elif key in refits:
+            refits.remove(key)
+            found.vertices[key] = _vertices(beginning, key, pieces)
+        elif key not in beginning.parts:
+            raise ValueError("parts must be of the beginning, or have come")
+    pieces.end()
+    if came or maps or refits or (about["motion"] is None) != (found.layout is None):
+        raise ValueError("parts must be those of the layout")
+    if found.layout is None and found.came:
+        raise ValueError("a map or a mesh by itself has no parts that come")
+    found.motion = about["motion"]
+    return found
+
+
+def _layout(about: Any) -> list[Any]:
+    keys, layers, names, next_number = about
+    known, end = checked_keys(keys, next_number, len(keys))
+    on = [checks.whole("layers", own, 0, ALL_LAYERS) for own in layers]
+    if len(on) != len(known) or len(set(names.values())) != len(names):
+        raise ValueError("layers and names must be of parts")
+    for key, name in names.items():
+        if int(key) not in known or not isinstance(name, str) or not name:
+            raise ValueError("names must be of parts")
+    return [known, on, {str(int(key)): name for key, name in names.items()}, end]
+
+
+def _known(ground: AnyGround, key: int, part: Any) -> Any:
+    """Return the ground's own part of a key if it is equal, so that it need not come anew."""
+    present = ground.parts.get(key) if isinstance(ground, Ground) else None
+    if present is None:
+        return part
+    (one, first), (other, second) = (saved_part(storage_of(p)).packed() for p in (present, part))
+    for packed in (one, other):
+        packed["header"] = packed["header"] | {"version": 0}
+    return present if first == second and repr(one) == repr(other) else part
+
+
+def _map(own: EditedBlocks, about: Any, pieces: _Bytes) -> tuple[tuple[float, bool], Values]:
+    """Return how deep a map is solid, and the values of the blocks that differ."""
+    storage = own.storage
+    depth, follows, differing = about
+    thickness = checks.between("thickness", np.inf if depth is None else depth, TINY, np.inf)
+    checks.instance("thickens", follows, bool)
+    found: Values = {}
+    if not differing.keys() <= set(KINDS):
+        raise ValueError("blocks must be of heights, holes or materials")
+    for kind in KINDS:
+        blocks = [(row, column) for row, column in differing.get(kind, [])]
+        shape = shape_of(storage, kind)
+        if blocks != sorted(set(blocks)):
+            raise ValueError("blocks must ascend")
+        found[kind] = {}
+        for row, column in blocks:
+            checks.whole("row", row, 0, (shape[0] - 1) // BLOCK)
+            checks.whole("column", column, 0, (shape[1] - 1) // BLOCK)
+            block = (row, column)
+            found[kind][block] = _block(own, kind, block, place_of(block, shape), pieces)
+    return (thickness, follows), found
+
+
+def _block(
+    own: EditedBlocks, kind: str, block: Block, place: Ranges, pieces: _Bytes
+) -> NDArray[Any]:
+    """Return the checked values of a block."""
+    old = own.before[kind].get(block)
+    if old is None:
+        old = values_of(own.storage, kind, place)
+    old = np.ascontiguousarray(old.astype(DTYPES[kind]))
+    word = f"<u{old.dtype.itemsize}"
+    crossed = np.frombuffer(pieces.take(old.nbytes), word).reshape(old.shape)
+    new: NDArray[Any] = (old.view(word) ^ crossed).view(DTYPES[kind])
+    names = own.storage.material_names
+    if kind == "heights":
+        new = checked_samples(new.astype(np.float64), own.storage.frame[:6].tolist())
+    elif kind == "holes" and new.max() > 1:
+        raise ValueError("holes must be marks")
+    elif kind == "materials" and names is not None and new.max() >= len(names):
+        raise ValueError("materials must be known")
+    return new.astype(np.bool_) if kind == "holes" else new
+
+
+def _vertices(beginning: Beginning, key: int, pieces: _Bytes) -> NDArray[Any]:
+    """Return the checked vertices of a mesh that was refitted."""
+    mesh, storage = beginning.meshes[key], storage_of(beginning.parts[key])
+    old = np.ascontiguousarray(mesh.vertices.astype("<f8"))
+    crossed = np.frombuffer(pieces.take(old.nbytes), "<u8").reshape(old.shape)
+    places = checked_vertices((old.view("<u8") ^ crossed).view("<f8"))
+    if storage.solid:
+        refuse_open("vertices", places, mesh.faces)
+    return places
+
+
+# Edits that lead to a difference
+
+
+def storages_in(beginning: Beginning) -> list[Any]:
+    """Return the storages that `put` may edit."""
+    return [own.storage for own in beginning.maps.values()]
+
+
+def put(difference: Difference, ground: AnyGround, beginning: Beginning) -> None:
+    """Make a ground as a difference says: the caller holds the locks and makes this a change."""
+    keys = [0] if difference.layout is None else difference.layout[0]
+    for key in keys:
+        if key in difference.came:
+            continue
+        if key in beginning.maps:
+            own = beginning.maps[key]
+            depth, values = difference.maps.get(key, (own.solid_depth, {}))
+            _edit_map(own, depth, values)
+        else:
+            _refit(beginning, key, difference.vertices.get(key))
+    if isinstance(ground, Ground):
+        _lay_out(difference, ground, beginning)
+
+
+def _edit_map(own: EditedBlocks, depth: tuple[float, bool], values: Values) -> None:
+    """Bring a map to its beginning, but for blocks that differ from it."""
+    storage = own.storage
+    if storage.solid_depth != depth:
+        storage.watchers.prepare("thickness", storage.whole)
+        storage.solid_depth = depth
+        storage.changed(storage.whole, "thickness")
+    for kind, block, new in _blocks(own, values):
+        place = place_of(block, shape_of(storage, kind))
+        if _crossed(values_of(storage, kind, place).astype(DTYPES[kind]), new).any():
+            rows, columns = ((each.start, each.stop) for each in place)
+            more = cells_around(storage, *rows, *columns)
+            region = (
+                more
+                if kind == "heights"
+                else more._replace(
+                    row_start=rows[0],
+                    row_stop=rows[1],
+                    column_start=columns[0],
+                    column_stop=columns[1],
+                )
+            )
+            storage.put_back(kind, region, place, new)  # type: ignore[arg-type]
+
+
+def _blocks(own: EditedBlocks, values: Values) -> Iterator[tuple[str, Block, NDArray[Any]]]:
+    for kind in KINDS:
+        new, before = values.get(kind, {}), own.before[kind]
+        for block in sorted(before.keys() | new.keys()):
+            found = new[block] if block in new else before[block]
+            yield kind, block, found.astype(DTYPES[kind])
+
+
+def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> None:
+    """Bring a mesh to its beginning, or to other vertices."""
+    storage, first = storage_of(beginning.parts[key]), beginning.meshes[key]
+    present, wanted = storage.arrays, first.vertices if vertices is None else vertices
+    if present is first and vertices is None:
+        return
+    if _crossed(present.vertices, wanted).any():
+        storage.put_back(first if vertices is None else refit_mesh(first, wanted))
+
+
+def _lay_out(difference: Difference, ground: Ground, beginning: Beginning) -> None:
+    """Have these parts, where they are and as they move."""
+    held, keeper = ground._held, ground._kept()  # noqa: SLF001
+    keys, layers, names, end = difference.layout
+    parts = {key: difference.came.get(key, beginning.parts.get(key)) for key in keys}
+    is_same = [*parts] == [*ground.parts] and all(
+        parts[key] is part for key, part in ground.parts.items()
+    )
+    if not is_same or layout_of(held.layout()) != difference.layout:
+        lay_out: Callable[..., None] = keeper.lay_out  # type: ignore[attr-defined]
+        lay_out(parts, dict(zip(keys, layers, strict=True)), _by_key(names), end)
+    if held.saved_motion() != difference.motion:
+        held.load_motion(difference.motion)
+
+
+def _by_key(names: dict[str, str]) -> dict[int, str]:
+    return {int(key): name for key, name in names.items()}

@@ -1,0 +1,378 @@
+"""States of worlds as bytes: restored elsewhere, both go on alike; a peer is not trusted."""
+
+import hashlib
+import json
+import tracemalloc
+import zlib
+from contextlib import suppress
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from terrain_physics import (
+    CharacterGroup,
+    CharacterMovement,
+    FixedStep,
+    Ground,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+    World,
+    WorldState,
+)
+from terrain_physics.recording.journal import contents_of
+from terrain_physics.world import network
+from tests.helpers.draws import Draws
+from tests.world.test_files import hashes_of, make_world, play
+
+FRAME = 1 / 60
+
+
+def all_of(world):
+    """Return the hashes of a world and all that its ground holds."""
+    return hashes_of(world), contents_of(world.ground)
+
+
+def go_on_alike(one, other, frames, seed):
+    for frame in frames:
+        for world in (one, other):
+            play(world, frame, seed)
+        assert hashes_of(one) == hashes_of(other)
+    assert contents_of(one.ground) == contents_of(other.ground)
+
+
+def check_exchange(seed):
+    """Send states between two worlds that began alike and went different ways."""
+    here, there, draws = make_world(seed), make_world(seed), Draws(seed)
+    frames = draws.below(160)
+    for frame in range(frames):
+        play(there, frame, seed)
+    for frame in range(1000, 1000 + draws.below(160)):
+        play(here, frame, seed + 7)
+    here.ground.parts[0].materials[2:9, 4] = 3
+    mesh = there.ground.parts[2]
+    mesh.refit(np.asarray(mesh.vertices) * [1, 1.5, 1])
+    mine, before = here.state(), all_of(here)
+    theirs, wanted = there.state(), all_of(there)
+    received = WorldState.from_bytes(theirs.to_bytes(), here)
+    assert all_of(here) == before
+    here.restore(received)
+    assert all_of(here) == wanted
+    go_on_alike(here, there, range(frames, frames + 40), seed)
+    late = WorldState.from_bytes(theirs.to_bytes(), here)  # of the past, after other edits
+    here.restore(late)
+    assert all_of(here) == wanted
+    there.restore(theirs)
+    go_on_alike(here, there, range(frames, frames + 20), seed)
+    here.restore(mine)
+    assert all_of(here) == before
+    here.restore(received)
+    assert all_of(here) == wanted
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 25))]
+)
+def test_a_state_leads_elsewhere_to_the_same(seed):
+    check_exchange(seed)
+
+
+@pytest.mark.parametrize("make", [lambda: HeightMap(np.zeros((40, 70))),
+                                  lambda: TriangleMesh.box((9, 1, 9))])  # fmt: skip
+def test_worlds_on_a_map_or_a_mesh(make):
+    worlds = []
+    for _ in range(2):
+        ground = make()
+        world = World(ground)
+        hero = CharacterMovement(ground, SphereCollider(0.3), position=(1, 2, 1))
+        world.add("hero", hero)
+        worlds.append(world)
+    here, there = worlds
+    if isinstance(there.ground, HeightMap):
+        there.ground.carve((1, 1), 3, 0.5)
+        there.ground.holes[39 - 2, 60] = True  # the first hole: it is thinner from now on
+        here.ground.carve((50, 20), 3, 0.5)
+        here.ground.thickness = 7
+    else:
+        there.ground.refit(np.asarray(there.ground.vertices) + np.array([0, 0.2, 0]))
+    for _ in range(60):
+        there.update(FRAME)
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert all_of(here) == all_of(there)
+    for _ in range(60):
+        for world in worlds:
+            world.update(FRAME)
+        assert all_of(here) == all_of(there)
+
+
+def test_only_edited_blocks_are_sent():
+    here, there = (World(HeightMap(np.zeros((1025, 1025)))) for _ in range(2))
+    empty = len(there.state().to_bytes())
+    assert empty < 400
+    there.ground.carve((500, 500), 2, 0.5)
+    small = len(there.state().to_bytes())
+    assert small < empty + 400
+    there.ground[:] = np.zeros((1025, 1025))
+    assert len(there.state().to_bytes()) < empty + 20  # it is as it was
+    there.ground[:] = Draws(1).uniform(0, 1, 1025, 1025)
+    assert len(there.state().to_bytes()) < 1025 * 1025 * 4
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert contents_of(here.ground) == contents_of(there.ground)
+
+
+def test_a_crowd_takes_few_bytes():
+    ground = HeightMap(np.zeros((65, 65)))
+    world, crowd = World(ground), CharacterGroup(ground, SphereCollider(0.4), collide=True)
+    world.add("crowd", crowd)
+    for key in range(1000):
+        crowd.add(key, (5 + key % 40, 0.4, 5 + key // 40))
+    for _ in range(20):
+        crowd.walk(1, 0)
+        world.update(FRAME)
+    assert len(world.state().to_bytes()) < 300 * 1000
+
+
+def test_a_part_that_both_have_stays_the_same_object():
+    here, there = make_world(2), make_world(2)
+    for world in (here, there):
+        world.ground.add(TriangleMesh.box((1, 1, 1)), name="crate")
+    crate = here.ground.parts[here.ground.key_of("crate")]
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert here.ground.parts[here.ground.key_of("crate")] is crate
+    there.ground.remove("crate")
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert "crate" not in here.ground.part_names.values()
+
+
+def test_members_that_came_and_left():
+    here, there = make_world(3), make_world(3)
+    there["crowd"].remove(1)
+    there["crowd"].add("new", (9, 3, 9), slope_limit=1.0)
+    here["crowd"].remove("m0")
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert [*here["crowd"]] == [*there["crowd"]]
+    go_on_alike(here, there, range(30), 3)
+
+
+# What is refused
+
+
+@pytest.fixture(scope="module")
+def data():
+    world = make_world(1)
+    for frame in range(60):
+        play(world, frame, 1)
+    return world.state().to_bytes()
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    return make_world(1)
+
+
+def refused(data, world, match):
+    before = all_of(world)
+    with pytest.raises(ValueError, match=match):
+        WorldState.from_bytes(data, world)
+    assert all_of(world) == before
+
+
+def test_worlds_of_another_beginning(data):
+    other = make_world(1)
+    other.ground.parts[0][3, 3] = 9
+    same = World(other.ground)  # it begins now
+    refused(data, same, "must be of a world that began on an equal ground")
+    refused(data, make_world(2), "must be of a world that began on an equal ground")
+    world = make_world(1)
+    world.remove("hero3")
+    refused(data, world, "same keys, got 'hero3', which this one has not: add it first")
+    world = make_world(1)
+    world.remove("crowd")
+    world.add("crowd", CharacterGroup(world.ground, SphereCollider(1), collide=True))
+    refused(data, world, "'crowd' must be the same as there, got 'collide=True, heads=stand' for")
+    world.remove("crowd")
+    world.add("crowd", CharacterMovement(world.ground, SphereCollider(1), position=(1, 2, 3)))
+    refused(data, world, "'crowd' must be the same as there, got 'collide=True, heads=stand' for")
+    world = make_world(1)
+    world.remove("hero1")
+    world.add("hero1", CharacterMovement(world.ground, SphereCollider(1), position=(1, 2, 3)))
+    refused(data, world, "'hero1' must have the same kind of body as there")
+    clocked = World(make_world(1).ground, clock=FixedStep(1 / 30))
+    refused(data, clocked, "must be of a world with a clock of 0.0333333 s, got 0.00833")
+
+
+def test_no_bytes_and_no_world(data, receiver):
+    with pytest.raises(TypeError, match="data must be bytes, as from to_bytes, got 'text'"):
+        WorldState.from_bytes("text", receiver)
+    with pytest.raises(TypeError, match="world must be a World"):
+        WorldState.from_bytes(data, receiver.ground)
+    refused(b"", receiver, "data must be those of to_bytes, undamaged")
+
+
+def test_cut_and_altered_bytes(data, receiver):
+    draws = Draws(5)
+    for cut in (1, 30, len(data) // 2, len(data) - 1):
+        refused(data[:cut], receiver, "undamaged")
+    refused(data + b"x", receiver, "undamaged")
+    for _ in range(20):
+        other = bytearray(data)
+        other[draws.below(len(other))] ^= 1 << draws.below(8)
+        refused(bytes(other), receiver, "undamaged")
+
+
+def unpacked(data):
+    """Return the header, the rows and the rest of a state."""
+    content = zlib.decompress(data[len(network._MARK) + 16 :])
+    sizes = network._SIZES.unpack_from(content)
+    start = network._SIZES.size
+    rows = start + sizes[0]
+    return json.loads(content[start:rows]), content[rows : rows + sizes[1]], sizes, content[rows:]
+
+
+def packed(header, sizes, rest):
+    """Return a state of such a header as bytes, with a right sum: as a peer would make it."""
+    text = json.dumps(header).encode()
+    content = network._SIZES.pack(len(text), *sizes[1:]) + text + rest
+    return summed(zlib.compress(content))
+
+
+def summed(content):
+    return network._MARK + hashlib.blake2b(content, digest_size=16).digest() + content
+
+
+def changed(header, path, value):
+    """Return a header with a value at a path."""
+    other = deepcopy(header)
+    *way, last = path
+    place = other
+    for key in way:
+        place = place[key]
+    place[last] = value
+    return other
+
+
+_MOTION = ("ground", "motion")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("things",), []),
+        (("things", 0, "key"), "hero2"),
+        (("things", 0, "last"), -1),
+        (("things", 0, "body"), 77),
+        (("things", 0, "material_rules"), [["ice", 1, -3]]),
+        (("things", 5, "members"), [1] * 8),
+        (("things", 5, "bodies"), []),
+        (("things", 5, "seed"), -1),
+        (("bodies",), []),
+        (("clock", 1), 10**60),
+        (("ground", "maps", 0, 1), -1),
+        (("ground", "maps", 0, 1), float("nan")),
+        (("ground", "maps", 0, 2), 5),
+        (("ground", "maps", 0, 3), {"heights": [[0, 0], [0, 0]]}),
+        (("ground", "maps", 0, 3), {"heights": [[9, 0]]}),
+        (("ground", "maps", 0, 3), {"heights": [[-1, 0]]}),
+        (("ground", "maps", 0, 3), {"depths": [[0, 0]]}),
+        (("ground", "maps", 0, 0), 3),
+        (("ground", "refits"), [4, 99]),
+        (("ground", "came"), []),
+        (("ground", "layout", 0), [5, 4, 3, 2, 1, 0]),
+        (("ground", "layout", 0), []),
+        (("ground", "layout", 1, 0), -1),
+        (("ground", "layout", 2), {"77": "x"}),
+        (("ground", "layout", 2), {"1": ""}),
+        (("ground", "layout", 3), 1 << 60),
+        (_MOTION, None),
+        ((*_MOTION, "transforms", "0"), [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]),
+        ((*_MOTION, "transforms", "1"), [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]),
+        ((*_MOTION, "transforms", "1", 0, 3), 1e300),
+        ((*_MOTION, "movers", "count"), -5),
+        ((*_MOTION, "movers", "parts", "1", "seconds"), float("inf")),
+        ((*_MOTION, "movers", "parts", "1", "moves", 0, 0), 1 << 60),
+        ((*_MOTION, "movers", "parts", "99"), {}),
+    ],
+)
+def test_numbers_that_no_state_has(path, value, data, receiver):
+    header, _, sizes, rest = unpacked(data)
+    WorldState.from_bytes(packed(header, sizes, rest), receiver)
+    refused(packed(changed(header, path, value), sizes, rest), receiver, "undamaged")
+
+
+def test_rows_that_no_character_has(data, receiver):
+    header, woven, sizes, rest = unpacked(data)
+    rows = network._unwoven(woven)
+    for value in (np.nan, np.inf, 7.0):
+        other = rows.copy()
+        other[3, 6] = np.array(value).view(np.uint64)  # grounded
+        content = network._woven(other) + rest[len(woven) :]
+        refused(packed(header, sizes, content), receiver, r"state of 'hero3': grounded must be")
+    refused(packed(header, (0, sizes[1] + 8, sizes[2]), rest), receiver, "undamaged")
+    refused(packed(header, (0, 0, sizes[2]), rest), receiver, "undamaged")
+
+
+def test_heights_that_no_map_has(data, receiver):
+    header, woven, sizes, rest = unpacked(data)
+    for value in (
+        b"\0\0\x80\x7f",
+        b"\xff\xff\x7f\x7f",
+    ):  # what infinity and the most are crossed to
+        content = rest[: len(woven)] + value * ((len(rest) - len(woven)) // 4)
+        with suppress(ValueError):
+            state = WorldState.from_bytes(packed(header, sizes, content), receiver)
+            kept = receiver.state()
+            receiver.restore(state)
+            assert not np.isinf(np.asarray(receiver.ground.parts[0][:])).any()
+            receiver.restore(kept)
+
+
+def test_a_bomb_takes_no_memory(receiver, monkeypatch):
+    monkeypatch.setattr(network, "MOST_BYTES", 1 << 20)
+    bomb = summed(zlib.compress(bytes(1 << 24), 9))
+    assert len(bomb) < 1 << 15
+    tracemalloc.start()
+    try:
+        refused(bomb, receiver, "undamaged")
+        assert tracemalloc.get_traced_memory()[1] < 3 * network.MOST_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_state_that_is_too_large(receiver, monkeypatch):
+    monkeypatch.setattr(network, "MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match="state must have at most 1000 bytes unpacked, got"):
+        receiver.state().to_bytes()
+
+
+def test_calls_inside_an_update_are_refused(data):
+    world, calls, place = make_world(1), [], [3.0, 3.0, 3.0]
+
+    def write(target, position):
+        target[:] = position
+        if "owned" in world:
+            calls.append(position)
+            with pytest.raises(RuntimeError, match="from_bytes must wait until update"):
+                WorldState.from_bytes(data, world)
+
+    hero = CharacterMovement(
+        world.ground, SphereCollider(0.5), owner=place, read=tuple, write=write
+    )
+    world.add("owned", hero)
+    hero.walk(1, 1)
+    world.update(FRAME)
+    assert calls
+
+
+def test_grounds_with_states_of_their_own():
+    """Blocks that a restore puts back to before the world began are known as edited."""
+    worlds = []
+    for _ in range(2):
+        ground = Ground([HeightMap(np.zeros((40, 40))), TriangleMesh.box((1, 1, 1))])
+        before = ground.state()
+        ground.parts[0].carve((20, 20), 5, 1)
+        worlds.append((World(ground), before))
+    (here, first), (there, _) = worlds
+    here.ground.restore(first)
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert contents_of(here.ground) == contents_of(there.ground)
