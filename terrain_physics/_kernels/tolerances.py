@@ -304,6 +304,12 @@ MESH_SHAPE_MARGIN = 2.0**-30
 # Unit: lengths of the mesh's frame. Read by: mesh.
 BOX_ROUNDING = 2.0**-23
 
+# How far a corner that a rotation and a shift have placed, and the transposed rotation has brought
+# back, may be from where it was. Rotations are orthonormal to 1e-12 in each entry, which moves a
+# corner by 5.2e-12 of its coordinates at most; the roundings there and back are a dozen of 2^-53.
+# Unit: share of the coordinates of mesh and place. Read by: mesh.
+PLACE_MARGIN = 2.0**-36
+
 # Boxes of leaves are larger than the boxes of their meshes by it, and by the next one. That is more
 # than any rounding of queries. Unit: share of the size. Read by: mesh.
 LEAF_SIZE_MARGIN = 2.0**-20

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Self, cast
@@ -18,9 +18,16 @@ from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
+from terrain_physics.ground.meshes import NO_PLACE, Place
 from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
-from terrain_physics.ground.poses import Pose, is_position
+from terrain_physics.ground.poses import (
+    Pose,
+    checked_scale,
+    is_position,
+    pose_and_scale,
+    refuse_other_scale,
+)
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
@@ -29,6 +36,7 @@ from terrain_physics.heightmap.saved import saved_map
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
+from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND as MESH
 from terrain_physics.mesh.saved import saved_mesh
 from terrain_physics.surface.ground_files import (
@@ -138,10 +146,9 @@ class Ground(Surface):
     >>> ground.remove("bridge")
     """
 
-    __slots__ = ("_held", "_keys", "_parts")
+    __slots__ = ("_held", "_parts")
 
     _parts: dict[int, Part]
-    _keys: dict[int, int]  # by the parts' identities
     _held: GroundParts
 
     def __init__(
@@ -162,7 +169,7 @@ class Ground(Surface):
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
         on = _layers_per_part(layers, len(given))
         known = _names_per_part(names, len(given))
-        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NONE_SAVED, known)
+        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NONE_SAVED, known, {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -185,16 +192,20 @@ class Ground(Surface):
 
     @classmethod
     def _of_saved(cls, saved: Sequence[SavedPart], about: Any) -> Self:
-        keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
-        parts = dict(zip(keys, map(loaded_part, saved), strict=True))
+        same = {int(key): first for key, first in about.get("same", {}).items()}
+        keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved) + len(same))
+        own = [key for key in keys if key not in same]
+        parts = dict(zip(own, map(loaded_part, saved), strict=True))
+        parts = {key: parts[same.get(key, key)] for key in keys}
         changes = checks.whole("changes", about["changes"], 0, MOST_EDITS)
         poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
-        if not all(isinstance(parts[key], TriangleMesh) for key in poses):
+        scales = {int(key): checked_scale("scales", one) for key, one in _scales_in(about)}
+        if not all(isinstance(parts[key], TriangleMesh) for key in (*poses, *scales, *same)):
             raise ValueError("transforms must be of meshes")
         layers = _layers_per_part(about["layers"], len(keys))
         ground = cls.__new__(cls)
         movers, names = about["movers"], _saved_names(about["names"], keys)
-        ground._adopt(parts, layers, next_key, changes, poses, movers, names)  # noqa: SLF001
+        ground._adopt(parts, layers, next_key, changes, poses, movers, names, scales)  # noqa: SLF001
         return ground
 
     def _adopt(
@@ -206,12 +217,12 @@ class Ground(Surface):
         poses: dict[int, Pose],
         movers: Any,
         names: Mapping[int, str],
+        scales: Mapping[int, float],
     ) -> None:
         queries = {key: _queries_of(part) for key, part in parts.items()}
         on = dict(zip(parts, layers, strict=True))
-        self._held = GroundParts(queries, on, next_key, changes, poses, movers, names)
+        self._held = GroundParts(queries, on, next_key, changes, poses, movers, names, scales)
         self._parts = parts
-        self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
 
     @property
@@ -226,9 +237,16 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [_box_of(part, self._held.poses.get(key)) for key, part in self._parts.items()]
-        lower = np.min([box.lower64 for box in boxes], axis=0)
-        return AABB(lower, np.max([box.upper64 for box in boxes], axis=0))
+            boxes = [self._box_of(key) for key in self._parts]
+        lowers, uppers = zip(*boxes, strict=True)
+        return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))
+
+    def _box_of(self, key: int) -> tuple[Any, Any]:
+        """Return the lower and upper corner of the box around a part where it is."""
+        part = self._parts[key]
+        if isinstance(part, TriangleMesh):
+            return self._held.box_of_mesh(key)
+        return part.bounds.lower64, part.bounds.upper64
 
     @property
     def part_names(self) -> Mapping[int, str]:
@@ -263,13 +281,23 @@ class Ground(Surface):
             raise KeyError(f"name must be that of a part, got {name!r}; names: {known}")
         return key
 
-    def add(self, part: Part, *, layers: int = 1, name: str | None = None) -> int:
-        """Add a part.
+    def add(
+        self, part: Part, *, transform: Any = None, layers: int = 1, name: str | None = None
+    ) -> int:
+        """Add a part, or a mesh that is there already at one more place.
+
+        All places share the mesh: its triangles and their tree are there once, however often it was
+        added. Each has its own key, ids, layers, name, surface velocity and one-way direction, and
+        is moved and removed by itself; `TriangleMesh.refit` changes all of them. Answers are those
+        of a mesh with its vertices there, to the last bit.
 
         Parameters
         ----------
         part : HeightMap or TriangleMesh
             If it shares border lines with maps on the same layers, they are united.
+        transform : 4 x 4 matrix, (position, rotation, scale), (position, rotation) or position
+            Of a mesh, from its own coordinates to the world's, as for `move`, and with one scale of
+            all axes, from 1e-6 to 1e6, which it keeps. Default: the mesh is where its vertices are.
         layers : int, default 1
             Those that it is on, a bit for each, from 0 to 0xFFFF_FFFF. With 0, nothing meets it.
         name : str, optional
@@ -284,9 +312,15 @@ class Ground(Surface):
         Raises
         ------
         TypeError, ValueError
-            For anything else, for a part that is there already, for other layers, for a name that
-            is empty or another part's, and for more names of materials than `Ground` takes. Nothing
-            has changed then.
+            For anything else, for a map that is there already or has a transform, for a transform
+            that shears or mirrors, for other layers, for a name that is empty or another part's,
+            and for more names of materials than `Ground` takes. Nothing has changed then.
+
+        Notes
+        -----
+        Which faces are neighbors, for sweeps, and how a solid mesh faces follow from the mesh's own
+        vertices. They could differ for a mesh made at the place only if rounding makes vertices
+        coincide there, or where a closed mesh has no volume.
 
         Examples
         --------
@@ -298,23 +332,76 @@ class Ground(Surface):
         >>> ground.remove(key)
         >>> ground.height_at(2, 2)
         0.0
+
+        One tree as often as wanted, one of them twice as large:
+
+        >>> import numpy as np
+        >>> tree = TriangleMesh.box((1, 4, 1))
+        >>> trees = [ground.add(tree, transform=(x, 2, 3)) for x in (1, 4)]
+        >>> trees.append(ground.add(tree, transform=((7, 4, 3), np.eye(3), 2)))
+        >>> ground.height_at([1, 4, 7], 3).tolist()
+        [4.0, 4.0, 8.0]
         """
         _refuse_others("part", part)
         on = _checked_layers("layers", layers)
         called = None if name is None else _checked_name("name", name)
+        place = _checked_place(part, transform)
         queries = _queries_of(part)
         with self._held.change(queries):
-            if id(part) in self._keys:
-                known = self._keys[id(part)]
-                raise ValueError(f"part must not be in the ground already, got that of key {known}")
+            if isinstance(part, HeightMap):
+                self._refuse_again(part)
             owner = _owner_of(called, self._held.naming.parts)
             if owner is not None:
                 raise ValueError(f"name must be that of no other part, got {name!r} of key {owner}")
             key = self._held.next_number
             names = {} if called is None else {key: called}
-            self._held.adopt({key: queries}, {key: on}, key + 1, 1, names)
-            self._parts[key], self._keys[id(part)] = part, key
+            self._held.adopt({key: queries}, {key: on}, key + 1, 1, names, {key: place})
+            self._parts[key] = part
         return key
+
+    def _refuse_again(self, part: HeightMap) -> None:
+        known = next((key for key, own in self._parts.items() if own is part), None)
+        if known is not None:
+            raise ValueError(f"part must not be in the ground already, got that of key {known}")
+
+    def replace(self, key: int | str, mesh: TriangleMesh) -> None:
+        """Put another mesh in the place of one: a house that breaks.
+
+        Key, transform, layers, name, surface velocity and one-way direction stay; characters near
+        the one or the other wake up. Other places of the former mesh stay as they are.
+
+        Parameters
+        ----------
+        key : int or str
+            Of a `TriangleMesh`, or its name.
+        mesh : TriangleMesh
+            May be there already, at other places.
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        TypeError, ValueError
+            For the key of a map, for anything but a mesh, and for more names of materials than
+            `Ground` takes. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=9)])
+        >>> house = ground.add(TriangleMesh.box((2, 6, 2)), transform=(4, 3, 4))
+        >>> ground.height_at(4, 4)
+        6.0
+        >>> ground.replace(house, TriangleMesh.box((4, 1, 4)))
+        >>> ground.height_at(4, 4), ground.height_at(2.5, 4)
+        (3.5, 3.5)
+        """
+        if not isinstance(mesh, TriangleMesh):
+            raise TypeError(f"mesh must be a TriangleMesh, got {checks.shorten(mesh)}")
+        with self._held.change():
+            number = self._mesh_key(key)
+            self._held.replace(number, cast("MeshQueries", _queries_of(mesh)))
+            self._parts[number] = mesh
 
     def remove(self, key: int | str) -> None:
         """Take a part away; a character that stands on it falls.
@@ -336,7 +423,7 @@ class Ground(Surface):
             if len(self._parts) == 1:
                 raise ValueError(f"key must leave at least one part, got {key!r} of the only one")
             self._held.remove(number)
-            del self._keys[id(self._parts.pop(number))]
+            del self._parts[number]
 
     def move(self, key: int | str, transform: Any, delta_time: float | None = None) -> None:
         """Move a mesh: characters on this moving base go along, and it pushes those in its way.
@@ -345,7 +432,7 @@ class Ground(Surface):
         character's last update add up for it, and move and update may have different times. Without
         a time the mesh is teleported, and a character on it stays behind.
 
-        Nothing is rebuilt but the mesh. Answers are those of a mesh with its vertices there, to the
+        Nothing is rebuilt or copied. Answers are those of a mesh with its vertices there, to the
         last bit. Characters near the mesh's old and new place wake up.
 
         Parameters
@@ -355,8 +442,9 @@ class Ground(Surface):
         transform : 4 x 4 matrix, (position, rotation), or position
             From the mesh's own coordinates to the world's: a ``glm.mat4``, an array that acts on
             columns, or a position in meters and a quaternion or 3 x 3 matrix. It may only rotate
-            and translate. It replaces the transform before, and is not added to it. A position
-            alone, of three numbers, leaves the rotation as it is.
+            and translate, and keeps the scale that `add` was given: a matrix has it too. It
+            replaces the transform before, and is not added to it. A position alone, of three
+            numbers, leaves the rotation as it is.
         delta_time : float, optional
             The duration of the move in seconds, from 1e-6 to 3600. The mesh has the velocity of
             this move for that time.
@@ -366,8 +454,8 @@ class Ground(Surface):
         KeyError
             If there is no such part.
         TypeError, ValueError
-            For the key of a map, for a transform that scales, shears or mirrors, or is not
-            finite, and for another time. Nothing has changed then.
+            For the key of a map, for a transform that shears or mirrors, has another scale, or is
+            not finite, and for another time. Nothing has changed then.
 
         Notes
         -----
@@ -397,10 +485,11 @@ class Ground(Surface):
         >>> hero.position.y, hero.velocity, round(hero.world_velocity.y, 6)
         (4.75, vec3( 0, 0, 0 ), 1.0)
         """
-        pose = Pose.of("transform", transform)
+        pose, scale = pose_and_scale("transform", transform)
         seconds = None if delta_time is None else checked_seconds("delta_time", delta_time)
         with self._held.change():
             number = self._mesh_key(key)
+            refuse_other_scale("transform", scale, self._held.scales.get(number, 1.0))
             if is_position(transform):
                 known = self._held.poses.get(number, pose)
                 pose = pose._replace(rotation=known.rotation)
@@ -503,7 +592,9 @@ class Ground(Surface):
         return number
 
     def transform(self, key: int | str) -> NDArray[np.float64]:
-        """Return the transform of a part: the matrix (4, 4) of the last `move`, or the identity.
+        """Return the transform of a part: the matrix (4, 4) of the last `move`, or of `add`.
+
+        It has the scale of the part. Of parts that were given none, it is the identity.
 
         Parameters
         ----------
@@ -515,8 +606,11 @@ class Ground(Surface):
         KeyError
             If there is no such part.
         """
-        pose = self._held.poses.get(self._checked_key(key))
-        return np.eye(4) if pose is None else pose.matrix()
+        number = self._checked_key(key)
+        pose, scale = self._held.place_of(number)
+        matrix = (pose or Pose.none()).matrix()
+        matrix[:3, :3] *= scale
+        return matrix
 
     def layers_of(self, key: int | str) -> int:
         """Return the layers that a part is on, a bit for each.
@@ -876,8 +970,9 @@ class Ground(Surface):
 
     def _saved(self) -> SavedGround:
         with self._held.editing():  # all of one moment, borders included
-            saved = [saved_part(part.storage) for part in self._held.queries.values()]
-            about = {
+            parts, same = _each_once(self._held.queries)
+            saved = [saved_part(part.storage) for part in parts]
+            about: dict[str, Any] = {
                 "keys": list(self._parts),
                 "layers": list(self._held.layers.values()),
                 "next_key": self._held.next_number,
@@ -886,6 +981,10 @@ class Ground(Surface):
                 "movers": self._held.saved_movers(),
                 "names": dict(self._held.naming.parts),
             }
+            if same:
+                about["same"] = same
+            if self._held.scales:
+                about["scales"] = dict(self._held.scales)
         return SavedGround(_KIND, saved, about)
 
     def __repr__(self) -> str:
@@ -893,7 +992,7 @@ class Ground(Surface):
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
     def _new_keeper(self) -> Keeper:
-        return GroundKeeper(self._held, self._parts, self._keys)
+        return GroundKeeper(self._held, self._parts)
 
     def __getstate__(self) -> tuple[Any, ...]:
         held = self._held
@@ -901,7 +1000,8 @@ class Ground(Surface):
             parts, layers = self._parts.copy(), list(held.layers.values())
             poses, movers = held.poses.copy(), held.saved_movers()
             changes, names = held.own_changes, dict(held.naming.parts)
-            return parts, layers, held.next_number, changes, poses, movers, names
+            scales = held.scales.copy()
+            return parts, layers, held.next_number, changes, poses, movers, names, scales
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._adopt(*state)
@@ -935,12 +1035,35 @@ def _layers_per_part(layers: Any, count: int) -> list[int]:
     return [_checked_layers(f"layers[{index}]", own) for index, own in enumerate(layers)]
 
 
-def _box_of(part: Part, pose: Pose | None) -> AABB:
-    """Return the box around a part, which may be a mesh that was moved."""
-    if pose is None or isinstance(part, HeightMap):
-        return part.bounds
-    corners = pose.placed(part.vertices)[part.faces.ravel()]
-    return AABB(corners.min(axis=0), corners.max(axis=0))
+def _checked_place(part: Part, transform: Any) -> Place:
+    """Return the place of a part that is added with a transform, or without."""
+    if transform is None:
+        return NO_PLACE
+    if isinstance(part, HeightMap):
+        raise TypeError(
+            f"transform must be left out for a HeightMap, got {checks.shorten(transform)}; a map "
+            "lies where its origin is"
+        )
+    pose, scale = pose_and_scale("transform", transform)
+    return pose, 1.0 if scale is None else scale
+
+
+def _scales_in(about: Any) -> Iterable[tuple[str, Any]]:
+    found: Iterable[tuple[str, Any]] = about.get("scales", {}).items()
+    return found
+
+
+def _each_once(queries: Mapping[int, PartQueries]) -> tuple[list[PartQueries], dict[int, int]]:
+    """Return different parts, and for each other key the first one of the same mesh."""
+    firsts: dict[int, int] = {}
+    found, same = [], {}
+    for key, part in queries.items():
+        first = firsts.setdefault(id(part.storage), key)
+        if first == key:
+            found.append(part)
+        else:
+            same[key] = first
+    return found, same
 
 
 def _checked_name(label: str, name: Any) -> str:

@@ -27,7 +27,8 @@ class _Rest(NamedTuple):
 
     def content(self) -> bytes:
         """Return which parts there are, where they are and how their surfaces move."""
-        return b"parts" + str([*self.parts]).encode() + self.motion.content()
+        parts = [*self.parts], *self.layout.scales.items()
+        return b"parts" + str(parts).encode() + self.motion.content()
 
 
 class GroundKeeper(Keeper):
@@ -37,16 +38,14 @@ class GroundKeeper(Keeper):
     ----------
     held : GroundParts
     parts : dict of int to Surface
-        The parts by their keys.
-    keys : dict of int to int
-        The keys by the parts' identities. The ground writes to both, and so does this.
+        The parts by their keys. The ground writes to it, and so does this.
     """
 
-    __slots__ = ("_held", "_keys", "_parts")
+    __slots__ = ("_held", "_parts")
 
-    def __init__(self, held: GroundParts, parts: dict[int, Any], keys: dict[int, int]) -> None:
+    def __init__(self, held: GroundParts, parts: dict[int, Any]) -> None:
         super().__init__()
-        self._held, self._parts, self._keys = held, parts, keys
+        self._held, self._parts = held, parts
         held.keep_edits(self.history)
 
     def refuse_inside(self) -> None:  # noqa: D102 as of any ground
@@ -83,6 +82,7 @@ class GroundKeeper(Keeper):
         parts: dict[int, Any],
         layers: dict[int, int],
         names: dict[int, str],
+        scales: dict[int, float],
         next_number: int,
     ) -> None:
         """Make the ground one of these parts by their keys; meshes that stay are where they are.
@@ -90,7 +90,7 @@ class GroundKeeper(Keeper):
         The caller has checked them, and makes this a change.
         """
         queries = {number: queries_of(part) for number, part in parts.items()}
-        layout = KeptParts(cast("Any", queries), layers, names, next_number)
+        layout = KeptParts(cast("Any", queries), layers, names, scales, next_number)
         self._put(parts, layout, self._held.motion())
 
     def _put(self, parts: dict[int, Any], layout: KeptParts, motion: MeshMotion) -> None:
@@ -98,5 +98,3 @@ class GroundKeeper(Keeper):
         known = parts.copy()
         self._parts.clear()
         self._parts.update(known)
-        self._keys.clear()
-        self._keys.update({id(part): key for key, part in known.items()})

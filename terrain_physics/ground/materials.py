@@ -49,6 +49,14 @@ class GroundMaterials:
         """Remove a part; tell whether numbers of others may have changed."""
         if self._own.pop(number) is None and None in self._own.values():
             return False
+        return self._renumber()
+
+    def replace(self, number: int, own: Names) -> bool:
+        """Put another part in the place of one; tell whether numbers of others may have changed."""
+        self._own[number] = own
+        return self._renumber()
+
+    def _renumber(self) -> bool:
         before = list(self._named)
         after = list(dict.fromkeys(self._own.values()))
         if after != before:

@@ -16,7 +16,7 @@ from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.movers import MOST_COUNTED, NO_BOX, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
-from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MoverArrays
@@ -81,6 +81,12 @@ class MeshMotion(NamedTuple):
         return np.array(poses).tobytes() + self.movers.content()
 
 
+Place = tuple[Pose | None, float]
+"""Pose and scale of a mesh; no pose: where its vertices are, times the scale."""
+
+NO_PLACE: Place = None, 1.0
+
+
 class GroundMeshes(Meshes):
     """The meshes of a ground by their numbers; ids and materials are the ground's.
 
@@ -93,7 +99,9 @@ class GroundMeshes(Meshes):
     change_count : int
         That count.
     poses : dict of int to Pose
-        The poses of the meshes that were moved.
+        The poses of the meshes that were moved, or were given one.
+    scales : dict of int to float
+        The scales of the meshes that have another one than 1.
     movers : GroundMovers
         Those that move, are conveyors or are one-way.
     """
@@ -104,7 +112,6 @@ class GroundMeshes(Meshes):
         "_put",
         "_readers",
         "_seen",
-        "_shown",
         "_storages",
         "_table",
         "_version",
@@ -116,6 +123,7 @@ class GroundMeshes(Meshes):
         "lock",
         "movers",
         "poses",
+        "scales",
         "swept",
     )
 
@@ -128,13 +136,13 @@ class GroundMeshes(Meshes):
         self.lock = new_lock(Rank.GROUND)
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
-        self._shown: dict[int, MeshStorage] = {}
         self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
-        self._named: dict[int, Bytes | None] = {}
+        self.scales: dict[int, float] = {}
+        self._named: dict[int, Bytes] = {}  # of the meshes whose materials have other numbers here
         self._watch = Watch()
-        self._without_skin: set[int] = set()
+        self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
         self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}
         self._readers = self._version = self.change_count = 0
@@ -154,37 +162,83 @@ class GroundMeshes(Meshes):
         """All layers that a mesh is on."""
         return self._table.layers
 
-    def add(self, number: int, storage: MeshStorage, named: Bytes | None, layers: int) -> None:
+    def add(
+        self,
+        number: int,
+        storage: MeshStorage,
+        named: Bytes | None,
+        layers: int,
+        place: Place | None = None,
+    ) -> None:
         """Add a mesh; its number is higher than any before.
 
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
+        The mesh may be there already, at other places.
         """
-        version = storage.version
-        self._named[number] = named
-        self._storages[number] = self._shown[number] = storage
+        pose, scale = NO_PLACE if place is None else place
+        if scale != 1.0:
+            self.scales[number] = scale
+        if pose is not None:
+            self.poses[number] = pose
+        given = None if pose is None else np.array([pose.numbers])
+        version, table = storage.version, storage.table
+        self._prepare_edit().put_as(number, table, named, layers, given, scale)
+        self._take_over(number, storage, table, named, version)
+
+    def _take_over(
+        self,
+        number: int,
+        storage: MeshStorage,
+        table: MeshTable,
+        named: Bytes | None,
+        version: int,
+    ) -> None:
+        """Begin to follow the mesh of a number, whose row is that of a table of a version."""
+        self._storages[number] = storage
+        self._name(number, named)
         self._mark_painted(number)
-        self._prepare_edit().put_as(number, storage.table, named, layers)
         self._note(number)
         storage.watchers.add(self._watch, number)
-        self._without_skin.add(number)
+        self._without_skin[table] = storage
         self._count(number, version)
         if storage.version != version:  # refitted before its watchers had this one
             self._watch.changed.add(number)
+
+    def replace(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+        """Put another mesh in the place of one: all but the mesh stays."""
+        self.followed()
+        self._note(number)
+        former = self._storages[number]
+        former.watchers.remove(self._watch, number)
+        self._watch.changed.discard(number)
+        del self._seen[number]
+        version, table = storage.version, storage.table
+        self._prepare_edit().replace(number, table, named)
+        self._take_over(number, storage, table, named, version)
+        self._forget_skin(former)
+        self._fit_mover(number)
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""
         self._note(number)
         self._prepare_edit().remove(number)
-        self._storages.pop(number).watchers.remove(self._watch, number)
-        del self._shown[number]
+        former = self._storages.pop(number)
+        former.watchers.remove(self._watch, number)
+        self._forget_skin(former)
         self.poses.pop(number, None)
+        self.scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
-        del self._named[number]
-        self._without_skin.discard(number)
+        self._named.pop(number, None)
         self._painted.discard(number)
         self._watch.changed.discard(number)
         del self._seen[number]
+
+    def _forget_skin(self, former: MeshStorage) -> None:
+        """Want no connectivity of a mesh that has gone."""
+        if former in self._without_skin.values() and former not in self._storages.values():
+            for table in [k for k, own in self._without_skin.items() if own is former]:
+                del self._without_skin[table]
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
         """Move a mesh in some seconds, or teleport it."""
@@ -194,9 +248,7 @@ class GroundMeshes(Meshes):
         if not place and seconds is not None:
             self.movers.put(number, self._as_mover(number))
             place = self.movers.place_of(number)
-        self.poses[number] = pose
-        self._place(number)
-        self._put_again(number)
+        self._set_pose(number, pose)
         self._note(number)
         if place:
             self.movers.move(place, pose, self._table.bounds(number), seconds or 0.0)
@@ -247,13 +299,13 @@ class GroundMeshes(Meshes):
 
     def _set_pose(self, number: int, pose: Pose | None) -> None:
         """Put a mesh at a pose; None: where its vertices are."""
+        table = self._prepare_edit()
         if pose is None:
+            table.take_back(number)
             del self.poses[number]
-            self._shown[number] = self._storages[number]
         else:
+            table.place([number], np.array([pose.numbers]))
             self.poses[number] = pose
-            self._place(number)
-        self._put_again(number)
 
     def release_movers(self, arrays: MoverArrays) -> None:
         """Take back arrays of the movers that a long query has read."""
@@ -324,19 +376,6 @@ class GroundMeshes(Meshes):
         self.movers.start_from(count)
         self._put = put
 
-    def _place(self, number: int) -> None:
-        """Make a moved mesh anew at its pose."""
-        if number in self.poses:
-            own, pose = self._storages[number], self.poses[number]
-            arrays = own.arrays
-            self._shown[number] = MeshStorage(
-                pose.placed(arrays.vertices),
-                arrays.faces,
-                order=arrays.order,
-                materials=own.materials,
-                solid=own.solid,
-            )
-
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""
         self._prepare_edit().set_layers(number, layers)
@@ -347,12 +386,18 @@ class GroundMeshes(Meshes):
         for number in self._storages:
             named = materials.named(number)
             if named is not self._named.get(number):
-                self._named[number] = named
+                self._name(number, named)
                 self._mark_painted(number)
                 self._put_again(number)
 
+    def _name(self, number: int, named: Bytes | None) -> None:
+        if named is None:
+            self._named.pop(number, None)
+        else:
+            self._named[number] = named
+
     def _mark_painted(self, number: int) -> None:
-        if self._storages[number].materials is None and self._named[number] is None:
+        if self._storages[number].materials is None and number not in self._named:
             self._painted.discard(number)
         else:
             self._painted.add(number)
@@ -377,12 +422,15 @@ class GroundMeshes(Meshes):
     def _follow(self, number: int, version: int) -> None:
         """Replace the former mesh by the refitted one."""
         self._note(number)
-        self._place(number)
         self._put_again(number)
         self._note(number)
+        self._fit_mover(number)
+        self._count(number, version)
+
+    def _fit_mover(self, number: int) -> None:
+        """Tell a moving part of the box around its mesh, which has changed."""
         if self.movers.place_of(number):
             self.movers.put_box(number, self._table.bounds(number))
-        self._count(number, version)
 
     def skinned(self) -> MeshTable:
         """Return the table, with the connectivity of the triangles of all meshes.
@@ -392,15 +440,11 @@ class GroundMeshes(Meshes):
         """
         while True:
             table = self.followed()
-            number = next(iter(self._without_skin), None)
-            if number is None:
+            shown = next(iter(self._without_skin), None)
+            if shown is None:
                 return table
-            shown = self._shown[number]
-            before = shown.table
-            neighbors = shown.neighbors
-            if table is self._table and self._shown.get(number) is shown and shown.table is before:
-                table.put_skin(number, neighbors)
-                self._without_skin.discard(number)
+            self._without_skin[shown].put_skin(shown)
+            self._without_skin.pop(shown, None)
 
     def _note(self, number: int) -> None:
         """Note a change at the present place of a mesh."""
@@ -413,9 +457,10 @@ class GroundMeshes(Meshes):
         self._seen[number] = version
 
     def _put_again(self, number: int) -> None:
-        table, named = self._shown[number].table, self._named.get(number)
-        self._prepare_edit().replace(number, table, named)
-        self._without_skin.add(number)
+        own = self._storages[number]
+        table = own.table
+        self._prepare_edit().replace(number, table, self._named.get(number))
+        self._without_skin[table] = own
 
     def _prepare_edit(self) -> MeshTable:
         """Return the table to write to; a long query keeps the one it has."""
@@ -465,8 +510,12 @@ class GroundMeshes(Meshes):
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():
             rows = numbers == number
-            own = self._shown[number].triangles(ids[rows] & ((1 << ID_BITS) - 1))
-            vertices[rows], normals[rows] = own.vertices, own.normals
+            own, pose = self._storages[number], self.poses.get(number)
+            found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
+            if pose is not None or number in self.scales:
+                corners = found.vertices.reshape(-1, 3) * self.scales.get(number, 1.0)
+                found = placed_triangles(found, (pose or Pose.none()).placed(corners))
+            vertices[rows], normals[rows] = found.vertices, found.normals
         return Triangles(vertices, normals, ids)
 
     @property

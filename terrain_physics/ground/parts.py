@@ -16,7 +16,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import GroundMeshes, MeshMotion
+from terrain_physics.ground.meshes import NO_PLACE, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
@@ -46,6 +46,8 @@ from terrain_physics.surface.watching import Watchers
 PartQueries = SolidMapQueries | MeshQueries
 Storage = MapStorage | MeshStorage
 
+NO_PLACES: Mapping[int, Place] = {}
+
 
 class KeptParts(NamedTuple):
     """Which parts a ground has; nobody writes to it.
@@ -56,11 +58,14 @@ class KeptParts(NamedTuple):
         As of `GroundParts`.
     names : dict of int to str
         Those of the parts.
+    scales : dict of int to float
+        See `GroundMeshes`.
     """
 
     queries: dict[int, PartQueries]
     layers: dict[int, int]
     names: dict[int, str]
+    scales: dict[int, float]
     next_number: int
 
 
@@ -87,7 +92,8 @@ class GroundParts:
         Queries ask those that are on any layer, in the order of their first numbers.
     watchers : Watchers
         They are told of each part that comes, goes or changes by the ground, with its number:
-        "added", "removed", "moved" and in how many seconds, "layers", "surface", "one_way".
+        "added", "removed", "replaced", "moved" and in how many seconds, "layers", "surface",
+        "one_way".
     """
 
     __slots__ = (
@@ -127,6 +133,7 @@ class GroundParts:
         poses: dict[int, Pose],
         movers: Any,
         names: Mapping[int, str],
+        scales: Mapping[int, float],
     ) -> None:
         """Take over parts, see `adopt`; ``movers`` as `GroundMovers.saved` gives them."""
         self.queries: dict[int, PartQueries] = {}
@@ -154,9 +161,8 @@ class GroundParts:
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
         with self.change(*parts.values()):
-            self.adopt(parts, layers, next_number, changes, names)
-        for number, pose in poses.items():
-            self._meshes.move(number, pose, None)
+            places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
+            self.adopt(parts, layers, next_number, changes, names, places)
         self._meshes.load_movers(movers)
         self._logged_of[self._meshes] = self._meshes.change_count
         self._logged = self._count()
@@ -198,11 +204,13 @@ class GroundParts:
         next_number: int,
         changes: int,
         names: Mapping[int, str],
+        places: Mapping[int, Place] = NO_PLACES,
     ) -> None:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
-        ``changes`` is how many changes this counts as, besides those of the parts. If it is
-        refused, nothing has changed. The caller makes this `change`.
+        ``changes`` is how many changes this counts as, besides those of the parts; ``places`` are
+        those of the meshes that have one. If it is refused, nothing has changed. The caller makes
+        this `change`.
         """
         if next_number > MOST_NUMBERS:
             raise ValueError(
@@ -211,7 +219,7 @@ class GroundParts:
         with self.followed:
             before = self._thickness()
             self._materials.refuse_more([own.storage.material_names for own in parts.values()])
-            renamed = self._put(parts, layers)
+            renamed = self._put(parts, layers, places)
             self.next_number = next_number
             self._gone += changes
             maps = _maps_of(parts.values())
@@ -221,14 +229,20 @@ class GroundParts:
             for number in parts:
                 self.watchers.tell("added", number)
 
-    def _put(self, parts: dict[int, PartQueries], layers: Mapping[int, int]) -> bool:
+    def _put(
+        self,
+        parts: dict[int, PartQueries],
+        layers: Mapping[int, int],
+        places: Mapping[int, Place],
+    ) -> bool:
         """Put parts behind all others; tell whether materials of others may have new numbers."""
         renamed, self._layout = False, None
         for number, part in parts.items():
             storage, on = cast("Storage", part.storage), layers[number]
             renamed |= self._materials.add(number, storage.material_names)
             if isinstance(storage, MeshStorage):
-                self._meshes.add(number, storage, self._materials.named(number), on)
+                named, place = self._materials.named(number), places.get(number, NO_PLACE)
+                self._meshes.add(number, storage, named, on, place)
             else:
                 self._map_set.add(number, storage, on)
                 self._logged_of[part] = part.version
@@ -246,6 +260,21 @@ class GroundParts:
             self._name({k: name for k, name in self.naming.parts.items() if k != number})
             self._note(maps, before)
             self.watchers.tell("removed", number)
+
+    def replace(self, number: int, queries: MeshQueries) -> None:
+        """Put another mesh in the place of one, with its number; ValueError if it does not fit."""
+        with self.followed:
+            storage = cast("MeshStorage", queries.storage)
+            self._materials.refuse_more([storage.material_names])
+            self.queries[number], self._layout = queries, None
+            if self._history is not None:
+                _watch_edits(self._history, storage)
+            renamed = self._materials.replace(number, storage.material_names)
+            self._meshes.replace(number, storage, self._materials.named(number))
+            self._gone += 1
+            self._settle(renamed=renamed, maps=False)
+            self._name(dict(self.naming.parts))
+            self.watchers.tell("replaced", number)
 
     def _take(self, number: int) -> bool:
         """Take a part out; tell whether materials of others may have new numbers."""
@@ -280,8 +309,9 @@ class GroundParts:
         """Return which parts there are; the same one as long as that is so."""
         known = self._layout
         if known is None:
-            names = dict(self.naming.parts)
-            known = KeptParts(self.queries.copy(), self.layers.copy(), names, self.next_number)
+            names, scales = dict(self.naming.parts), self.scales.copy()
+            parts, layers = self.queries.copy(), self.layers.copy()
+            known = KeptParts(parts, layers, names, scales, self.next_number)
             self._layout = known
         return known
 
@@ -318,7 +348,8 @@ class GroundParts:
         for number in [k for k in known.queries if k >= first]:
             renamed |= self._take(number)
         coming = {k: part for k, part in layout.queries.items() if k >= first}
-        renamed |= self._put(coming, layout.layers)
+        places = {k: (None, scale) for k, scale in layout.scales.items()}
+        renamed |= self._put(coming, layout.layers, places)
         moved = [k for k, on in self.layers.items() if on != layout.layers[k]]
         for number in moved:
             self._put_on(number, layout.layers[number])
@@ -353,6 +384,11 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("one_way", number)
 
+    def box_of_mesh(self, number: int) -> tuple[Floats3, Floats3]:
+        """Return the lower and upper corner of the box around a mesh where it is."""
+        with self.followed:
+            return self._meshes.followed().bounds(number)
+
     @property
     def movers(self) -> GroundMovers:
         """The meshes that move, are conveyors or are one-way."""
@@ -360,8 +396,17 @@ class GroundParts:
 
     @property
     def poses(self) -> dict[int, Pose]:
-        """The poses of the meshes that were moved."""
+        """The poses of the meshes that were moved, or were given one."""
         return self._meshes.poses
+
+    @property
+    def scales(self) -> dict[int, float]:
+        """The scales of the meshes that have another one than 1."""
+        return self._meshes.scales
+
+    def place_of(self, number: int) -> Place:
+        """Return pose and scale of a mesh."""
+        return self.poses.get(number), self.scales.get(number, 1.0)
 
     def saved_movers(self) -> dict[str, Any]:
         """Return the saved form of the movers, see `GroundMeshes.load_movers`."""

@@ -17,6 +17,10 @@ _UNTURNED: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _RULE = "a 4 x 4 matrix, (position, rotation) or a position"
 
 
+# Scales of parts: wide enough for any unit, and no number overflows or vanishes.
+_LEAST_SCALE, _MOST_SCALE = 1e-6, 1e6
+
+
 def is_position(transform: Any) -> bool:
     """Tell whether a transform is a position alone."""
     has_three = hasattr(transform, "x") and hasattr(transform, "z") and not hasattr(transform, "w")
@@ -97,3 +101,44 @@ class Pose(NamedTuple):
         places: Floats = x * turn[:, 0] + y * turn[:, 1] + z * turn[:, 2] + self.position
         places.setflags(write=False)
         return places
+
+
+def checked_scale(name: str, value: Any) -> float:
+    """Return the scale of a part."""
+    return checks.between(name, value, _LEAST_SCALE, _MOST_SCALE)
+
+
+def pose_and_scale(name: str, transform: Any) -> tuple[Pose, float | None]:
+    """Return a pose as `Pose.of` does, and the scale; None: nothing was said about it.
+
+    The scale is that of a matrix, which is the same along all axes, or the third of (position,
+    rotation, scale). A pair of pose and scale is that.
+    """
+    if isinstance(transform, tuple) and isinstance(transform[0], Pose):
+        return transform
+    if isinstance(transform, tuple) and len(transform) == 3 and not is_position(transform):
+        scale = checked_scale(f"{name}[2]", transform[2])
+        return Pose.of(name, transform[:2]), scale
+    if isinstance(transform, tuple) or checks.shape_of(transform) != (4, 4):
+        return Pose.of(name, transform), None
+    linear, position = checks.affine(name, transform, _RULE)
+    lengths = np.sqrt((linear * linear).sum(axis=0))
+    scale = float(lengths.mean())
+    if not np.abs(lengths - scale).max() <= checks.ROTATION_TOLERANCE * scale:
+        sheared = f"got axes of lengths {', '.join(f'{length:.6g}' for length in lengths)}"
+        raise ValueError(f"{name} must be orthonormal, but for one scale of all axes, {sheared}")
+    if abs(scale - 1.0) <= checks.ROTATION_TOLERANCE:
+        scale = 1.0  # that of a rotation in float32 is off by rounding
+    scale = checked_scale(f"the scale of {name}", scale)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = linear / scale, position
+    return Pose.of(name, matrix), scale
+
+
+def refuse_other_scale(name: str, scale: float | None, known: float) -> None:
+    """Raise ValueError for another scale than the one that a part was added with."""
+    if scale is not None and not abs(scale - known) <= checks.ROTATION_TOLERANCE * known:
+        raise ValueError(
+            f"{name} must keep the scale {known:.9g} that the part was added with, got "
+            f"{scale:.9g}; a part of another scale is another `add` of the same mesh"
+        )

@@ -8,7 +8,7 @@ from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
-from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s, read_only
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.closed import facing_of
 from terrain_physics.mesh.meshes import Meshes
@@ -51,6 +51,7 @@ class MeshStorage(Meshes):
         "_now",
         "_side_ids",
         "_sphere",
+        "_uses_all",
         "arrays",
         "asked",
         "changes",
@@ -89,6 +90,7 @@ class MeshStorage(Meshes):
         """
         self.materials, self.material_names, self.solid = materials, material_names, solid
         self._side_ids = side_ids
+        self._uses_all = side_ids is None and _uses_all(vertices, faces)
         self.watchers = Watchers()
         self.changes = ChangeLog(version)
         self._adopt(build_mesh(vertices, faces, order), version)
@@ -98,7 +100,8 @@ class MeshStorage(Meshes):
         if self.solid:
             self.facing = facing_of(arrays.vertices, arrays.faces)
         table = MeshTable()
-        table.put(0, arrays, self.materials, self.facing, self._side_ids)
+        uses_all = self._uses_all
+        table.put(0, arrays, self.materials, self.facing, self._side_ids, uses_all=uses_all)
         self._now = arrays, table  # at once, for readers of both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None
@@ -139,6 +142,11 @@ class MeshStorage(Meshes):
     def neighbors(self) -> Neighbors:
         """The faces across edges and the vertices around vertices, found on first use."""
         return self._neighbors_in(*self._now)
+
+    def put_skin(self, table: MeshTable) -> None:
+        """Put the neighbors in a table of this mesh, the present one or one before a refit."""
+        if not table.has_skin:
+            self._neighbors_in(table.mesh, table)
 
     def _neighbors_in(self, arrays: Mesh, table: MeshTable) -> Neighbors:
         """Return the neighbors in a table of these arrays; the first call puts them there."""
@@ -190,3 +198,14 @@ class MeshStorage(Meshes):
     @property
     def triangle_count(self) -> int:
         return len(self.arrays.faces)
+
+
+def _uses_all(vertices: Floats, faces: Int32s) -> bool:
+    """Tell whether each vertex is one of a face."""
+    return bool(np.bincount(faces.ravel(), minlength=len(vertices)).all())
+
+
+def placed_triangles(triangles: Triangles, corners: Floats) -> Triangles:
+    """Return triangles whose ``corners`` (3 n, 3) are elsewhere."""
+    rows, order = read_only(corners.reshape(-1, 9), np.arange(len(triangles.ids), dtype=np.int32))
+    return Triangles(corners.reshape(-1, 3, 3), face_normals(rows, order), triangles.ids)

@@ -1,5 +1,6 @@
 """The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,22 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
-from terrain_physics._kernels.mesh.parts import put_part, take_part
+from terrain_physics._kernels.mesh.parts import place_parts, put_part, take_part
+from terrain_physics._kernels.mesh.places import BOX, PLACE_SIZE, POSE_SIZE, SCALE
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
-from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.ground_arrays import addresses, table_over
 
 _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
 _PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
+_PLACE = CachedDispatch(place_parts)
+
+_NO_POSE = np.array([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
+
+# Rows grow by a part of them, and by no fewer.
+_GROWTH, _LEAST_GROWTH = 4, 4
 
 # Empty rows are closed up if there are more of them than of other rows, and more than this.
 _FEWEST_GAPS = 16
@@ -25,8 +33,10 @@ _FEWEST_GAPS = 16
 class MeshTable:
     """Meshes by ascending numbers.
 
-    `put`, `replace` and `remove` may write to the arrays in place: the caller sees to it that
-    nobody reads meanwhile, or copies the table first.
+    A mesh is where its vertices are, or at a place: see `terrain_physics._kernels.mesh.places`.
+
+    `put`, `replace`, `place` and `remove` may write to the arrays in place: the caller sees to it
+    that nobody reads meanwhile, or copies the table first.
 
     Attributes
     ----------
@@ -34,24 +44,26 @@ class MeshTable:
         The table for kernels; read-only. It keeps the arrays of the meshes alive.
     """
 
-    __slots__ = ("_boxes", "_links", "_owned", "_places", "_rows", "view")
+    __slots__ = ("_boxes", "_links", "_owned", "_row_of", "_rows", "_spots", "view")
 
     def __init__(self, room: int = 1) -> None:
-        self._places: dict[int, int] = {}
+        self._row_of: dict[int, int] = {}
         self._rows = np.zeros((1 + room, MESH_ROW_SIZE), dtype=np.int64)
         self._rows[0, columns.ROW_COUNT] = 1
+        self._spots = np.zeros((1 + room, PLACE_SIZE))
         nodes = 2 * len(self._rows)
         self._boxes = np.empty((nodes, 6))
         self._links = np.empty((nodes, NODE_SIZE), dtype=np.int64)
         _CLEAR.call(self._links)
-        self._show([[]])
+        self._show([()])
 
-    def _show(self, owned: list[Any]) -> None:
+    def _show(self, owned: list[tuple[Any, ...]]) -> None:
         """Show new arrays to kernels."""
         self._owned = owned
-        tree = addresses(self._boxes, self._links)
-        self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(tree)] = tree
-        self.view = table_over(self._rows, (owned, self._boxes, self._links))
+        own = self._boxes, self._links, self._spots
+        head = addresses(*own)
+        self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(head)] = head
+        self.view = table_over(self._rows, (owned, *own))
 
     @property
     def layers(self) -> int:
@@ -61,11 +73,12 @@ class MeshTable:
     def copy(self) -> "MeshTable":
         """Return a separate table of the same meshes."""
         other = MeshTable.__new__(MeshTable)
-        other._places = self._places.copy()  # noqa: SLF001 its own
+        other._row_of = self._row_of.copy()  # noqa: SLF001 its own
         other._rows = self._rows.copy()  # noqa: SLF001
         other._boxes = self._boxes.copy()  # noqa: SLF001
         other._links = self._links.copy()  # noqa: SLF001
-        other._show([list(arrays) for arrays in self._owned])  # noqa: SLF001
+        other._spots = self._spots.copy()  # noqa: SLF001
+        other._show(self._owned.copy())  # noqa: SLF001
         return other
 
     def put(
@@ -75,118 +88,195 @@ class MeshTable:
         materials: Bytes | None,
         facing: int,
         ids: Int64s | None = None,
+        *,
+        uses_all: bool = False,
     ) -> None:
         """Add a mesh to the first layer; its number is higher than any before.
 
-        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers.
+        ``ids`` (n,) are those of the faces in their part, if they are not the faces' numbers. If it
+        ``uses_all``, each vertex is one of a face.
         """
-        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        mesh = np.zeros(columns.MESH_SIZE, dtype=np.int64)
         of_tree = addresses(
             arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
             arrays.vertices, arrays.faces,
         )  # fmt: skip
-        row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
-        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
+        mesh[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
         if materials is not None:
-            row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
+            mesh[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
         if ids is not None:
-            row[columns.IDS : columns.IDS + 2] = addresses(ids)
-        self._put(number, row, [arrays, materials, ids])
+            mesh[columns.IDS : columns.IDS + 2] = addresses(ids)
+        mesh[columns.USES_ALL] = uses_all
+        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        row[columns.MESH] = addresses(mesh)[0]
+        row[columns.LAYERS], row[columns.FACING] = FIRST_LAYER, facing
+        later: list[Neighbors] = []
+        self._put(number, row, (arrays, mesh, later, materials, ids))
 
-    def put_as(self, number: int, other: "MeshTable", named: Bytes | None, layers: int) -> None:
+    def put_as(
+        self,
+        number: int,
+        other: "MeshTable",
+        named: Bytes | None,
+        layers: int,
+        pose: Floats | None = None,
+        scale: float = 1.0,
+    ) -> None:
         """Add the mesh of a table of one mesh to some layers; the number is as in `put`.
 
-        ``named`` (256,) are the numbers of its materials in this table, if they differ.
+        ``named`` (256,) are the numbers of its materials in this table, if they differ. ``pose``
+        (1, POSE_SIZE) and ``scale`` are its place, if it has one.
         """
-        self._put(number, *other._as(named, layers))  # noqa: SLF001
+        row, arrays = other._as(named, layers)  # noqa: SLF001
+        self._put(number, row, arrays, pose, scale)
 
-    def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, list[Any]]:
+    def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, tuple[Any, ...]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
         row, arrays = self._rows[1].copy(), self._owned[1]
         row[columns.LAYERS] = layers
         if named is not None:
-            arrays = [*arrays, named]
+            arrays = (*arrays, named)
             row[columns.NAMED : columns.NAMED + 2] = addresses(named)
         return row, arrays
 
-    def _put(self, number: int, row: Int64s, arrays: list[Any]) -> None:
+    def _put(
+        self,
+        number: int,
+        content: Int64s,
+        arrays: tuple[Any, ...],
+        pose: Floats | None = None,
+        scale: float = 1.0,
+    ) -> None:
         if len(self._owned) > 1 and self._rows[len(self._owned) - 1, columns.NUMBER] >= number:
             self._close_up()  # a part that is put back would stand behind its own empty row
-        place = len(self._owned)
-        if place == len(self._rows):
+        row = len(self._owned)
+        if row == len(self._rows):
             self._make_room()
-            place = len(self._owned)
-        self._owned.append([])
-        self._hang(place, number, row, arrays, is_new=True)
-        self._places[number] = place
+            row = len(self._owned)
+        self._owned.append(())
+        content = content.copy()
+        content[columns.NUMBER] = number
+        self._hang(row, content, arrays, pose, scale, is_new=True)
+        self._row_of[number] = row
 
     def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
-        """Replace a mesh by another one, or by itself moved; parameters as in `put_as`."""
-        place = self._places[number]
-        layers = int(self._rows[place, columns.LAYERS])
-        self._hang(place, number, *other._as(named, layers), is_new=False)  # noqa: SLF001
+        """Replace a mesh by another one at its place; parameters as in `put_as`."""
+        row = self._row_of[number]
+        layers = int(self._rows[row, columns.LAYERS])
+        self._hang_again(row, *other._as(named, layers))  # noqa: SLF001
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""
-        place = self._places[number]
-        row = self._rows[place].copy()
-        row[columns.LAYERS] = layers
-        self._hang(place, number, row, self._owned[place], is_new=False)
+        row = self._row_of[number]
+        content = self._rows[row].copy()
+        content[columns.LAYERS] = layers
+        self._hang_again(row, content, self._owned[row])
+
+    def _hang_again(self, row: int, content: Int64s, arrays: tuple[Any, ...]) -> None:
+        """Write a row that points to other arrays, of a mesh that stays where it is."""
+        content[columns.NUMBER] = self._rows[row, columns.NUMBER]
+        self._hang(row, content, arrays, *self._place_of(row), is_new=False)
+
+    def _place_of(self, row: int) -> tuple[Floats | None, float]:
+        """Return pose and scale of the mesh in a row; no pose: it is where its vertices are."""
+        spot = self._spots[row].copy()
+        is_placed = self._rows[row, columns.PLACED] != 0
+        return spot[np.newaxis, :POSE_SIZE] if is_placed else None, float(spot[SCALE])
 
     def _hang(
-        self, place: int, number: int, row: Int64s, arrays: list[Any], *, is_new: bool
+        self,
+        row: int,
+        content: Int64s,
+        arrays: tuple[Any, ...],
+        pose: Floats | None,
+        scale: float,
+        *,
+        is_new: bool,
     ) -> None:
         """Write a row that points to arrays."""
-        row = row.copy()
-        row[columns.NUMBER] = number
+        if pose is None and scale != 1.0:
+            pose = _NO_POSE
+        content[columns.PLACED] = pose is not None
+        given = np.ascontiguousarray(_NO_POSE if pose is None else pose)
         # The former arrays are kept until the row points to them no longer.
-        self._owned[place] = [*arrays, self._owned[place]]
-        _PUT.call(self._rows, self._boxes, self._links, place, row, is_new)
-        self._owned[place] = list(arrays)
+        self._owned[row] = (*arrays, self._owned[row])
+        tree = self._boxes, self._links
+        _PUT.call(self._rows, *tree, self._spots, row, content, given, scale, is_new)
+        self._owned[row] = arrays
+
+    def place(self, numbers: Sequence[int], poses: Floats) -> Floats:
+        """Put meshes at poses (n, POSE_SIZE); return the boxes around them (n, 6)."""
+        rows = np.array([self._row_of[number] for number in numbers], np.int64)
+        found = np.empty((len(rows), 6))
+        _PLACE.call(self._rows, self._boxes, self._links, self._spots, rows, poses, found)
+        return found
+
+    def take_back(self, number: int) -> None:
+        """Put a mesh where its vertices are, times its scale."""
+        row = self._row_of[number]
+        content, arrays = self._rows[row].copy(), self._owned[row]
+        self._hang(row, content, arrays, None, self._place_of(row)[1], is_new=False)
+
+    @property
+    def mesh(self) -> Mesh:
+        """The only mesh of a table of one."""
+        arrays: Mesh = self._owned[1][0]
+        return arrays
+
+    @property
+    def has_skin(self) -> bool:
+        """Whether the only mesh has its connectivity."""
+        return bool(self._owned[1][1][columns.WELDED + 1])
 
     def put_skin(self, number: int, neighbors: Neighbors) -> None:
-        """Add the connectivity of a mesh's triangles, for sweeps."""
-        place = self._places[number]
+        """Add the connectivity of a mesh's triangles, for sweeps, to all tables with the mesh."""
+        _, mesh, later, *_ = self._owned[self._row_of[number]]
+        later.append(neighbors)
         found = addresses(*neighbors)
-        self._owned[place].append(neighbors)
-        self._rows[place, columns.WELDED : columns.WELDED + len(found)] = found
+        mesh[columns.WELDED : columns.WELDED + len(found)] = found
 
     def bounds(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh."""
-        arrays: Mesh = self._owned[self._places[number]][0]
+        row = self._row_of[number]
+        if self._rows[row, columns.PLACED] != 0:
+            x0, y0, z0, x1, y1, z1 = self._spots[row, BOX : BOX + 6].tolist()
+            return (x0, y0, z0), (x1, y1, z1)
+        arrays: Mesh = self._owned[row][0]
         return bounds_in(arrays.frame)
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""
-        place = self._places.pop(number)
-        _TAKE.call(self._rows, self._boxes, self._links, place)
-        self._owned[place] = []
+        row = self._row_of.pop(number)
+        _TAKE.call(self._rows, self._boxes, self._links, row)
+        self._owned[row] = ()
         while len(self._owned) > 1 and not self._owned[-1]:  # a restore puts lower numbers there
             self._owned.pop()
         self._rows[0, columns.ROW_COUNT] = len(self._owned)
 
     def _make_room(self) -> None:
-        """Close up the empty rows if there are many, else double the rows."""
-        used = len(self._places)
+        """Close up the empty rows if there are many, else make more rows."""
+        used = len(self._row_of)
         if len(self._owned) - 1 - used > max(used, _FEWEST_GAPS):
             self._close_up()
             return
-        first_node = len(self._links)
-        self._rows = _with_room(self._rows)
-        self._boxes, self._links = _with_room(self._boxes), _with_room(self._links)
+        first_node, room = len(self._links), len(self._rows)
+        room += max(room // _GROWTH, _LEAST_GROWTH)
+        self._rows, self._spots = _with_room(self._rows, room), _with_room(self._spots, room)
+        self._boxes = _with_room(self._boxes, 2 * room)
+        self._links = _with_room(self._links, 2 * room)
         _ADD_ROOM.call(self._links, first_node)
         self._show(self._owned)
 
     def _close_up(self) -> None:
         other = MeshTable(len(self._rows) - 1)
-        for number, place in self._places.items():
-            other._put(number, self._rows[place], self._owned[place])
+        for number, row in self._row_of.items():
+            other._put(number, self._rows[row], self._owned[row], *self._place_of(row))
         for name in self.__slots__:  # `view` comes last
             setattr(self, name, getattr(other, name))
 
 
-def _with_room(values: Any) -> Any:
-    """Return an array of twice as many rows that begins with the same ones."""
-    more = np.empty((2 * len(values), *values.shape[1:]), dtype=values.dtype)
+def _with_room(values: Any, count: int) -> Any:
+    """Return an array of ``count`` rows that begins with the same ones."""
+    more = np.empty((count, *values.shape[1:]), dtype=values.dtype)
     more[: len(values)] = values
     return more

@@ -457,7 +457,7 @@ def _events_of(
         name = KINDS[checks.whole("kind", kind, 0, len(KINDS) - 1)]
         index = checks.whole("ground", ground, 0, grounds - 1)
         first, end = end, end + checks.whole("size", size, 0, len(content) - end)
-        about = next(added) if name == "added" else None
+        about = next(added) if name in {"added", "replaced"} else None
         events.append(Event(name, index, key, tuple(own), content[first:end].tobytes(), about))
     rest = iter(events)
     happened = [list(islice(rest, checks.whole("count", k, 0, len(events)))) for k in counts]

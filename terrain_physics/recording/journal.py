@@ -18,9 +18,10 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
+from terrain_physics.ground.meshes import NO_PLACE, Place
 from terrain_physics.ground.movers import NO_DIRECTION
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.ground.poses import Pose
+from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
@@ -65,7 +66,8 @@ class Event:
     content : bytes
         The new values, of a type that follows from the kind.
     about : dict or None
-        Of a part that is added, what `SavedPart.packed` says besides its content, and its name.
+        Of a part that is added or replaces another one, what `SavedPart.packed` says besides its
+        content, or the key of the same mesh; its name, and its place if it has one.
     """
 
     kind: str
@@ -91,6 +93,7 @@ class Journal:
         "__weakref__",
         "_events",
         "_grounds",
+        "_places",
         "_saved_bytes",
         "_size",
         "_storages",
@@ -110,7 +113,8 @@ class Journal:
 
     def _save(self, ground: Part | Ground) -> None:
         """Keep a ground, unless all of them are too large: nothing is copied then."""
-        self._saved_bytes += sum(map(_size_of, _storages_of(ground).values()))
+        different = {id(own): own for own in _storages_of(ground).values()}
+        self._saved_bytes += sum(map(_size_of, different.values()))
         if self.saved is None or self._saved_bytes > MOST_SAVED_BYTES:
             self.saved = None
             return
@@ -126,6 +130,9 @@ class Journal:
         """Begin to watch; give each ground while it is as it was at that moment."""
         self._grounds = list(grounds)
         self._storages: dict[int, Any] = {}
+        self._places: dict[
+            tuple[int, int], list[int]
+        ] = {}  # of the same mesh; the first is watched
         for index, ground in enumerate(grounds):
             with _unchanged(ground):
                 yield ground
@@ -136,8 +143,30 @@ class Journal:
                     self._watch_part(index * _NUMBERS + key, storage)
 
     def _watch_part(self, number: int, storage: Any) -> None:
+        """Watch a part, unless it is a mesh that is watched at another place of its ground."""
+        places = self._places.setdefault((number // _NUMBERS, id(storage)), [])
+        if not places:
+            storage.watchers.add(self, number)
+        places.append(number)
         self._storages[number] = storage
-        storage.watchers.add(self, number)
+
+    def _leave_part(self, number: int) -> None:
+        """Stop watching a part; go on at another place of the same mesh."""
+        storage = self._storages.pop(number)
+        places = self._places[number // _NUMBERS, id(storage)]
+        was_watched = places[0] == number
+        places.remove(number)
+        if was_watched:
+            storage.watchers.remove(self, number)
+            if places:
+                storage.watchers.add(self, places[0])
+        if not places:
+            del self._places[number // _NUMBERS, id(storage)]
+
+    def _same(self, number: int, storage: Any) -> int | None:
+        """Return the number of the same mesh at another place of the ground; None without one."""
+        places = self._places.get((number // _NUMBERS, id(storage)))
+        return places[0] if places else None
 
     def is_of(self, grounds: Sequence[Part | Ground]) -> bool:
         """Tell whether it is about these grounds."""
@@ -194,14 +223,14 @@ class Journal:
         number = event.ground * _NUMBERS + event.key
         parts = _parts_of(self._grounds[event.ground])
         self._events.append(event)
-        if event.kind == "added":
+        if event.kind in {"removed", "replaced"}:
+            self._leave_part(number)
+        if event.kind in {"added", "replaced"}:
             part = parts.queries[event.key]
             with part.lock:  # of one moment
-                _put_change(event, parts, seconds)
+                _put_part(event, parts, self._same(number, part.storage))
                 self._watch_part(number, part.storage)
-        elif event.kind == "removed":
-            self._storages.pop(number).watchers.remove(self, number)
-        else:
+        elif event.kind != "removed":
             _put_change(event, parts, seconds)
         self._count(event)
 
@@ -283,6 +312,7 @@ def contents_of(ground: Part | Ground) -> Contents:
             poses[key].saved() if key in poses else None,
             movers["parts"].get(str(key)),
             parts.naming.parts.get(key),
+            *([parts.scales[key]] if key in parts.scales else []),
         )
         for key, storage in storages.items()
     }
@@ -347,14 +377,28 @@ def _samples_within(region: Sequence[int], rows: int, columns: int) -> Ranges:
     )
 
 
+def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
+    """Put a part that was added, or replaced another one, in an event.
+
+    ``same`` is the number of the same mesh elsewhere in the ground.
+    """
+    key = event.key
+    event.numbers = parts.layers[key], 0, 0, 0
+    if same is None:
+        event.about, event.content = saved_part(parts.queries[key].storage).packed()
+    else:
+        event.about = {"same": same % _NUMBERS}
+    event.about["name"] = parts.naming.parts.get(key)
+    pose, scale = parts.place_of(key)
+    if pose is not None or scale != 1.0:
+        event.about["place"] = [(pose or Pose.none()).saved(), scale]
+
+
 def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None:
     """Put the outcome of a change of a part of a ground in an event."""
     key = event.key
-    if event.kind in {"added", "layers"}:
+    if event.kind == "layers":
         event.numbers = parts.layers[key], 0, 0, 0
-    if event.kind == "added":
-        event.about, event.content = saved_part(parts.queries[key].storage).packed()
-        event.about["name"] = parts.naming.parts.get(key)
     elif event.kind == "moved":
         rows = parts.poses[key].matrix()[:3]
         event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
@@ -428,44 +472,73 @@ def _redo_vertices(part: Any, event: Event) -> None:
     part.refit(_floats(event).reshape(-1, 3))
 
 
+def _part_of(ground: Any, event: Event) -> Part:
+    """Return the part that an event brings: a new one, or one that is there already."""
+    about = event.about
+    if "same" in about:
+        found: Part = ground.parts[about["same"]]
+        return found
+    return loaded_part(SavedPart.unpacked(about, event.content))
+
+
 def _redo_added(ground: Any, event: Event) -> None:
-    part = loaded_part(SavedPart.unpacked(event.about, event.content))
+    part, (pose, scale) = _part_of(ground, event), _brought_to(event)
     layers, name = event.numbers[0], event.about["name"]
     next_number = _parts_of(ground).next_number
     if event.key == next_number:
-        ground.add(part, layers=layers, name=name)
+        place = None if pose is None else (pose, scale)
+        ground.add(part, transform=place, layers=layers, name=name)
         return
     if event.key in ground.parts or name in ground.part_names.values():
         raise ValueError("there is such a part")
     key = checks.whole("key", event.key, 0, MOST_NUMBERS - 1)
-    with _laying_out(ground) as (parts, on, names):
+    with _laying_out(ground) as (parts, on, names, scales):  # where it is, the restore tells
         parts[key], on[key] = part, checks.whole("layers", layers, 0, ALL_LAYERS)
         if name is not None:
             names[key] = str(name)
+        if scale != 1.0:
+            scales[key] = scale
+
+
+def _brought_to(event: Event) -> Place:
+    """Return the place of a part that an event brings."""
+    place = event.about.get("place")
+    if place is None:
+        return NO_PLACE
+    return Pose.of_saved(place[0]), checked_scale("scale", place[1])
+
+
+def _redo_replaced(ground: Any, event: Event) -> None:
+    ground.replace(event.key, _part_of(ground, event))
 
 
 def _redo_removed(ground: Any, event: Event) -> None:
     if len(ground.parts) > 1:
         ground.remove(event.key)
         return
-    with _laying_out(ground) as (parts, layers, names):  # others come in its place
+    with _laying_out(ground) as (parts, layers, names, scales):  # others come in its place
         del parts[event.key], layers[event.key]
         names.pop(event.key, None)
+        scales.pop(event.key, None)
 
 
 @contextmanager
-def _laying_out(ground: Ground) -> Iterator[tuple[Any, dict[int, int], dict[int, str]]]:
-    """Give parts, layers and names by key, to change which parts a ground has as a restore does."""
+def _laying_out(
+    ground: Ground,
+) -> Iterator[tuple[Any, dict[int, int], dict[int, str], dict[int, float]]]:
+    """Give parts, layers, names and scales by key, to change which parts there are by a restore."""
     keeper: Any = ground._kept()  # noqa: SLF001 as of a restore
     held = _parts_of(ground)
     with held.change():
         parts, layers, names = dict(ground.parts), held.layers.copy(), dict(held.naming.parts)
-        yield parts, layers, names
+        scales = held.scales.copy()
+        yield parts, layers, names, scales
         keys = sorted(parts)
         keeper.lay_out(
             {key: parts[key] for key in keys},
             {key: layers[key] for key in keys},
             names,
+            scales,
             max(held.next_number, *(key + 1 for key in keys), 0),
         )
 
@@ -516,6 +589,7 @@ _REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
     "layers": _redo_layers,
     "surface": _redo_surface,
     "one_way": _redo_one_way,
+    "replaced": _redo_replaced,
     "restored": _redo_restored,
 }
 

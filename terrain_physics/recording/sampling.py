@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from terrain_physics.character.group_data import Key, packed_rows
 from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import POSITION, Rows
 from terrain_physics.ground.ground import Ground
+from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.group.results import GroupResult
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.recording.file import RecordedFrame
 from terrain_physics.recording.playback import Moment
+from terrain_physics.surface.surface import queries_of
 from terrain_physics.viewer.clip import RATE, Clip, ClipBodies, ClipPart, ClipSurface, Edit
 
 MOST_BODY_SAMPLES = 1 << 22
@@ -294,10 +296,12 @@ class _PartSampler:
             del self._known[gone]
         for name, (ground, part) in there.items():
             known = self._known.get(name)
-            if known is None:
+            if known is None or known.part is not part:
                 region = None if self._bounds is None else _region_near(part, self._bounds)
                 self._count_in(_triangle_count(part, region))
-                known = _SampledPart(part, region, count - 1, goes_on=_goes_on(ground))
+                known = _SampledPart(
+                    part, region, count - 1, _scale_of(ground, name[1]), goes_on=_goes_on(ground)
+                )
                 self._known[name] = known
                 self.parts.append(known.shown)
             self._count_in(known.follow(ground, name[1], count))
@@ -340,6 +344,14 @@ def _parts_of(ground: Any) -> dict[int, HeightMap | TriangleMesh]:
     return dict(ground.parts) if isinstance(ground, Ground) else {0: ground}
 
 
+def _scale_of(ground: Any, key: int) -> float:
+    """Return the scale of a part, which it keeps."""
+    if not isinstance(ground, Ground):
+        return 1.0
+    parts = cast("GroundQueries", queries_of(ground)).parts
+    return parts.scales.get(key, 1.0)
+
+
 def _goes_on(ground: Any) -> bool:
     """Tell whether maps of a ground go on beyond their borders, if they would alone."""
     maps = [part for part in _parts_of(ground).values() if isinstance(part, HeightMap)]
@@ -350,9 +362,15 @@ class _SampledPart:
     """A part of a ground, and its triangles that are shown."""
 
     def __init__(
-        self, part: HeightMap | TriangleMesh, region: Region | None, first: int, *, goes_on: bool
+        self,
+        part: HeightMap | TriangleMesh,
+        region: Region | None,
+        first: int,
+        scale: float,
+        *,
+        goes_on: bool,
     ) -> None:
-        self._part, self._version = part, part.version
+        self.part, self._version, self._scale = part, part.version, scale
         self._region = region
         # Its own frame is shifted, so that numbers are small wherever on earth it is.
         around = (0, 0)
@@ -363,7 +381,7 @@ class _SampledPart:
             around = part.sample_count if goes_on and region is None else around
             kind, cell, self._origin = "map", part.cell_size, np.array(part.origin64)
         else:
-            low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
+            low, high = part.vertices.min(axis=0) * scale, part.vertices.max(axis=0) * scale
             kind, cell, self._origin = "mesh", (0.0, 0.0), 0.5 * (low + high)
         self._vertices, faces, materials = self._triangles(region)
         shown = self._vertices.copy()
@@ -372,9 +390,13 @@ class _SampledPart:
 
     def _triangles(self, region: Region | None) -> tuple[Floats, NDArray[np.int32], Bytes]:
         """Return vertices in the shifted frame, faces and their materials, as they are now."""
-        part = self._part
+        part = self.part
         if isinstance(part, TriangleMesh):
-            return part.vertices - self._origin, part.faces.copy(), part.materials.copy()
+            return (
+                part.vertices * self._scale - self._origin,
+                part.faces.copy(),
+                part.materials.copy(),
+            )
         vertices, _, indices = part.to_mesh(region, relative_to=self._origin)
         faces = indices.astype(np.int32).reshape(-1, 3)
         row, row_end, column, column_end = region or (0, part.cell_count[0], 0, part.cell_count[1])
@@ -388,8 +410,8 @@ class _SampledPart:
     def follow(self, ground: Any, key: int, count: int) -> int:
         """Note the part for samples up to ``count``; return how many triangles came."""
         came = 0
-        if self._part.version != self._version:
-            since, self._version = self._version, self._part.version
+        if self.part.version != self._version:
+            since, self._version = self._version, self.part.version
             came = self._note_edit(count - 1, since)
         in_ground = isinstance(ground, Ground)
         self._note_place(ground.transform(key) if in_ground else np.eye(4))
@@ -403,13 +425,13 @@ class _SampledPart:
             shown.position.append(shown.position[-1])
             shown.rotation.append(shown.rotation[-1])
             return
-        self._matrix = matrix
-        shown.position.append(matrix[:3, :3] @ self._origin + matrix[:3, 3])
-        shown.rotation.append(quaternions(matrix[np.newaxis, :3, :3])[0])
+        self._matrix, turn = matrix, matrix[:3, :3] / self._scale
+        shown.position.append(turn @ self._origin + matrix[:3, 3])
+        shown.rotation.append(quaternions(turn[np.newaxis])[0])
 
     def _note_edit(self, sample: int, since: int) -> int:
         """Note edits since a version, before a sample; return how many triangles changed."""
-        edit = None if isinstance(self._part, TriangleMesh) else self._moved_of(self._part, since)
+        edit = None if isinstance(self.part, TriangleMesh) else self._moved_of(self.part, since)
         if edit is not None:
             rows, vertices = edit
             self._vertices[rows] = vertices

@@ -6,10 +6,11 @@ A file is a zip archive. ``ground.json``, which is stored uncompressed, describe
 - ``parts``: a description of each part with its ``kind`` (see ``heightmap/saved.py`` and
   ``mesh/saved.py``); a height map or a mesh by itself is one part;
 - for a ground: ``keys``, the ascending keys of its parts; ``next_key``; the ``layers`` of each
-  part; ``changes``, the count of its own changes; ``transforms``
-  (3 rows by 4) of meshes that were moved, by their keys; ``movers``: the ``count`` of moves,
-  and the data of each of the ``parts`` that move, carry or let through (see ``ground/movers.py``);
-  and the ``names`` of the parts that have one, by their keys.
+  part; ``changes``, the count of its own changes; ``transforms`` (3 rows by 4) of meshes that were
+  moved, by their keys, and ``scales`` of those that have one; ``same``, for the key of a mesh that
+  is there before, the first key of that mesh; ``movers``: the ``count`` of moves, and the data of
+  each of the ``parts`` that move, carry or let through (see ``ground/movers.py``); and the
+  ``names`` of the parts that have one, by their keys.
 
 The arrays of part k are members named ``k.NAME.npy``; a file holds nothing else. It is checked
 against limits before memory is reserved for it, and a ground beyond the limits is not saved.

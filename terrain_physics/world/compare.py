@@ -17,7 +17,7 @@ from terrain_physics.world.hashes import (
     numbers_of,
     packed_rows,
 )
-from terrain_physics.world.state import KeptWorld
+from terrain_physics.world.kept_world import KeptWorld
 
 _HASHED = np.array(columns.SAVED.hashed())
 _ROW_BYTES = 8 * columns.SAVED.size

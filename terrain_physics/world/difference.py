@@ -24,15 +24,17 @@ from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.surface.ground_files import SavedPart, checked_keys
-from terrain_physics.world.beginning import Beginning, layout_of, storage_of
-from terrain_physics.world.blocks import (
+from terrain_physics.world.beginning import (
     BLOCK,
     DTYPES,
     KINDS,
+    Beginning,
     Block,
     EditedBlocks,
+    layout_of,
     place_of,
     shape_of,
+    storage_of,
     values_of,
 )
 
@@ -150,7 +152,7 @@ def _crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass
-class Difference:
+class GroundDifference:
     """A difference that was received, checked as far as it can be by itself.
 
     Attributes
@@ -189,9 +191,11 @@ class _Bytes:
             raise ValueError("content must be as long as it says")
 
 
-def received(about: Any, content: bytes, ground: AnyGround, beginning: Beginning) -> Difference:
+def received(
+    about: Any, content: bytes, ground: AnyGround, beginning: Beginning
+) -> GroundDifference:
     """Return the difference that `difference_of` gave elsewhere; any error if it is damaged."""
-    found, pieces = Difference(), _Bytes(content)
+    found, pieces = GroundDifference(), _Bytes(content)
     found.layout = beginning.layout if about["layout"] is None else _layout(about["layout"])
     keys = [0] if found.layout is None else found.layout[0]
     came = {key: (packed, size) for key, packed, size in about["came"]}
@@ -304,7 +308,7 @@ def storages_in(beginning: Beginning) -> list[Any]:
     return [own.storage for own in beginning.maps.values()]
 
 
-def put(difference: Difference, ground: AnyGround, beginning: Beginning) -> None:
+def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -> None:
     """Make a ground as a difference says: the caller holds the locks and makes this a change."""
     keys = [0] if difference.layout is None else difference.layout[0]
     for key in keys:
@@ -363,7 +367,7 @@ def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> Non
         storage.put_back(first if vertices is None else refit_mesh(first, wanted))
 
 
-def _lay_out(difference: Difference, ground: Ground, beginning: Beginning) -> None:
+def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning) -> None:
     """Have these parts, where they are and as they move."""
     held, keeper = ground._held, ground._kept()  # noqa: SLF001
     keys, layers, names, end = difference.layout

@@ -13,7 +13,7 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.kept_character import mixed_hashes
-from terrain_physics.world.state import KeptWorld
+from terrain_physics.world.kept_world import KeptWorld
 
 Name = Key | tuple[Key, Key]
 """Which character: the key of one alone, or the keys of a group and of its member."""

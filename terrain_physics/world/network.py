@@ -35,8 +35,8 @@ from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.difference import difference_of, put, received, storages_in
 from terrain_physics.world.kept_character import KeptCharacter
+from terrain_physics.world.kept_world import Kept, KeptWorld
 from terrain_physics.world.seen import have_seen, look_around_then
-from terrain_physics.world.state import Kept, KeptWorld
 from terrain_physics.world.things import Thing
 
 MOST_BYTES = 1 << 26
@@ -50,7 +50,7 @@ _SUM_SIZE = 16
 _SIZES = struct.Struct("<QQQ")  # of the header, the rows and the ground
 
 
-class _RefusedError(ValueError):
+class _OtherWorldError(ValueError):
     """Error for a state of another world."""
 
 
@@ -177,7 +177,7 @@ def kept_from(data: Any, contents: Contents) -> KeptWorld:
 def _damaged_otherwise() -> Iterator[None]:
     try:
         yield
-    except (_RefusedError, MemoryError):
+    except (_OtherWorldError, MemoryError):
         raise
     except Exception as error:  # damage may cause any error
         raise ValueError(f"data must be those of to_bytes, undamaged: {error}") from error
@@ -206,14 +206,14 @@ def _pieces(content: bytes) -> tuple[Any, UInt64s, bytes, bytes]:
 def _refuse_others(header: Any, contents: Contents) -> None:
     """Refuse a state of a world that began in another way, or has other things."""
     if header["state"] != [STATE_FORMAT, SAVED.size]:
-        raise _RefusedError("data must be of this version of terrain_physics")
+        raise _OtherWorldError("data must be of this version of terrain_physics")
     if header["beginning"] != contents.beginning.digest():
-        raise _RefusedError(
+        raise _OtherWorldError(
             "data must be of a world that began on an equal ground, got one on another ground"
         )
     seconds, owed, dropped, count = header["clock"]
     if seconds != contents.clock.seconds:
-        raise _RefusedError(
+        raise _OtherWorldError(
             f"data must be of a world with a clock of {contents.clock.seconds:g} s, "
             f"got {checks.shorten(seconds)} s"
         )
@@ -273,7 +273,7 @@ def _things(header: Any, packed: UInt64s, contents: Contents) -> Iterator[_Recei
             collider, count = _body(bodies, about["body"]), 1
             rules = saved_material_rules(about["material_rules"])
             if type(collider) is not type(thing.collider):
-                raise _RefusedError(f"{key!r} must have the same kind of body as there")
+                raise _OtherWorldError(f"{key!r} must have the same kind of body as there")
         else:
             members = _members(about, bodies)
             count = len(members.keys)
@@ -288,14 +288,14 @@ def _things(header: Any, packed: UInt64s, contents: Contents) -> Iterator[_Recei
 
 def _refuse_other_thing(key: Key, thing: Any, about: Any) -> None:
     if thing is None:
-        raise _RefusedError(
+        raise _OtherWorldError(
             f"data must be of a world with the same keys, got {checks.shorten(key)}, which this "
             "one has not: add it first"
         )
     settings = about.get("settings", "a character")
     own = _settings(thing) if isinstance(thing, CharacterGroup) else "a character"
     if settings != own:
-        raise _RefusedError(
+        raise _OtherWorldError(
             f"{key!r} must be the same as there, got {checks.shorten(settings)} for {own}"
         )
 

@@ -16,7 +16,8 @@ from terrain_physics.world.hashes import (
     packed_rows,
     state_hash_of,
 )
-from terrain_physics.world.state import KeptWorld, Rooms, WorldState, state_of
+from terrain_physics.world.kept_world import KeptWorld, Rooms
+from terrain_physics.world.state import WorldState, state_of
 from terrain_physics.world.world import World
 
 _FRAMES = 2**62

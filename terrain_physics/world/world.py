@@ -23,8 +23,9 @@ from terrain_physics.world.hashes import (
     numbers_now,
     state_hash_of,
 )
+from terrain_physics.world.kept_world import KeptWorld
 from terrain_physics.world.seen import see_again
-from terrain_physics.world.state import KeptWorld, WorldState, state_of
+from terrain_physics.world.state import WorldState, state_of
 from terrain_physics.world.things import (
     Thing,
     checked_new,

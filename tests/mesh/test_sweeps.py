@@ -92,7 +92,7 @@ def brute_force(mesh, shape, motion):
     length, direction = split_motion(tuple(motion.tolist()))
     best = (math.inf, -1, (0.0, 0.0, 0.0))
     scratch = np.empty((53, 4))
-    skin = Skin(mesh.vertices, mesh.faces, mesh.neighbors)
+    skin = Skin(0, mesh.vertices, mesh.faces, mesh.neighbors)
     for face, corners in enumerate(mesh.vertices[mesh.faces] - center):
         a, b, c = map(tuple, corners.tolist())
         along, normal = travel(body, direction, length, a, b, c, True, scratch)

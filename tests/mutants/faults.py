@@ -355,14 +355,14 @@ FAULTS = (
     ),
     Fault(
         "clock_left_where_it_is",
-        "world.state",
+        "world.kept_world",
         "        contents.clock._put_back(self.clock)  # noqa: SLF001\n",
         "",
         (f"{_WORLD}/test_state.py::test_clock_and_extra_go_along",),
     ),
     Fault(
         "writes_left_out_of_a_state",
-        "world.state",
+        "world.kept_world",
         "        prepare(contents.layout, contents.ground, to_keep=True)\n",
         "",
         (f"{_WORLD}/test_state.py::test_what_the_game_has_written_is_part_of_a_state",),
@@ -390,7 +390,7 @@ FAULTS = (
     ),
     Fault(
         "restore_checked_too_late",
-        "world.state",
+        "world.kept_world",
         "            thing._frame_time().refuse_in_update()  # noqa: SLF001\n",
         "            pass\n",
         (f"{_WORLD}/test_state.py::{_REFUSED}",),

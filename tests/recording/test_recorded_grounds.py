@@ -71,7 +71,7 @@ def change(draws, ground):
     meshes = [k for k, part in ground.parts.items() if isinstance(part, TriangleMesh)]
     key = draws.one_of(meshes)
     low, high = box_of(ground)
-    kind = draws.below(16)
+    kind = draws.below(18)
     if kind < 3:
         edit(draws, ground)
     elif kind == 3:
@@ -96,6 +96,14 @@ def change(draws, ground):
         ground.paint(draws.uniform(low, high, 3), 2.5, draws.below(9))
     elif kind == 12:
         ground.height_at(7.0, 8.0)  # until a question, edits on borders have not been handed on
+    elif kind == 13:
+        turn, scale = draws.turn(), draws.uniform(0.5, 2)
+        ground.add(ground.parts[key], transform=(draws.uniform(low, high, 3), turn, scale))
+    elif kind == 14:
+        ground.replace(key, loose(draws) if draws.chance(0.5) else ground.parts[meshes[0]])
+    elif kind == 15:
+        mesh = ground.parts[key]
+        mesh.refit(mesh.vertices * draws.uniform(0.9, 1.1))
     else:
         angle = draws.uniform(-0.05, 0.05)
         turn = np.array(
@@ -211,7 +219,7 @@ def test_random_stories_are_replayed_bit_for_bit(seed, frames, tmp_path):
 
 def test_stories_tell_everything():
     kinds = set()
-    for seed in range(6):
+    for seed in range(14):
         scene = drawn_scene(seed)
         recording = Recording(scene)
         tell_story(scene, recording, seed, 40)

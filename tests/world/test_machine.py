@@ -1,9 +1,7 @@
 """Worlds that go back and forth beside a twin that never does: equal to the last bit."""
 
-import copy
-import pickle
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,7 +56,7 @@ class Traveller:
         self.branches = [list(story.frames)]
         self.rewind = tp.Rewind(self.scene.world, frames=RING)
         self.kept = [((0, 0), self.scene.world.state())]
-        self._arrived_at: Place | None = None  # with a copy or from a file
+        self._arrived_at: Place | None = None  # from a file
         self._ring: dict[int, Place] = {}  # what the ring holds, by frames
         self._seen = {(0, frame): each for frame, each in enumerate(seen)}
         self._came = {(0, frame + 1): each for frame, each in enumerate(came)}
@@ -121,9 +119,9 @@ class Traveller:
         self._look()
 
     def leave(self, number: int) -> None:
-        """Go on with a copy or with what was saved to a file; all that was kept stays behind."""
-        if self.at[0] == 0:
-            self.scene.go_on_with(_COPIES[number % len(_COPIES)](self.scene.world))
+        """Go on with what was saved to a file, now and then; all that was kept stays behind."""
+        if self.at[0] == 0 and number % 3 == 0:
+            self.scene.go_on_with(_saved(self.scene.world))
             self.rewind, self._ring = tp.Rewind(self.scene.world, frames=RING), {}
             self.kept = [(self.at, self.scene.world.state())]
             # What characters have not seen yet of the ground may have been looked at already.
@@ -182,13 +180,6 @@ def _saved(world: tp.World) -> tp.World:
     with tempfile.TemporaryDirectory() as folder:
         world.save(Path(folder) / "world")
         return tp.World.load(Path(folder) / "world", owners=owners)
-
-
-_COPIES: tuple[Callable[[tp.World], tp.World], ...] = (
-    _saved,
-    copy.deepcopy,
-    lambda world: pickle.loads(pickle.dumps(world)),
-)
 
 
 def _deeds(draws: Draws) -> list[Deed]:

@@ -37,9 +37,9 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
-from terrain_physics._kernels.mesh.parts import ID_BITS, NUMBER, part_at
+from terrain_physics._kernels.mesh.parts import ID_BITS, NUMBER, MeshPart, part_at, triangle_of
 from terrain_physics._kernels.mesh.queries import first_hit, nearest_slot
-from terrain_physics._kernels.mesh.tree import STACK, corner
+from terrain_physics._kernels.mesh.tree import STACK
 from terrain_physics._kernels.surface.shapes import Body, extent_along
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
@@ -81,9 +81,9 @@ class _Around(NamedTuple):
 
 
 @kernel(noinline=True)
-def _normal_at(corners: Floats, slot: int, direction: Vec3) -> Vec3:
+def _normal_at(part: MeshPart, slot: int, direction: Vec3) -> Vec3:
     """Return the unit normal of a triangle on the side that a direction leads to."""
-    a, b, c = corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
+    a, b, c = triangle_of(part, slot)
     has_area, normal = triangle_normal(a, b, c)
     if not has_area:
         return direction
@@ -100,7 +100,7 @@ def _face_ahead(
     face, along, slot = first_hit(part, own, direction, np.inf, around.stack, around.entries)
     if face < 0:
         return np.inf, direction
-    return along, _normal_at(part.corners, slot, direction)
+    return along, _normal_at(part, slot, direction)
 
 
 @kernel(inline=True)

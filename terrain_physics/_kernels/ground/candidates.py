@@ -56,8 +56,9 @@ from terrain_physics._kernels.mesh.parts import (
     ids_at,
     part_at,
     row_count,
+    triangle_of,
 )
-from terrain_physics._kernels.mesh.tree import STACK, corner
+from terrain_physics._kernels.mesh.tree import STACK
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Int64s
 
@@ -250,9 +251,8 @@ def _gather_faces(
         thickness = BESIDE
     for k in range(found):
         slot = int(faces[k] & SLOT)
-        a = subtract(corner(part.corners, slot, 0), origin)
-        b = subtract(corner(part.corners, slot, 1), origin)
-        c = subtract(corner(part.corners, slot, 2), origin)
+        a, b, c = triangle_of(part, slot)
+        a, b, c = subtract(a, origin), subtract(b, origin), subtract(c, origin)
         if part.facing == INSIDE_OUT:
             b, c = c, b
         has_area, normal = triangle_normal(a, b, c)

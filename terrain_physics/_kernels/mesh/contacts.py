@@ -21,18 +21,15 @@ from terrain_physics._kernels.mesh.parts import (
     INSIDE_OUT,
     SIDE,
     SKIN,
+    MeshPart,
     Parts,
+    box_in_tree,
     part_at,
     parts_at,
     row_count,
+    triangle_of,
 )
-from terrain_physics._kernels.mesh.tree import (
-    STACK,
-    Float32,
-    corner,
-    in_frame,
-    lanes_in_box,
-)
+from terrain_physics._kernels.mesh.tree import STACK, Float32, in_frame, lanes_in_box
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
     body_at,
@@ -61,10 +58,10 @@ _NUMBER, _WIDTH = 3 * _VECTORS, 3 * _ROW
 
 @kernel(inline=True)
 def _box_in_frame(
-    frame: Floats, lower: Vec3, upper: Vec3
+    part: MeshPart, lower: Vec3, upper: Vec3
 ) -> tuple[tuple[Float32, Float32, Float32], tuple[Float32, Float32, Float32]]:
     """Return (lower, upper) of the box around a shape in the mesh's frame, grown by the margin."""
-    x, y, z, factor = float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])
+    lower, upper, (x, y, z), factor = box_in_tree(part, lower, upper)
     far = max(abs(lower[0] - x), abs(lower[1] - y), abs(lower[2] - z))
     far = max(far, abs(upper[0] - x), abs(upper[1] - y), abs(upper[2] - z))
     margin = FRAME_MARGIN + FRAME_DISTANCE_MARGIN * far * factor
@@ -130,8 +127,8 @@ def _find_contacts(
         around = widened(lower, upper)
         for k in range(items_near(parts.tree, around[0], around[1], borrow(nodes), borrow(near))):
             part, begin_of_part = part_at(parts.rows, int(near[k])), count
-            corners, order, boxes, children = part.corners, part.order, part.boxes, part.children
-            low, high = _box_in_frame(part.frame, lower, upper)
+            order, boxes, children = part.order, part.boxes, part.children
+            low, high = _box_in_frame(part, lower, upper)
             is_inside = (
                 part.facing != SKIN
                 and part.facing != SIDE
@@ -152,8 +149,7 @@ def _find_contacts(
                         height += 1
                         continue
                     slot = ~child + lane
-                    a, b = corner(corners, slot, 0), corner(corners, slot, 1)
-                    c = corner(corners, slot, 2)
+                    a, b, c = triangle_of(part, slot)
                     if part.facing == SIDE and not _is_outside(kind, shapes, index, a, b, c):
                         continue
                     if part.facing == INSIDE_OUT:

@@ -16,7 +16,16 @@ from terrain_physics._kernels.math.orientation import line_side, plane_side
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.part_tree import items_near
-from terrain_physics._kernels.mesh.parts import MeshPart, Parts, is_solid, part_at, parts_at
+from terrain_physics._kernels.mesh.parts import (
+    MeshPart,
+    Parts,
+    bounds_of_part,
+    box_in_tree,
+    is_solid,
+    part_at,
+    parts_at,
+    triangle_of,
+)
 from terrain_physics._kernels.mesh.queries import (
     Scratch,
     borrowed,
@@ -25,14 +34,7 @@ from terrain_physics._kernels.mesh.queries import (
     nearest_of_all,
     nearest_slot,
 )
-from terrain_physics._kernels.mesh.tree import (
-    LOWER,
-    UPPER,
-    box_overlaps,
-    corner,
-    in_frame,
-    lanes_in_box,
-)
+from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 
@@ -85,10 +87,10 @@ def _is_on(a: Vec3, b: Vec3, c: Vec3, p: Vec3) -> bool:
 
 
 @kernel(inline=True)
-def _is_around(frame: Floats, place: Vec3) -> bool:
-    """Tell whether a point is in the box around a mesh."""
+def _is_within(place: Vec3, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a point is in a box."""
     for axis in range(3):
-        if not frame[LOWER + axis] <= place[axis] <= frame[UPPER + axis]:
+        if not lower[axis] <= place[axis] <= upper[axis]:
             return False
     return True
 
@@ -99,16 +101,18 @@ def place_in(part: MeshPart, place: Vec3, stack: Int32s) -> int:
 
     ``stack`` (STACK,) is scratch.
     """
-    corners, boxes, children, frame = part.corners, part.boxes, part.children, part.frame
-    if not _is_around(frame, place):
+    boxes, children = part.boxes, part.children
+    lower, upper = bounds_of_part(part)
+    if not _is_within(place, lower, upper):
         return OUTSIDE
-    factor, top = float(frame[3]), np.inf if is_solid(part) else place[1]
-    x0 = in_frame(place[0], float(frame[0]), factor, -BOX_ROUNDING)
-    y0 = in_frame(place[1], float(frame[1]), factor, -BOX_ROUNDING)
-    z0 = in_frame(place[2], float(frame[2]), factor, -BOX_ROUNDING)
-    x1 = in_frame(place[0], float(frame[0]), factor, BOX_ROUNDING)
-    y1 = in_frame(top, float(frame[1]), factor, BOX_ROUNDING)
-    z1 = in_frame(place[2], float(frame[2]), factor, BOX_ROUNDING)
+    above = (place[0], upper[1] if is_solid(part) else place[1], place[2])
+    low, high, middle, factor = box_in_tree(part, place, above)
+    x0 = in_frame(low[0], middle[0], factor, -BOX_ROUNDING)
+    y0 = in_frame(low[1], middle[1], factor, -BOX_ROUNDING)
+    z0 = in_frame(low[2], middle[2], factor, -BOX_ROUNDING)
+    x1 = in_frame(high[0], middle[0], factor, BOX_ROUNDING)
+    y1 = in_frame(high[1], middle[1], factor, BOX_ROUNDING)
+    z1 = in_frame(high[2], middle[2], factor, BOX_ROUNDING)
     stack[0] = len(children) - 1
     height, winding = 1, 0
     while height > 0:
@@ -123,9 +127,8 @@ def place_in(part: MeshPart, place: Vec3, stack: Int32s) -> int:
                 stack[height] = child + lane
                 height += 1
                 continue
-            slot = ~child + lane
-            a, b, c = corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
-            if box_overlaps(corners, slot, place, place) and _is_on(a, b, c, place):
+            a, b, c = triangle_of(part, ~child + lane)
+            if box_overlaps(a, b, c, place, place) and _is_on(a, b, c, place):
                 return ON_FACE
             winding += _exits(a, b, c, place)
     return INSIDE if winding != 0 and is_solid(part) else OUTSIDE

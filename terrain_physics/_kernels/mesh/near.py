@@ -5,9 +5,9 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.parts import MeshPart
+from terrain_physics._kernels.mesh.parts import MeshPart, triangle_of, world_in_tree
+from terrain_physics._kernels.mesh.places import lanes_around
 from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_box
-from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Int32s, Int64s
 
 # A found triangle is its face, shifted by so many bits, plus its slot.
@@ -24,23 +24,24 @@ def faces_near(
     Returns how many there are; if that is more than k, ``out`` holds any k of them. The search ends
     soon after ``most``, without the rest. ``stack`` (STACK,) is scratch.
     """
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    factor = float(frame[3])
-    x0 = in_frame(lower[0], float(frame[0]), factor, -BOX_ROUNDING)
-    y0 = in_frame(lower[1], float(frame[1]), factor, -BOX_ROUNDING)
-    z0 = in_frame(lower[2], float(frame[2]), factor, -BOX_ROUNDING)
-    x1 = in_frame(upper[0], float(frame[0]), factor, BOX_ROUNDING)
-    y1 = in_frame(upper[1], float(frame[1]), factor, BOX_ROUNDING)
-    z1 = in_frame(upper[2], float(frame[2]), factor, BOX_ROUNDING)
+    order, boxes, children = part.order, part.boxes, part.children
+    middle, factor, margin = world_in_tree(part)
+    x0 = in_frame(lower[0], middle[0], factor, -margin)
+    y0 = in_frame(lower[1], middle[1], factor, -margin)
+    z0 = in_frame(lower[2], middle[2], factor, -margin)
+    x1 = in_frame(upper[0], middle[0], factor, margin)
+    y1 = in_frame(upper[1], middle[1], factor, margin)
+    z1 = in_frame(upper[2], middle[2], factor, margin)
     stack[0] = len(children) - 1
     height, count = 1, 0
     while height > 0 and count < most:
         height -= 1
         node = int(stack[height])
         first = int(children[node])
-        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        if part.place == 0:
+            bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        else:
+            bits = lanes_around(boxes, node, part.place, x0, y0, z0, x1, y1, z1)
         while bits != 0:
             lane = count_trailing_zeros(bits)
             bits = np.int32(bits & (bits - 1))
@@ -49,7 +50,8 @@ def faces_near(
                 height += 1
                 continue
             slot = ~first + lane
-            if box_overlaps(corners, slot, lower, upper):
+            a, b, c = triangle_of(part, slot)
+            if box_overlaps(a, b, c, lower, upper):
                 if count < len(out):
                     out[count] = np.int64(order[slot]) << SLOT_BITS | slot
                 count += 1

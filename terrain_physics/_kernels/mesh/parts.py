@@ -11,27 +11,47 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.vec3 import Vec3, scale, subtract
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, PartTree, put_leaf, take_leaf
-from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
+from terrain_physics._kernels.mesh.places import (
+    SCALE,
+    address_of_place,
+    box_at,
+    off_at,
+    placed_corners,
+    placed_middle,
+    placed_point,
+    put_place,
+    turned_box,
+    turned_direction,
+    turned_extents,
+    turned_point,
+)
+from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER, corner
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
+from terrain_physics._kernels.tolerances import BOX_ROUNDING, FRAME_MARGIN
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
 # A triangle's id is the number of its mesh, shifted by so many bits, plus its face.
 ID_BITS = 40
 
 # Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice;
-# how many meshes are no skins.
-ROW_COUNT, TREE_BOXES, TREE_LINKS, FACED = 0, 1, 3, 5
+# the (address, length) of the places of all rows; how many meshes are no skins.
+ROW_COUNT, TREE_BOXES, TREE_LINKS, PLACES, FACED = 0, 1, 3, 5, 7
 
-# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
-# layers; how it faces; (address, length) of the ids of its faces, if they have any.
-NUMBER, LEAF = 0, 1
-CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
-VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
-MATERIALS, NAMED = 24, 26
-LAYERS, FACING, IDS = 28, 29, 30
+# Columns of a mesh: its number, its leaf in the tree; the address of the list of its arrays;
+# (address, length) of the ground's numbers for its materials, if they differ; its layers; how it
+# faces; whether it has a place, see `places.py`.
+NUMBER, LEAF, MESH, NAMED, LAYERS, FACING, PLACED = 0, 1, 2, 3, 5, 6, 7
+
+# Places in the list of a mesh's arrays: (address, length) of each; materials, and the ids of faces,
+# if there are any; whether each vertex is one of a face. All places of a mesh share one list.
+CORNERS, ORDER, BOXES, CHILDREN, FRAME = 0, 2, 4, 6, 8
+VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 10, 12, 14, 16, 18, 20
+MATERIALS, IDS, USES_ALL = 22, 24, 26
+MESH_SIZE = 27
 
 # How a mesh faces: a skin has two sides. A solid has its outside in front of its faces, or behind
 # them if it was given inside out. Sides of a map are seen from the front alone.
@@ -46,10 +66,11 @@ class Parts(NamedTuple):
 
 
 class MeshPart(NamedTuple):
-    """One mesh, see `tree.Mesh`, the first of its ids, and how it faces."""
+    """One mesh, see `tree.Mesh`, the first of its ids, how it faces, and where it is."""
 
     first_id: int
     facing: int
+    place: int  # the address of its place, see `places.py`; 0: its vertices are where it is
     corners: Floats
     order: Int32s
     boxes: Float32s
@@ -60,6 +81,7 @@ class MeshPart(NamedTuple):
 class Skin(NamedTuple):
     """The connectivity of the triangles of one mesh."""
 
+    place: int  # as of a `MeshPart`
     vertices: Floats
     faces: Int32s
     neighbors: Neighbors
@@ -80,39 +102,150 @@ def parts_at(table: Int64s, mask: int) -> Parts:
 
 
 @kernel(inline=True)
+def _place_of(rows: Int64s, row: int) -> int:
+    """Return the address of the place of a mesh; 0: its vertices are where it is."""
+    return address_of_place(rows[0, PLACES], row) if rows[row, PLACED] != 0 else 0
+
+
+@kernel(inline=True)
+def _mesh_of(rows: Int64s, row: int) -> Int64s:
+    """Return the list of the arrays of a mesh."""
+    mesh: Int64s = array_at(rows[row, MESH], (MESH_SIZE,), np.int64)
+    return mesh
+
+
+@kernel(inline=True)
 def part_at(rows: Int64s, row: int) -> MeshPart:
     """Return the mesh of a row."""
+    mesh = _mesh_of(rows, row)
     return MeshPart(
         rows[row, NUMBER] << ID_BITS,
         rows[row, FACING],
-        array_at(rows[row, CORNERS], (rows[row, CORNERS + 1], 9), np.float64),
-        array_at(rows[row, ORDER], (rows[row, ORDER + 1],), np.int32),
-        array_at(rows[row, BOXES], (rows[row, BOXES + 1], 6, LANES), np.float32),
-        array_at(rows[row, CHILDREN], (rows[row, CHILDREN + 1],), np.int32),
-        array_at(rows[row, FRAME], (rows[row, FRAME + 1],), np.float64),
+        _place_of(rows, row),
+        array_at(mesh[CORNERS], (mesh[CORNERS + 1], 9), np.float64),
+        array_at(mesh[ORDER], (mesh[ORDER + 1],), np.int32),
+        array_at(mesh[BOXES], (mesh[BOXES + 1], 6, LANES), np.float32),
+        array_at(mesh[CHILDREN], (mesh[CHILDREN + 1],), np.int32),
+        array_at(mesh[FRAME], (mesh[FRAME + 1],), np.float64),
     )
 
 
 @kernel(inline=True)
 def ids_at(rows: Int64s, row: int) -> Int64s:
     """Return the ids of the faces of a mesh that is the sides of a map."""
-    ids: Int64s = array_at(rows[row, IDS], (rows[row, IDS + 1],), np.int64)
+    mesh = _mesh_of(rows, row)
+    ids: Int64s = array_at(mesh[IDS], (mesh[IDS + 1],), np.int64)
     return ids
 
 
 @kernel(inline=True)
 def skin_at(rows: Int64s, row: int) -> Skin:
     """Return the connectivity of a mesh, which Python has computed before."""
+    mesh = _mesh_of(rows, row)
     return Skin(
-        array_at(rows[row, VERTICES], (rows[row, VERTICES + 1], 3), np.float64),
-        array_at(rows[row, FACES], (rows[row, FACES + 1], 3), np.int32),
+        _place_of(rows, row),
+        array_at(mesh[VERTICES], (mesh[VERTICES + 1], 3), np.float64),
+        array_at(mesh[FACES], (mesh[FACES + 1], 3), np.int32),
         Neighbors(
-            array_at(rows[row, WELDED], (rows[row, WELDED + 1],), np.int32),
-            array_at(rows[row, ACROSS], (rows[row, ACROSS + 1], 3), np.int32),
-            array_at(rows[row, RING_OFFSETS], (rows[row, RING_OFFSETS + 1],), np.int32),
-            array_at(rows[row, RING], (rows[row, RING + 1],), np.int32),
+            array_at(mesh[WELDED], (mesh[WELDED + 1],), np.int32),
+            array_at(mesh[ACROSS], (mesh[ACROSS + 1], 3), np.int32),
+            array_at(mesh[RING_OFFSETS], (mesh[RING_OFFSETS + 1],), np.int32),
+            array_at(mesh[RING], (mesh[RING + 1],), np.int32),
         ),
     )
+
+
+@kernel(inline=True)
+def triangle_of(part: MeshPart, slot: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the corners of the triangle in a slot, in the world."""
+    a, b = corner(part.corners, slot, 0), corner(part.corners, slot, 1)
+    c = corner(part.corners, slot, 2)
+    if part.place != 0:
+        return placed_corners(part.place, a, b, c)
+    return a, b, c
+
+
+@kernel(inline=True)
+def vertex_of(skin: Skin, vertex: int) -> Vec3:
+    """Return a vertex in the world."""
+    own = row3(skin.vertices, vertex)
+    return placed_point(skin.place, own) if skin.place != 0 else own
+
+
+@kernel(inline=True)
+def bounds_of_part(part: MeshPart) -> tuple[Vec3, Vec3]:
+    """Return the lower and upper corner of the box around a mesh."""
+    if part.place != 0:
+        return box_at(part.place)
+    return _bounds_in(part.frame)
+
+
+@kernel(inline=True)
+def _bounds_in(frame: Floats) -> tuple[Vec3, Vec3]:
+    return (float(frame[LOWER]), float(frame[LOWER + 1]), float(frame[LOWER + 2])), (
+        float(frame[UPPER]),
+        float(frame[UPPER + 1]),
+        float(frame[UPPER + 2]),
+    )
+
+
+# Queries in the frame of a mesh's tree, see `tree.py`.
+
+
+@kernel(inline=True)
+def _middle_of(part: MeshPart) -> Vec3:
+    return (float(part.frame[0]), float(part.frame[1]), float(part.frame[2]))
+
+
+@kernel(inline=True)
+def point_in_tree(part: MeshPart, point: Vec3) -> tuple[Vec3, float, float]:
+    """Return a point in the frame of a tree, the factor of lengths, and how far corners are off."""
+    middle, factor = _middle_of(part), float(part.frame[3])
+    if part.place != 0:
+        there, ratio = turned_point(part.place, middle, factor, point)
+        return there, ratio, off_at(part.place)
+    return scale(subtract(point, middle), factor), factor, 0.0
+
+
+@kernel(inline=True)
+def path_in_tree(
+    part: MeshPart, start: Vec3, direction: Vec3, half_extents: Vec3
+) -> tuple[Vec3, Vec3, Vec3, float]:
+    """Return the path of a box in the frame of a tree.
+
+    That is where it starts, its direction, and the half extents of the box around it, which are as
+    much larger as corners are off; then the factor of lengths.
+    """
+    middle, factor = _middle_of(part), float(part.frame[3])
+    if part.place != 0:
+        there, ratio = turned_point(part.place, middle, factor, start)
+        wide = turned_extents(part.place, factor, half_extents)
+        return there, turned_direction(part.place, direction), wide, ratio
+    wide = scale(half_extents, factor)
+    return scale(subtract(start, middle), factor), direction, wide, factor
+
+
+@kernel(inline=True)
+def world_in_tree(part: MeshPart) -> tuple[Vec3, float, float]:
+    """Return (middle, factor, margin): how the boxes around a tree's turned boxes are in the world.
+
+    That is as for `in_frame`; the axes are those of the world.
+    """
+    middle, factor = _middle_of(part), float(part.frame[3])
+    if part.place != 0:
+        there, ratio = placed_middle(part.place, middle, factor)
+        return there, ratio, FRAME_MARGIN + off_at(part.place)
+    return middle, factor, BOX_ROUNDING
+
+
+@kernel(inline=True)
+def box_in_tree(part: MeshPart, lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3, Vec3, float]:
+    """Return the box around a box for a tree: lower, upper, middle, factor, as for `in_frame`."""
+    middle, factor = _middle_of(part), float(part.frame[3])
+    if part.place != 0:
+        low, high = turned_box(part.place, middle, factor, lower, upper)
+        return low, high, (0.0, 0.0, 0.0), 1.0
+    return lower, upper, middle, factor
 
 
 @kernel(inline=True)
@@ -140,13 +273,35 @@ def row_of_number(rows: Int64s, number: int) -> int:
     return low
 
 
+@kernel(inline=True)
+def _box_of_row(table: Int64s, row: int, poses: Floats, k: int, spots: Floats) -> tuple[Vec3, Vec3]:
+    """Return the box around a mesh, and write its place if it has one."""
+    mesh = array_at(table[row, MESH], (MESH_SIZE,), np.int64)
+    frame = array_at(mesh[FRAME], (FRAME_SIZE,), np.float64)
+    if table[row, PLACED] == 0:
+        return _bounds_in(frame)
+    corners = array_at(mesh[CORNERS], (3 * mesh[CORNERS + 1], 3), np.float64)
+    if mesh[USES_ALL] != 0:  # they are some six times fewer
+        corners = array_at(mesh[VERTICES], (mesh[VERTICES + 1], 3), np.float64)
+    return put_place(poses, k, corners, frame, spots, row)
+
+
 @kernel
 def put_part(
-    table: Int64s, boxes: Floats, links: Int64s, row: int, content: Int64s, is_new: bool
+    table: Int64s,
+    boxes: Floats,
+    links: Int64s,
+    spots: Floats,
+    row: int,
+    content: Int64s,
+    pose: Floats,
+    size: float,
+    is_new: bool,
 ) -> None:
     """Write the row of a mesh (MESH_ROW_SIZE,), and put its leaf where it belongs in the tree.
 
-    This is a single call: between two calls, a signal handler would find the mesh gone.
+    ``pose`` (1, POSE_SIZE) and the scale ``size`` are its place, if the row has one. This is a
+    single call: between two calls, a signal handler would find the mesh gone.
     """
     if not is_new:
         take_leaf(boxes, links, table[row, LEAF])
@@ -154,12 +309,35 @@ def put_part(
     table[0, FACED] += int(content[FACING] != SKIN)
     for k in range(MESH_ROW_SIZE):
         table[row, k] = content[k]
-    frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
-    lower: Vec3 = (float(frame[LOWER]), float(frame[LOWER + 1]), float(frame[LOWER + 2]))
-    upper: Vec3 = (float(frame[UPPER]), float(frame[UPPER + 1]), float(frame[UPPER + 2]))
+    spots[row, SCALE] = size
+    lower, upper = _box_of_row(table, row, pose, 0, spots)
     table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
     if is_new:
         table[0, ROW_COUNT] = row + 1
+
+
+@kernel
+def place_parts(
+    table: Int64s,
+    boxes: Floats,
+    links: Int64s,
+    spots: Floats,
+    rows: Int64s,
+    poses: Floats,
+    found: Floats,
+) -> None:
+    """Put the meshes of rows (n,) at poses (n, POSE_SIZE); write the boxes around them (n, 6).
+
+    A pose is a rotation row by row and a position; scales stay. Nobody may read meanwhile.
+    """
+    for k in range(len(rows)):
+        row = int(rows[k])
+        table[row, PLACED] = 1
+        lower, upper = _box_of_row(table, row, poses, k, spots)
+        take_leaf(boxes, links, table[row, LEAF])
+        table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
+        for axis in range(3):
+            found[k, axis], found[k, 3 + axis] = lower[axis], upper[axis]
 
 
 @kernel
@@ -167,7 +345,7 @@ def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
     """Take the mesh of a row out of the tree, and its addresses out of the row."""
     take_leaf(boxes, links, table[row, LEAF])
     table[0, FACED] -= int(table[row, FACING] != SKIN)
-    for k in range(CORNERS, MESH_ROW_SIZE):
+    for k in range(MESH, MESH_ROW_SIZE):
         table[row, k] = 0
 
 
@@ -175,8 +353,11 @@ def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
 def material_in(rows: Int64s, row: int, face: int) -> int:
     """Return the material of a face, by the table's own numbers."""
     material = np.int64(0)
-    if rows[row, MATERIALS + 1] > 0:
-        made_of = array_at(rows[row, MATERIALS], (rows[row, MATERIALS + 1],), np.uint8)
+    if rows[row, MESH] == 0:  # it has gone
+        return 0
+    mesh = _mesh_of(rows, row)
+    if mesh[MATERIALS + 1] > 0:
+        made_of = array_at(mesh[MATERIALS], (mesh[MATERIALS + 1],), np.uint8)
         material = np.int64(made_of[face])
     if rows[row, NAMED + 1] > 0:
         named = array_at(rows[row, NAMED], (rows[row, NAMED + 1],), np.uint8)

@@ -37,9 +37,13 @@ from terrain_physics._kernels.mesh.parts import (
     SIDE,
     MeshPart,
     Parts,
+    bounds_of_part,
     part_at,
     parts_at,
+    path_in_tree,
+    point_in_tree,
     row_count,
+    triangle_of,
 )
 from terrain_physics._kernels.mesh.traversal import (
     NO_WIDTH,
@@ -48,7 +52,7 @@ from terrain_physics._kernels.mesh.traversal import (
     limit_of,
     path_in_frame,
 )
-from terrain_physics._kernels.mesh.tree import LANES, STACK, UPPER, Float32, corner
+from terrain_physics._kernels.mesh.tree import LANES, STACK, Float32, corner
 from terrain_physics._kernels.tolerances import POINT_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
@@ -68,13 +72,10 @@ def first_hit(
 
     ``stack`` and ``entries`` (STACK,) are scratch.
     """
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    order, boxes, children = part.order, part.boxes, part.children
     best, face, found = longest, -1, -1
-    start = scale(subtract(origin, middle), factor)
-    is_near, skipped, margin, rows, near, far, steps = path_in_frame(start, direction, NO_WIDTH)
+    start, ahead, wide, factor = path_in_tree(part, origin, direction, NO_WIDTH)
+    is_near, skipped, margin, rows, near, far, steps = path_in_frame(start, ahead, wide)
     shear = ray_frame(direction)
     limit = limit_of(best, skipped, factor, margin)
     stack[0], entries[0] = len(children) - 1, _ZERO
@@ -92,8 +93,7 @@ def first_hit(
             bits = np.int32(bits & (bits - 1))
             if child < 0:
                 slot = ~child + lane
-                a, b = corner(corners, slot, 0), corner(corners, slot, 1)
-                c = corner(corners, slot, 2)
+                a, b, c = triangle_of(part, slot)
                 along = ray_frame_triangle(origin, shear, a, b, c)
                 if along <= best and not meets_front(part.facing, direction, a, b, c):
                     continue
@@ -179,7 +179,7 @@ def _first_hit_of_all(
     if triangle < 0:
         return -1, np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
     point = add_scaled(origin, direction, best)
-    normal = _normal(part_at(parts.rows, row).corners, slot)
+    normal = _normal(triangle_of(part_at(parts.rows, row), slot))
     return triangle, best, add(point, _NO_PATH), add(normal, _NO_PATH)
 
 
@@ -251,7 +251,7 @@ def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float,
     count = items_near(parts.tree, lower, upper, scratch.nodes, scratch.found)
     for k in range(count):
         part = part_at(parts.rows, int(scratch.found[k]))
-        top = float(part.frame[UPPER + 1])
+        top = bounds_of_part(part)[1][1]
         face, along, place = first_hit(
             part, (x, top, z), _DOWN, math.inf, scratch.stack, scratch.entries
         )
@@ -259,7 +259,7 @@ def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float,
             best, row, slot = top - along, int(scratch.found[k]), place
     if slot < 0:
         return np.nan, (np.nan, np.nan, np.nan)
-    return best, add(_normal(part_at(parts.rows, row).corners, slot), _NO_PATH)
+    return best, add(_normal(triangle_of(part_at(parts.rows, row), slot)), _NO_PATH)
 
 
 @kernel
@@ -296,10 +296,9 @@ def height_at(table: Int64s, mask: int, x: float, z: float) -> tuple[float, floa
 
 
 @kernel(inline=True)
-def _normal(corners: Floats, slot: int) -> Vec3:
+def _normal(corners: tuple[Vec3, Vec3, Vec3]) -> Vec3:
     """Return the unit normal of a triangle, +Y without area."""
-    a, b, c = corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
-    has_area, normal = triangle_normal(a, b, c)
+    has_area, normal = triangle_normal(corners[0], corners[1], corners[2])
     return normal if has_area else (0.0, 1.0, 0.0)
 
 
@@ -308,7 +307,8 @@ def face_normals(corners: Floats, order: Int32s) -> Floats:
     """Return the unit normals (n, 3) of all faces, +Y without area."""
     normals = np.empty((len(order), 3), np.float64)
     for slot in range(len(order)):
-        normal = _normal(corners, slot)
+        a, b = corner(corners, slot, 0), corner(corners, slot, 1)
+        normal = _normal((a, b, corner(corners, slot, 2)))
         for axis in range(3):
             normals[order[slot], axis] = normal[axis] + 0.0
     return normals
@@ -346,25 +346,26 @@ def _lanes_near(
 
 
 @kernel(inline=True)
-def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
-    """Return the point of a triangle closest to a point, relative to that point."""
-    a = subtract(corner(corners, slot, 0), point)
-    b = subtract(corner(corners, slot, 1), point)
-    c = subtract(corner(corners, slot, 2), point)
+def _seen_from(part: MeshPart, slot: int, point: Vec3) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the corners of a triangle relative to a point."""
+    a, b, c = triangle_of(part, slot)
+    return subtract(a, point), subtract(b, point), subtract(c, point)
+
+
+@kernel(inline=True)
+def _closest(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+    """Return the point of a triangle closest to the origin."""
     has_area, normal = triangle_normal(a, b, c)
     return closest_on_triangle(a, b, c, has_area, normal)[1]
 
 
 @kernel(inline=True)
-def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Float32) -> bool:
-    """Tell whether a triangle is surely farther from a point than the root of ``limit``.
+def _is_beyond(a: Vec3, b: Vec3, c: Vec3, factor: float, limit: Float32) -> bool:
+    """Tell whether a triangle is surely farther from the origin than the root of ``limit``.
 
     It is if all corners are that far along the line to the triangle's middle. A box reaches nearer
     than its triangle: for a point far from the surface this saves nine exact tests of ten.
     """
-    a = subtract(corner(corners, slot, 0), point)
-    b = subtract(corner(corners, slot, 1), point)
-    c = subtract(corner(corners, slot, 2), point)
     line = add(add(a, b), c)
     along = min(dot(a, line), dot(b, line), dot(c, line)) * factor
     return along > 0.0 and along * along > float(limit) * dot(line, line)
@@ -396,14 +397,12 @@ def nearest_slot(
     This is for one mesh. ``slot`` is a first guess; what is farther than the root of ``most`` does
     not count where the guess does not; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
-    place = scale(subtract(query, middle), factor)
-    size = max(abs(place[0]), abs(place[1]), abs(place[2]))
-    margin = POINT_MARGIN * (1.0 + size)
-    nearest = _closest(corners, slot, query)
+    order, boxes, children = part.order, part.boxes, part.children
+    place, factor, slack = point_in_tree(part, query)
+    size = max(abs(place[0]), abs(place[1]), abs(place[2])) + slack
+    margin = POINT_MARGIN * (1.0 + size) + slack
+    a, b, c = _seen_from(part, slot, query)
+    nearest = _closest(a, b, c)
     best, face = dot(nearest, nearest), int(order[slot])
     if not _counts(part, slot, query, nearest):
         best, face = most, -1
@@ -429,9 +428,10 @@ def nearest_slot(
             bits = np.int32(bits & (bits - 1))
             if child < 0:
                 spot = ~child + lane
-                if _is_beyond(corners, spot, query, within, limit):
+                a, b, c = _seen_from(part, spot, query)
+                if _is_beyond(a, b, c, within, limit):
                     continue
-                other = _closest(corners, spot, query)
+                other = _closest(a, b, c)
                 square = dot(other, other)
                 if square < best or (square == best and order[spot] < face):
                     if not _counts(part, spot, query, other):
@@ -464,7 +464,8 @@ def nearest_of_all(
     guess, guessed, limit = row, slot, within * within
     if guess > 0:
         known = part_at(rows, guess)
-        near = _closest(known.corners, slot, query)
+        a, b, c = _seen_from(known, slot, query)
+        near = _closest(a, b, c)
         if _counts(known, slot, query, near):
             limit = min(limit, dot(near, near))
     best, triangle, nearest = math.inf, -1, _NO_PATH

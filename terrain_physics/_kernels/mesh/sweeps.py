@@ -23,11 +23,14 @@ from terrain_physics._kernels.mesh.parts import (
     Skin,
     part_at,
     parts_at,
+    path_in_tree,
     row_count,
     skin_at,
+    triangle_of,
+    vertex_of,
 )
 from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_path, limit_of, path_in_frame
-from terrain_physics._kernels.mesh.tree import STACK, corner
+from terrain_physics._kernels.mesh.tree import STACK
 from terrain_physics._kernels.surface.shapes import Body, body_at, row_width
 from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
 from terrain_physics._kernels.tolerances import LEVEL_SHARE
@@ -42,9 +45,9 @@ def _sum_of_components(v: Vec3) -> float:
 
 
 @kernel(inline=True)
-def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
+def _is_beyond(skin: Skin, vertex: int, start: int, push: Vec3) -> bool:
     """Tell whether a vertex lies beyond another in the direction of a push."""
-    line = subtract(row3(vertices, vertex), row3(vertices, start))
+    line = subtract(vertex_of(skin, vertex), vertex_of(skin, start))
     return dot(line, push) > LEVEL_SHARE * _sum_of_components(line)
 
 
@@ -56,7 +59,7 @@ def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: 
     neighbors are checked. A face that reaches beyond was touched before, so this is not the first.
     At an edge of more than two faces no neighbor is checked.
     """
-    vertices, faces, neighbors = skin.vertices, skin.faces, skin.neighbors
+    faces, neighbors = skin.faces, skin.neighbors
     welded, across, ring = neighbors.welded, neighbors.across, neighbors.ring
     along = (dot(a, push), dot(b, push), dot(c, push))
     slack = LEVEL_SHARE * (
@@ -77,7 +80,7 @@ def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: 
     if at_top == 1:
         start = int(welded[faces[face, first]])
         for k in range(neighbors.ring_offsets[start], neighbors.ring_offsets[start + 1]):
-            if _is_beyond(vertices, int(ring[k]), start, push):
+            if _is_beyond(skin, int(ring[k]), start, push):
                 return True
         return False
     edge = (away + 1) % 3
@@ -88,7 +91,7 @@ def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: 
     for k in range(3):
         vertex = int(welded[faces[other, k]])
         if vertex not in (start, end):
-            return _is_beyond(vertices, vertex, start, push)
+            return _is_beyond(skin, vertex, start, push)
     return False
 
 
@@ -145,13 +148,9 @@ def _first_touch(
 
     ``stack`` and ``entries`` (STACK,) and ``scratch`` (FACE_COUNT, 4) are scratch.
     """
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
-    is_near, skipped, margin, rows, near, far, steps = path_in_frame(
-        scale(subtract(center, middle), factor), direction, scale(body.half_extents, factor)
-    )
+    order, boxes, children = part.order, part.boxes, part.children
+    start, ahead, wide, factor = path_in_tree(part, center, direction, body.half_extents)
+    is_near, skipped, margin, rows, near, far, steps = path_in_frame(start, ahead, wide)
     if not is_near:
         return first
     limit = limit_of(min(first.along, length), skipped, factor, margin)
@@ -172,9 +171,8 @@ def _first_touch(
                 slot = ~child + lane
                 face = int(order[slot])
                 own = part.first_id + face
-                a = subtract(corner(corners, slot, 0), center)
-                b = subtract(corner(corners, slot, 1), center)
-                c = subtract(corner(corners, slot, 2), center)
+                a, b, c = triangle_of(part, slot)
+                a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
                 if not is_seen(part.facing, a, b, c):
                     continue
                 # The test takes the whole path, not its rest: bits must not depend on the order.
@@ -250,12 +248,9 @@ def sweep_rows(
             )  # fmt: skip
         if touch.triangle < 0:
             continue
-        corners = part_at(parts.rows, touch.row).corners
-        point = point_of_touch(
-            body, add_scaled(center, direction, touch.along),
-            corner(corners, touch.slot, 0), corner(corners, touch.slot, 1),
-            corner(corners, touch.slot, 2), touch.normal, scratch,
-        )  # fmt: skip
+        a, b, c = triangle_of(part_at(parts.rows, touch.row), touch.slot)
+        end = add_scaled(center, direction, touch.along)
+        point = point_of_touch(body, end, a, b, c, touch.normal, scratch)
         for k in range(3):
             numbers[index, 1 + k], numbers[index, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
         numbers[index, 0], numbers[index, 7] = touch.along, min(touch.along / length, 1.0)

@@ -204,11 +204,10 @@ def in_frame(value: float, middle: float, factor: float, outwards: float) -> Flo
 
 
 @kernel(inline=True)
-def box_overlaps(corners: Floats, slot: int, lower: Vec3, upper: Vec3) -> bool:
+def box_overlaps(a: Vec3, b: Vec3, c: Vec3, lower: Vec3, upper: Vec3) -> bool:
     """Tell whether the closed box of a triangle overlaps lower..upper, exactly."""
     overlaps = True
     for axis in range(3):
-        a, b = float(corners[slot, axis]), float(corners[slot, 3 + axis])
-        c = float(corners[slot, 6 + axis])
-        overlaps = overlaps & (min(a, b, c) <= upper[axis]) & (max(a, b, c) >= lower[axis])
+        low, high = min(a[axis], b[axis], c[axis]), max(a[axis], b[axis], c[axis])
+        overlaps = overlaps & (low <= upper[axis]) & (high >= lower[axis])
     return overlaps

@@ -14,7 +14,7 @@ MAP_NUMBER, MAP_LAYERS = 8, 9
 MAP_ROW_SIZE = 10
 
 # Columns of a mesh: see `mesh.parts`.
-MESH_ROW_SIZE = 32
+MESH_ROW_SIZE = 8
 
 # Columns of a moving part: from the column MOVES on, the frames before its latest moves, MOVE_SIZE
 # columns each; then the boxes around it there, BOX_SIZE columns each; see `ground.movers`.
