@@ -266,9 +266,9 @@ class GroundMeshes(Meshes):
         Each is there once.
         """
         self.movers.refuse_more(len(poses))
-        coming = found.places == 0
-        if coming.any():
-            for number in found.numbers[coming & (seconds > 0.0)].tolist():
+        if not found.places.all():
+            coming = (found.places == 0) & (seconds > 0.0)
+            for number in found.numbers[coming].tolist():
                 self.movers.put(number, self._as_mover(number))
             found = self.find(found.numbers)[0]
             for k in np.flatnonzero(found.places == 0).tolist():
