@@ -3,7 +3,7 @@
 import hashlib
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, cast
 from weakref import ref
@@ -466,7 +466,13 @@ class GroupData:
         return KeptRows(rows.saved(), self.members(), ref(self.ground), self.cell_sizes)
 
     def put_back(self, kept: KeptRows, seconds: float | None = None) -> None:
-        """Go on from numbers on this ground, unchecked, with the members of that time.
+        """Go on from numbers on this ground, unchecked, with the members of that time."""
+        self.put_numbers(kept, seconds)
+        for show in self.shows():
+            show()
+
+    def put_numbers(self, kept: KeptRows, seconds: float | None) -> None:
+        """Go on from numbers on this ground, which are yet to be shown in adopted members.
 
         ``seconds`` are those of the last update before they were kept.
         """
@@ -477,8 +483,10 @@ class GroupData:
         if seconds is not None:
             self.time.last = seconds
         self.rows().put_saved(kept.saved)
-        for adopted in self._adopted.values():
-            adopted.show_restored()
+
+    def shows(self) -> list[Callable[[], None]]:
+        """Return what shows numbers that were put back in each adopted member."""
+        return [adopted.show_restored for adopted in self._adopted.values()]
 
     def state_of(self, rows: Rows) -> GroupState:
         """Return the state of the group with ``rows`` of all characters in order."""
@@ -526,8 +534,8 @@ class GroupData:
         self._take_members(Members(seed, keys, tuple(state.colliders), ruled))
         self._room = Rows.room(max(count, _FIRST_CAPACITY))  # without hits, whatever was there
         self.rows().put_saved(rows.saved())
-        for adopted in self._adopted.values():
-            adopted.show_restored()
+        for show in self.shows():
+            show()
 
     def _take_members(self, members: Members) -> None:
         """Make the group one of these members, whose rows are to be written anew."""

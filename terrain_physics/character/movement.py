@@ -640,20 +640,21 @@ class CharacterMovement(CharacterView):
 
     def _take_over(self, state: Any) -> None:
         super()._take_over(state)
-        self._settle_restored()
+        if self._owner is not None:
+            self._turn_owner_back()
+        self._settle_idle()
 
-    def _put_back(self, kept: KeptNumbers, seconds: float | None = None) -> None:
-        super()._put_back(kept, seconds)
-        self._settle_restored()
+    def _put_numbers(self, kept: KeptNumbers, seconds: float | None) -> None:
+        super()._put_numbers(kept, seconds)
+        self._settle_idle()
 
     def _show_restored(self) -> None:
         self._show()
-        self._settle_restored()
-
-    def _settle_restored(self) -> None:
-        """Turn the owner back; forget an idle update that may not tell what the next one does."""
         if self._owner is not None:
             self._turn_owner_back()
+
+    def _settle_idle(self) -> None:
+        """Forget an idle update that may not tell what the next one does."""
         idle = self._idle
         if idle is not None and (idle.changed or idle.seconds != self._time.last):
             self._idle = None

@@ -532,7 +532,12 @@ class CharacterView(RuleProperties):
         return True
 
     def _put_back(self, kept: KeptNumbers, seconds: float | None = None) -> None:
-        """Go on from numbers of this kind of body on this ground, unchecked.
+        """Go on from numbers of this kind of body on this ground, unchecked, and show them."""
+        self._put_numbers(kept, seconds)
+        self._show_restored()
+
+    def _put_numbers(self, kept: KeptNumbers, seconds: float | None) -> None:
+        """Go on from numbers of this kind of body on this ground, which are yet to be shown.
 
         ``seconds`` are those of the last update before they were kept.
         """
@@ -546,6 +551,9 @@ class CharacterView(RuleProperties):
             self._forget_fit()
         if seconds is not None:
             self._frame_time().last = seconds
+
+    def _show_restored(self) -> None:
+        """Show numbers that were put back."""
         self._show()
 
     def _put_position(self, value: Any) -> None:

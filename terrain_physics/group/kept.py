@@ -1,5 +1,6 @@
 """Numbers of a group at a moment, kept as they are, and put back bit for bit without checks."""
 
+from collections.abc import Callable
 from typing import Self
 
 from terrain_physics.character.group_data import KeptRows, Key
@@ -73,11 +74,17 @@ class KeptGroup:
         self._adopted = data.adopted
 
     def put_back(self) -> None:
+        """Put the numbers, and show them."""
+        self.put()
+        for show in self.shows():
+            show()
+
+    def put(self) -> None:
         """Go back to the numbers kept, bit for bit, with the members of that time.
 
-        Adopted members and their owners are put there too: the same objects, also those that were
-        removed since; those that joined since leave. On another ground than that of then, the next
-        update looks at the ground.
+        Adopted members are the same objects, also those that were removed since; those that joined
+        since leave. They and their owners are yet to be put there, see `shows`. On another ground
+        than that of then, the next update looks at the ground.
 
         Raises
         ------
@@ -87,6 +94,10 @@ class KeptGroup:
         data, kept = self._group._data, self._kept  # noqa: SLF001
         data.time.refuse_in_update()
         data.adopt_again(self._adopted)
-        data.put_back(kept, self._seconds)
+        data.put_numbers(kept, self._seconds)
         if kept.ground() is not data.ground:
             wake(data.rows().state)
+
+    def shows(self) -> list[Callable[[], None]]:
+        """Return what puts each adopted member and its owner where its numbers are."""
+        return self._group._data.shows()  # noqa: SLF001

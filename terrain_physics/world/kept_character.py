@@ -1,5 +1,6 @@
 """Numbers of characters at a moment, kept as they are, and put back bit for bit without checks."""
 
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -73,7 +74,13 @@ class KeptCharacter:
         self._seconds = movement._time.last  # noqa: SLF001
 
     def put_back(self) -> None:
-        """Go back to the numbers kept, bit for bit, and put the owner there too.
+        """Put the numbers, and show them."""
+        self.put()
+        for show in self.shows():
+            show()
+
+    def put(self) -> None:
+        """Go back to the numbers kept, bit for bit; they are yet to be shown, see `shows`.
 
         On another ground than that of then, the next update looks at the ground.
 
@@ -84,9 +91,13 @@ class KeptCharacter:
         """
         movement, kept = self.movement, self._kept
         movement._frame_time().refuse_in_update()  # noqa: SLF001
-        movement._put_back(kept, self._seconds)  # noqa: SLF001
+        movement._put_numbers(kept, self._seconds)  # noqa: SLF001
         if kept.ground() is not movement.ground:
             wake(movement._state())  # noqa: SLF001
+
+    def shows(self) -> list[Callable[[], None]]:
+        """Return what puts the live vectors and the owner where the numbers are."""
+        return [self.movement._show_restored]  # noqa: SLF001
 
 
 class KeptCharacters:

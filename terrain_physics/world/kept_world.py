@@ -106,7 +106,10 @@ class KeptWorld:
         return KeptGroup(thing, None if self._rooms is None else self._rooms.take(thing))
 
     def put_back(self, contents: Contents) -> None:
-        """Put a world back into this state."""
+        """Put a world back into this state.
+
+        Owners come last: an error of one, which is raised then, leaves everything else in place.
+        """
         for _, thing in (*contents.layout, *self.layout):
             thing._frame_time().refuse_in_update()  # noqa: SLF001
         contents.ground.restore(self.ground)  # refuses, if at all, before anything has changed
@@ -115,15 +118,29 @@ class KeptWorld:
             contents.put(self.layout)
         for part in self.parts:
             if isinstance(part, KeptGroup):  # first, as characters leave them
-                part.put_back()
+                part.put()
         for part in self.parts:
             if isinstance(part, KeptCharacter):
-                part.put_back()
+                part.put()
         contents.clock._put_back(self.clock)  # noqa: SLF001
         contents.extra, contents.cell_sizes = self.extra, self.fit
+        _show(self.parts)
 
     @property
     def nbytes(self) -> int:
         """How much memory it takes."""
         ground = 0 if self.ground is None else self.ground.nbytes
         return sum(part.nbytes for part in self.parts) + ground + len(self.extra)
+
+
+def _show(parts: list[Kept]) -> None:
+    """Put owners where their characters are, all of them; raise the first error then."""
+    errors = []
+    for part in parts:
+        for show in part.shows():
+            try:
+                show()
+            except BaseException as error:  # an owner may raise any
+                errors.append(error)
+    if errors:
+        raise errors[0]

@@ -272,6 +272,9 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         RuntimeError
             Inside an update of this world, or of one of its characters or groups. Nothing has
             changed then.
+        Exception
+            What an owner raises when it is put where its character is. Everything is in the state
+            then, and so are other owners.
         """
         contents = self._contents
         with contents.turns.take("restore"):

@@ -237,6 +237,55 @@ def test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing():
     assert errors[0].startswith("restore must be called between updates")
 
 
+class _Fussy:
+    """An owner that may refuse to be moved."""
+
+    def __init__(self) -> None:
+        self.is_stuck, self.place = False, (0.0, 3.0, 0.0)
+
+    @property
+    def position(self) -> Any:
+        return self.place
+
+    @position.setter
+    def position(self, place: Any) -> None:
+        if self.is_stuck:
+            raise KeyboardInterrupt
+        self.place = tuple(place)
+
+
+def test_an_owner_that_raises_leaves_all_else_restored():
+    one, owners = scene(), {key: _Fussy() for key in ("first", "second", "member")}
+    for number, (key, owner) in enumerate(owners.items()):
+        owner.place = (3 * number, 3, 7)
+        hero = CharacterMovement(one.ground, BODY, owner=owner)
+        if key == "member":
+            one.crowd.add("member", movement=hero)
+        else:
+            one.world.add(key, hero)
+    one.world.extra = b"then"
+    state, there = one.world.state(), seen(one)
+    clock, places = repr(one.world.clock), {key: owner.place for key, owner in owners.items()}
+    for stuck, owner in owners.items():
+        for frame in range(3):
+            for key in ("first", "second"):
+                one.world[key].walk(3, 1)
+            one.crowd.walk(1, 2)
+            one.play(frame)
+        one.world.extra = b"now"
+        one.world.clock.steps(0.1)
+        owner.is_stuck, left = True, owner.place
+        with pytest.raises(KeyboardInterrupt):
+            one.world.restore(state)
+        assert (one.world.extra, repr(one.world.clock)) == (b"then", clock)
+        assert {key: other.place for key, other in owners.items()} == places | {stuck: left}
+        assert left != places[stuck]
+        owner.is_stuck = False
+        assert seen(one) == there
+        one.world.restore(state)
+        assert owner.place == places[stuck]
+
+
 def test_a_body_too_wide_for_a_map_is_refused_again_after_a_restore():
     one = scene()
     one.loners.add("giant", (0, 40, 0), collider=SphereCollider(30))
