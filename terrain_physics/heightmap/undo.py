@@ -100,7 +100,6 @@ class MapEdit:
 
     def _swapped(self, part: _OldValues) -> _OldValues:
         """Put values back; return those that were there."""
-        self.storage.watchers.prepare(part.what, part.region)  # other grounds keep it too
         now = self._present(part.what, part.region).copy()
         new = part.values if part.marks is None else np.where(part.marks, part.values, now)
         self.storage.put_back(part.what, part.region, _place(part.what, part.region), new)

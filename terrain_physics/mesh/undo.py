@@ -26,7 +26,6 @@ class MeshEdit:
 
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
-        self.storage.watchers.prepare("vertices")  # other grounds keep it too
         now = self.storage.arrays
         self.storage.put_back(self._arrays)
         self._arrays = now

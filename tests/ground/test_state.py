@@ -271,7 +271,10 @@ def test_many_states_dropped_in_the_middle() -> None:
     for k in range(300):
         land.carve((k % 60, 30), 4, 0.1)
         ring = [*ring[-7:], land.state()]
-    assert len(ring[-1]._mark.node.ancestors()) < 12
+    node, length = ring[-1]._mark.node, 1
+    while node.parent is not None:
+        node, length = node.parent, length + 1
+    assert length < 12
     land.restore(first)
     assert content(land) == then
 
@@ -310,6 +313,18 @@ def test_map_and_mesh_of_several_grounds() -> None:
             ground, state, then = draw.choice(kept)
             ground.restore(state)
             assert [values(part).tobytes() for part in owned[ground]] == then
+
+
+def test_each_edit_is_kept_once_by_each_ground() -> None:
+    land, box = HeightMap(np.zeros((33, 33))), crate()
+    one, two = Ground([land, box]), Ground([land, box])
+    before = one.state()
+    land.carve((16, 16), 5, 1)
+    box.refit(box.vertices * 2)
+    after, beside = one.state(), two.state()
+    one.restore(before)
+    assert beside is not two.state()
+    assert two.state().nbytes - beside.nbytes == after.nbytes - before.nbytes
 
 
 def test_other_threads_see_all_or_nothing() -> None:
