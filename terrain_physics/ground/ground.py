@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, cast
 
@@ -18,17 +19,16 @@ from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
-from terrain_physics.ground.meshes import NO_PLACE, Place
+from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, Place
 from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import (
     Pose,
     checked_scale,
-    is_position,
     pose_and_scale,
-    refuse_other_scale,
 )
 from terrain_physics.ground.queries import GroundQueries
+from terrain_physics.ground.transforms import pose_of_one, poses_of_many
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
 from terrain_physics.heightmap.saved import KIND as MAP
@@ -55,6 +55,10 @@ from terrain_physics.surface.surface import Surface, queries_of
 Part = HeightMap | TriangleMesh
 
 _KIND = "ground"
+
+
+# Keys are lower: no ground has so many parts.
+_KEYS = 2**40
 
 
 @public
@@ -485,15 +489,57 @@ class Ground(Surface):
         >>> hero.position.y, hero.velocity, round(hero.world_velocity.y, 6)
         (4.75, vec3( 0, 0, 0 ), 1.0)
         """
-        pose, scale = pose_and_scale("transform", transform)
-        seconds = None if delta_time is None else checked_seconds("delta_time", delta_time)
-        with self._held.change():
+        seconds = 0.0 if delta_time is None else checked_seconds("delta_time", delta_time)
+        held = self._held
+        with held.change():
             number = self._mesh_key(key)
-            refuse_other_scale("transform", scale, self._held.scales.get(number, 1.0))
-            if is_position(transform):
-                known = self._held.poses.get(number, pose)
-                pose = pose._replace(rotation=known.rotation)
-            self._held.move(number, pose, seconds)
+            found, *_ = held.find(np.array([number], np.int64))
+            scale = held.scales.get(number, 1.0)
+            poses = pose_of_one("transform", transform, scale, partial(held.poses_of, found))
+            held.move(found, poses, np.array([seconds]))
+
+    def move_many(self, keys: Any, transforms: Any, delta_time: Any = None) -> None:
+        """Move many meshes at once: the same as `move` for each, in the order of the keys.
+
+        All are moved, or none. Other threads see all of it at once.
+
+        Parameters
+        ----------
+        keys : sequence of int or str, or array of integers
+            Of a `TriangleMesh` each, or its name; no mesh twice.
+        transforms : array_like (n, 4, 4), (positions, rotations), or positions (n, 3)
+            As for `move`, a row for each key. Rotations of a pair are matrices (n, 3, 3) or
+            quaternions w, x, y, z (n, 4), as in arrays of PyGLM's. Positions alone leave the
+            rotations as they are.
+        delta_time : float or array_like (n,), optional
+            The duration of the moves in seconds, one for all or one for each.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As `move`, and for a mesh that is there twice; errors name the row. Nothing has changed
+            then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> boxes = [TriangleMesh.box((1, 1, 1)) for _ in range(3)]
+        >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=20), *boxes])
+        >>> places = np.array([(2, 0.5, 2), (4, 1.5, 2), (6, 2.5, 2)])
+        >>> ground.move_many([1, 2, 3], places, 1 / 60)
+        >>> [ground.height_at(x, 2) for x in (2, 4, 6)]
+        [1.0, 2.0, 3.0]
+        """
+        held = self._held
+        with held.change():
+            found = self._meshes_of(keys)
+            seconds, scales = _checked_times(delta_time, len(found.rows)), None
+            if held.scales:
+                scales = [held.scales.get(number, 1.0) for number in found.numbers.tolist()]
+            known = partial(held.poses_of, found)
+            poses = poses_of_many("transforms", transforms, scales, len(found.rows), known)
+            held.move(found, poses, seconds)
 
     def set_surface_velocity(self, key: int | str, velocity: Any) -> None:
         """Make a mesh a conveyor: its surface moves, and the mesh does not.
@@ -584,6 +630,34 @@ class Ground(Surface):
             checked = (checked[0] / size, checked[1] / size, checked[2] / size)
         with self._held.change():
             self._held.set_one_way(self._mesh_key(key), checked)
+
+    def _meshes_of(self, keys: Any) -> FoundMeshes:
+        """Return the meshes of keys, each another one."""
+        if isinstance(keys, np.ndarray):
+            keys = checks.copied("keys", keys)
+            keys = keys if keys.dtype == np.int64 and keys.ndim == 1 else keys.tolist()
+        if isinstance(keys, str | int):
+            raise TypeError(f"keys must be a sequence of keys, got {keys!r}")
+        numbers = keys
+        if not isinstance(keys, np.ndarray):
+            keys = checks.listed("keys", keys)
+            named = [
+                key if type(key) is int and -1 <= key < _KEYS else self._mesh_key_in_row(row, key)
+                for row, key in enumerate(keys)
+            ]
+            numbers = np.array(named, np.int64)
+        found, known, ascend = self._held.find(numbers)
+        if known < len(numbers):
+            self._mesh_key_in_row(known, keys[known])
+        if not ascend and len(np.unique(numbers)) < len(numbers):
+            _refuse_twice(keys, numbers.tolist())
+        return found
+
+    def _mesh_key_in_row(self, row: int, key: Any) -> int:
+        try:
+            return self._mesh_key(key)
+        except (KeyError, TypeError, ValueError) as error:
+            raise type(error)(f"keys[{row}]: {error.args[0]}") from None
 
     def _mesh_key(self, key: Any) -> int:
         number = self._checked_key(key)
@@ -1020,6 +1094,35 @@ def _listed(parts: Any) -> list[Any]:
 def _refuse_others(name: str, part: Any) -> None:
     if not isinstance(part, (HeightMap, TriangleMesh)):
         raise TypeError(f"{name} must be a HeightMap or a TriangleMesh, got {checks.shorten(part)}")
+
+
+def _refuse_twice(keys: Any, numbers: list[int]) -> None:
+    """Raise ValueError for keys of which two are of the same mesh."""
+    row = next(k for k, number in enumerate(numbers) if number in numbers[:k])
+    raise ValueError(
+        f"keys must be of a mesh once each, got {keys[row]!r} at [{row}] and that of the same mesh "
+        f"at [{numbers.index(numbers[row])}]"
+    )
+
+
+def _checked_times(delta_time: Any, count: int) -> NDArray[np.float64]:
+    """Return the seconds that many moves take, 0 for teleports."""
+    if delta_time is None:
+        return np.zeros(count)
+    if isinstance(delta_time, int | float):
+        return np.full(count, checked_seconds("delta_time", delta_time))
+    given = checks.real_array("delta_time", delta_time)
+    if given.ndim == 0:
+        return np.full(count, checked_seconds("delta_time", float(given)))
+    if given.shape != (count,):
+        raise ValueError(
+            f"delta_time must be one time, or as many as keys, {count}, got shape {given.shape}"
+        )
+    off = ~((given >= 1e-6) & (given <= 3600.0))
+    if off.any():
+        row = int(off.argmax())
+        checked_seconds(f"delta_time[{row}]", float(given[row]))
+    return given
 
 
 def _checked_layers(name: str, layers: Any) -> int:

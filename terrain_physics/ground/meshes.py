@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground.moves import find_parts, move_parts
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
-from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._kernels.mesh.places import POSE_SIZE
+from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -24,6 +27,7 @@ from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
 _MATERIAL = CachedDispatch(material_of)
+_FIND, _MOVE = CachedDispatch(find_parts), CachedDispatch(move_parts)
 
 
 class _Asked:
@@ -47,38 +51,49 @@ class _Asked:
         self._meshes.lock.__exit__(None, None, None)
 
 
+class FoundMeshes(NamedTuple):
+    """The numbers of meshes (n,), their rows in the table, and those of movers, 0 for others."""
+
+    numbers: Int64s
+    rows: Int64s
+    places: Int64s
+
+
 class MeshMotion(NamedTuple):
     """How the meshes of a ground move, and where they are, at one moment.
 
     Attributes
     ----------
-    poses : dict of int to Pose
-        See `GroundMeshes`.
+    numbers : ndarray of int64, shape (n,)
+        Those of the meshes with a pose, ascending.
+    poses : ndarray of float64, shape (n, 12)
+        Rotation row by row, and position, of each.
     movers : KeptMovers
     put : dict of int to int
         The count of moves when a mesh that is no mover was moved.
     """
 
-    poses: dict[int, Pose]
+    numbers: Int64s
+    poses: Floats
     movers: KeptMovers
     put: dict[int, int]
 
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        return 200 * (len(self.poses) + len(self.put)) + self.movers.nbytes
+        return self.poses.nbytes + 100 * len(self.put) + self.movers.nbytes
 
     def saved(self) -> dict[str, Any]:
         """Return it for JSON."""
-        poses = {str(number): pose.saved() for number, pose in self.poses.items()}
+        known = zip(self.numbers.tolist(), map(Pose.of_numbers, self.poses), strict=True)
+        poses = {str(number): pose.saved() for number, pose in known}
         put = {str(number): count for number, count in self.put.items()}
         movers = self.movers.saved() | ({"put": put} if put else {})
         return {"transforms": poses, "movers": movers}
 
     def content(self) -> bytes:
         """Return where the meshes are and how they move, for hashes of worlds."""
-        poses = [(number, *pose.numbers) for number, pose in sorted(self.poses.items())]
-        return np.array(poses).tobytes() + self.movers.content()
+        return self.numbers.tobytes() + self.poses.tobytes() + self.movers.content()
 
 
 Place = tuple[Pose | None, float]
@@ -98,8 +113,6 @@ class GroundMeshes(Meshes):
         The places where meshes came, went and moved lately, by the count of such changes.
     change_count : int
         That count.
-    poses : dict of int to Pose
-        The poses of the meshes that were moved, or were given one.
     scales : dict of int to float
         The scales of the meshes that have another one than 1.
     movers : GroundMovers
@@ -122,7 +135,6 @@ class GroundMeshes(Meshes):
         "changes",
         "lock",
         "movers",
-        "poses",
         "scales",
         "swept",
     )
@@ -136,7 +148,6 @@ class GroundMeshes(Meshes):
         self.lock = new_lock(Rank.GROUND)
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
-        self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
         self._put: dict[int, int] = {}  # the count of moves when a mesh that is no mover was moved
         self.scales: dict[int, float] = {}
@@ -178,8 +189,6 @@ class GroundMeshes(Meshes):
         pose, scale = NO_PLACE if place is None else place
         if scale != 1.0:
             self.scales[number] = scale
-        if pose is not None:
-            self.poses[number] = pose
         given = None if pose is None else np.array([pose.numbers])
         version, table = storage.version, storage.table
         self._prepare_edit().put_as(number, table, named, layers, given, scale)
@@ -225,7 +234,6 @@ class GroundMeshes(Meshes):
         former = self._storages.pop(number)
         former.watchers.remove(self._watch, number)
         self._forget_skin(former)
-        self.poses.pop(number, None)
         self.scales.pop(number, None)
         self.movers.remove(number)
         self._put.pop(number, None)
@@ -240,26 +248,62 @@ class GroundMeshes(Meshes):
             for table in [k for k, own in self._without_skin.items() if own is former]:
                 del self._without_skin[table]
 
-    def move(self, number: int, pose: Pose, seconds: float | None) -> None:
-        """Move a mesh in some seconds, or teleport it."""
-        self.followed()
-        self._note(number)
-        count, place = self.movers.next_move(), self.movers.place_of(number)
-        if not place and seconds is not None:
-            self.movers.put(number, self._as_mover(number))
-            place = self.movers.place_of(number)
-        self._set_pose(number, pose)
-        self._note(number)
-        if place:
-            self.movers.move(place, pose, self._table.bounds(number), seconds or 0.0)
-        else:
-            self._put[number] = count
+    def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
+        """Return where meshes (n,) are in the tables; n, or the index of one that is none.
+
+        And whether the numbers ascend.
+        """
+        table, movers = self.followed(), self.movers
+        places = np.empty((2, len(numbers)), np.int64)
+        found = FoundMeshes(numbers, places[0], places[1])
+        reaches, count = movers.shown.reaches, len(movers.numbers)
+        known, ascend = _FIND.call(table.arrays[0], reaches, count, *found)
+        return found, known, ascend
+
+    def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
+        """Move meshes, one after another, to poses (n, 12) in some seconds, or teleport them in 0.
+
+        Each is there once.
+        """
+        self.movers.refuse_more(len(poses))
+        coming = found.places == 0
+        if coming.any():
+            for number in found.numbers[coming & (seconds > 0.0)].tolist():
+                self.movers.put(number, self._as_mover(number))
+            found = self.find(found.numbers)[0]
+            for k in np.flatnonzero(found.places == 0).tolist():
+                self._put[int(found.numbers[k])] = self.movers.count + k + 1
+        self.change_count += 1
+        changes = self.changes.room(2 * len(poses))
+        tables = *self._prepare_edit().arrays, *self.movers.prepare()
+        count = _MOVE.call(
+            *tables, found.rows, found.places, poses, seconds, float(self.change_count), changes
+        )
+        self.movers.count += len(poses)
+        self.changes.take(count)
+
+    def pose_of(self, number: int) -> Pose | None:
+        """Return the pose of a part that was moved, or was given one; None for others."""
+        if number not in self._storages:
+            return None
+        numbers = self._table.pose_of(number)
+        return None if numbers is None else Pose.of_numbers(numbers)
+
+    def poses_of(self, found: FoundMeshes) -> Floats:
+        """Return the poses (n, 12) of meshes, also of those that were never moved."""
+        return self._table.poses_of(found.rows)
+
+    @property
+    def poses(self) -> dict[int, Pose]:
+        """The poses of the meshes that were moved, or were given one, by their numbers."""
+        numbers, poses = self._table.poses()
+        return dict(zip(numbers.tolist(), map(Pose.of_numbers, poses), strict=True))
 
     def _as_mover(self, number: int) -> MovingPart:
         """Return the moving part of a mesh, a new one if it has none."""
         known = self.movers.get(number)
         if known is None:
-            known = MovingPart(self.poses.get(number) or Pose.none(), self._table.bounds(number))
+            known = MovingPart(self.pose_of(number) or Pose.none(), self._table.bounds(number))
             known.put = self._put.get(number, 0)
         return known
 
@@ -283,29 +327,38 @@ class GroundMeshes(Meshes):
 
     def motion(self) -> MeshMotion:
         """Return how all meshes move and where they are, in values that nobody writes to later."""
-        return MeshMotion(self.poses.copy(), self.movers.kept(), self._put.copy())
+        return MeshMotion(*self._table.poses(), self.movers.kept(), self._put.copy())
 
     def put_motion(self, motion: MeshMotion) -> None:
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
-        self.followed()
-        for number in self._storages:
-            before, then = self.poses.get(number), motion.poses.get(number)
-            if before is not then:
-                self._note(number)
-                self._set_pose(number, then)
-                self._note(number)
+        self._put_poses(motion.numbers, motion.poses)
         self.movers.put_kept(motion.movers)
         self._put = motion.put.copy()
 
-    def _set_pose(self, number: int, pose: Pose | None) -> None:
-        """Put a mesh at a pose; None: where its vertices are."""
+    def _put_poses(self, numbers: Int64s, poses: Floats) -> None:
+        """Put meshes at poses, and all others where their vertices are."""
+        known, now = self.followed().poses()
         table = self._prepare_edit()
-        if pose is None:
+        for number in known[~np.isin(known, numbers)].tolist():
+            self._note(number)
             table.take_back(number)
-            del self.poses[number]
-        else:
-            table.place([number], np.array([pose.numbers]))
-            self.poses[number] = pose
+            self._note(number)
+        same = np.zeros(len(numbers), np.bool_)
+        common, at, to = np.intersect1d(known, numbers, assume_unique=True, return_indices=True)
+        if len(common):
+            same[to] = (now[at] == poses[to]).all(axis=1)
+        here = [number in self._storages for number in numbers.tolist()]
+        coming = np.array(here, np.bool_) & ~same
+        found = self.find(numbers[coming])[0]
+        places = np.zeros_like(found.places)  # the movers are put back by themselves
+        self.change_count += 1
+        changes = self.changes.room(2 * len(places))
+        poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
+        tables = *table.arrays, np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1))
+        count = _MOVE.call(
+            *tables, found.rows, places, poses, seconds, float(self.change_count), changes
+        )
+        self.changes.take(count)
 
     def release_movers(self, arrays: MoverArrays) -> None:
         """Take back arrays of the movers that a long query has read."""
@@ -362,12 +415,9 @@ class GroundMeshes(Meshes):
         saved = self._by_number(about["transforms"])
         poses = {number: Pose.of_saved(rows) for number, rows in saved}
         count, movers, put = self._movers_of(about["movers"], poses)
-        for number in self._storages:
-            before, then = self.poses.get(number), poses.get(number)
-            if (before and before.numbers) != (then and then.numbers):
-                self._note(number)
-                self._set_pose(number, then)
-                self._note(number)
+        put_there = sorted(poses)
+        numbers = np.array([poses[number].numbers for number in put_there]).reshape(-1, POSE_SIZE)
+        self._put_poses(np.array(put_there, np.int64), numbers)
         for number in self._storages:
             self.movers.remove(number)
             if number in movers:
@@ -510,7 +560,7 @@ class GroundMeshes(Meshes):
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():
             rows = numbers == number
-            own, pose = self._storages[number], self.poses.get(number)
+            own, pose = self._storages[number], self.pose_of(number)
             found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
             if pose is not None or number in self.scales:
                 corners = found.vertices.reshape(-1, 3) * self.scales.get(number, 1.0)

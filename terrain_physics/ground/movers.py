@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground import movers as columns
-from terrain_physics._kernels.ground.movers import move_mover, settle_mover
+from terrain_physics._kernels.ground.movers import settle_mover
 from terrain_physics._kernels.surface.ground_arrays import (
     BOX_SIZE,
     BOXES,
@@ -23,7 +23,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
 from terrain_physics.surface.ground_arrays import NO_MOVERS, MoverArrays
 
-_MOVE, _SETTLE = CachedDispatch(move_mover), CachedDispatch(settle_mover)
+_SETTLE = CachedDispatch(settle_mover)
 
 NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
 
@@ -271,24 +271,16 @@ class GroundMovers:
         rows[place, columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
         _SETTLE.call(rows, reaches, place)
 
-    def move(self, place: int, pose: Pose, box: Box, seconds: float) -> None:
-        """Move the part of a row in some seconds, or teleport it in 0: the latest move counted."""
-        rows, reaches = self.prepare()
-        frame = np.concatenate([pose.rotation.ravel(), pose.position])
-        _MOVE.call(rows, reaches, place, frame, np.array([*box[0], *box[1]]), seconds)
+    def refuse_more(self, moves: int) -> None:
+        """Raise ValueError if so many moves more could not be counted."""
+        if self.count > MOST_COUNTED - moves:
+            raise ValueError(f"moves must be at most {MOST_COUNTED}")
 
     def start_from(self, count: int) -> None:
         """Continue to count from a number."""
         if count != self.count:
             rows, _ = self.prepare()
             rows[0, columns.COUNT_OF_MOVES] = self.count = count
-
-    def next_move(self) -> int:
-        """Count one more move."""
-        if self.count == MOST_COUNTED:
-            raise ValueError(f"moves must be at most {MOST_COUNTED}")
-        self.start_from(self.count + 1)
-        return self.count
 
     def kept(self) -> KeptMovers:
         """Return all of it, in values that nobody writes to later.

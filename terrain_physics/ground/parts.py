@@ -10,13 +10,13 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Int64s
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import NO_PLACE, GroundMeshes, MeshMotion, Place
+from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
@@ -363,12 +363,18 @@ class GroundParts:
             for number in numbers:
                 self.watchers.tell(what, number)
 
-    def move(self, number: int, pose: Pose, seconds: float | None) -> None:
-        """Move a mesh; see `GroundMeshes.move`."""
+    def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
+        """Return where meshes are; see `GroundMeshes.find`. The caller makes a `change`."""
+        return self._meshes.find(numbers)
+
+    def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
+        """Move meshes; see `GroundMeshes.move`."""
         with self.followed:
-            self._meshes.move(number, pose, seconds)
-            self._gone += 1
-            self.watchers.tell("moved", number, seconds)
+            self._meshes.move(found, poses, seconds)
+            self._gone += len(poses)
+            if self.watchers:
+                for number, time in zip(found.numbers.tolist(), seconds.tolist(), strict=True):
+                    self.watchers.tell("moved", number, time or None)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
@@ -406,7 +412,15 @@ class GroundParts:
 
     def place_of(self, number: int) -> Place:
         """Return pose and scale of a mesh."""
-        return self.poses.get(number), self.scales.get(number, 1.0)
+        return self.pose_of(number), self.scales.get(number, 1.0)
+
+    def pose_of(self, number: int) -> Pose | None:
+        """Return the pose of a part that was moved, or was given one; None for others."""
+        return self._meshes.pose_of(number)
+
+    def poses_of(self, found: FoundMeshes) -> Floats:
+        """Return the poses (n, 12) of meshes, also of those that were never moved."""
+        return self._meshes.poses_of(found)
 
     def saved_movers(self) -> dict[str, Any]:
         """Return the saved form of the movers, see `GroundMeshes.load_movers`."""

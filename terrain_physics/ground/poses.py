@@ -87,6 +87,11 @@ class Pose(NamedTuple):
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
         return matrix
 
+    @classmethod
+    def of_numbers(cls, numbers: Floats) -> Self:
+        """Return the pose of its numbers, an array (12,) that nobody writes to later."""
+        return cls(numbers[:9].reshape(3, 3), numbers[9:])
+
     @property
     def numbers(self) -> list[float]:
         """The rotation row by row, then the position."""

@@ -1,6 +1,5 @@
 """The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
-from terrain_physics._kernels.mesh.parts import place_parts, put_part, take_part
+from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.places import BOX, PLACE_SIZE, POSE_SIZE, SCALE
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
@@ -19,7 +18,6 @@ from terrain_physics.surface.ground_arrays import addresses, table_over
 
 _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
 _PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
-_PLACE = CachedDispatch(place_parts)
 
 _NO_POSE = np.array([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
 
@@ -204,12 +202,28 @@ class MeshTable:
         _PUT.call(self._rows, *tree, self._spots, row, content, given, scale, is_new)
         self._owned[row] = arrays
 
-    def place(self, numbers: Sequence[int], poses: Floats) -> Floats:
-        """Put meshes at poses (n, POSE_SIZE); return the boxes around them (n, 6)."""
-        rows = np.array([self._row_of[number] for number in numbers], np.int64)
-        found = np.empty((len(rows), 6))
-        _PLACE.call(self._rows, self._boxes, self._links, self._spots, rows, poses, found)
-        return found
+    @property
+    def arrays(self) -> tuple[Int64s, Floats, Int64s, Floats]:
+        """Rows, boxes and nodes of the tree, and places of rows, for kernels that write to them."""
+        return self._rows, self._boxes, self._links, self._spots
+
+    def pose_of(self, number: int) -> Floats | None:
+        """Return the pose (POSE_SIZE,) of a mesh; None if it is where its vertices are."""
+        row = self._row_of[number]
+        if self._rows[row, columns.PLACED] == 0:
+            return None
+        return self._spots[row, :POSE_SIZE].copy()
+
+    def poses_of(self, rows: Int64s) -> Floats:
+        """Return the poses (n, POSE_SIZE) of the meshes of rows, also where their vertices are."""
+        poses = np.ascontiguousarray(self._spots[rows, :POSE_SIZE])
+        poses[self._rows[rows, columns.PLACED] == 0] = _NO_POSE
+        return poses
+
+    def poses(self) -> tuple[Int64s, Floats]:
+        """Return the numbers of the meshes with a pose, ascending, and the poses (n, POSE_SIZE)."""
+        rows = 1 + np.flatnonzero(self._rows[1 : len(self._owned), columns.PLACED])
+        return self._rows[rows, columns.NUMBER], self._spots[rows, :POSE_SIZE]
 
     def take_back(self, number: int) -> None:
         """Put a mesh where its vertices are, times its scale."""

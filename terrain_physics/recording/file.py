@@ -27,7 +27,6 @@ from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import (
     GroupState,
     Key,
-    checked_key,
     packed_rows,
     state_of_rows,
 )
@@ -35,6 +34,7 @@ from terrain_physics.character.material_rules import MaterialRules, saved_materi
 from terrain_physics.recording.journal import EVENT_BYTES, KINDS, Contents, Event
 from terrain_physics.recording.snapshots import Snapshot
 from terrain_physics.recording.start import RecordedScene
+from terrain_physics.recording.worlds import Things, checked_name
 
 FORMAT, VERSION = "terrain_physics recording", 1
 
@@ -115,6 +115,8 @@ class RecordedFrame:
     # The outcome: all characters, and the hash of each.
     keys: list[Key]
     states: UInt64s
+    # Which things a world has, if others than before.
+    things: Things | None = None
 
     @property
     def hashes(self) -> dict[Key, str]:
@@ -149,6 +151,7 @@ def frame_between(
     events: list[Event],
     seconds: float,
     hashes: dict[Key, str],
+    things: Things | None = None,
 ) -> RecordedFrame:
     """Return the frame between two states: the writes of the game, and events of the ground."""
     numbers = {key: number for number, key in enumerate(old.keys)}
@@ -177,6 +180,7 @@ def frame_between(
         events,
         list(hashes),
         _numbers(hashes.values()),
+        things,
     )
 
 
@@ -280,6 +284,8 @@ def _told(frame: RecordedFrame) -> dict[str, Any]:
     told: dict[str, Any] = {"left": frame.left, "bodies": bodies}
     if frame.material_rules:  # most frames have none, and there may be a million
         told["material_rules"] = frame.material_rules
+    if frame.things is not None:
+        told["things"] = frame.things
     return told
 
 
@@ -363,7 +369,7 @@ def _frames_of(
 ) -> tuple[Start, list[RecordedFrame]]:
     """Return what a file holds; raise any error where its parts do not fit each other."""
     hashes = arrays["hashes"]
-    keys = [checked_key(key) for key in header["start"]]
+    keys: list[Any] = [checked_name(key) for key in header["start"]]
     known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
     grounds = [{str(key): str(own) for key, own in told.items()} for told in header["grounds"]]
     start = Start(known, grounds, _scene_of(header, arrays, keys))
@@ -375,10 +381,12 @@ def _frames_of(
     for told, seconds, count, events in zip(
         header["frames"], arrays["delta_times"].tolist(), counts, happened, strict=True
     ):
-        left = [checked_key(key) for key in told["left"]]
-        bodies = [(checked_key(key), collider_from(parts)) for key, parts in told["bodies"]]
-        material_rules = [
-            (checked_key(key), saved_material_rules(rules))
+        left: list[Any] = [checked_name(key) for key in told["left"]]
+        bodies: list[Any] = [
+            (checked_name(key), collider_from(parts)) for key, parts in told["bodies"]
+        ]
+        material_rules: list[Any] = [
+            (checked_name(key), saved_material_rules(rules))
             for key, rules in told.get("material_rules", [])
         ]
         if left or bodies:
@@ -390,9 +398,8 @@ def _frames_of(
         hashes_end += len(keys)
         if hashes_end > len(hashes):
             raise ValueError(hashes_end)
-        frames.append(
-            RecordedFrame(time, left, bodies, material_rules, *writes, events, keys, states)
-        )
+        outcome: Any = (events, keys, states, told.get("things"))
+        frames.append(RecordedFrame(time, left, bodies, material_rules, *writes, *outcome))
     if hashes_end != len(hashes) or end != len(arrays["rows"]):
         raise ValueError(end)
     return start, frames

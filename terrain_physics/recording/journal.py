@@ -400,8 +400,10 @@ def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None
     if event.kind == "layers":
         event.numbers = parts.layers[key], 0, 0, 0
     elif event.kind == "moved":
-        rows = parts.poses[key].matrix()[:3]
-        event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
+        pose = parts.pose_of(key)
+        if pose is not None:  # it has one, as it has been moved
+            rows = pose.matrix()[:3]
+            event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
     elif event.kind == "restored":
         event.numbers = parts.next_number, 0, 0, 0
         event.content = json.dumps(parts.saved_motion()).encode()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from terrain_physics._public import public
-from terrain_physics.character.frame_time import LONGEST_STEP
+from terrain_physics.character.frame_time import LONGEST_STEP, MaxDelta
 from terrain_physics.character.group_data import GroupState, Key
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.recording.file import RecordedFrame, Start, state_at
@@ -22,6 +22,8 @@ from terrain_physics.recording.scenes import (
 )
 from terrain_physics.recording.snapshots import Snapshot, latest
 from terrain_physics.recording.start import Scene
+from terrain_physics.recording.worlds import lay_out
+from terrain_physics.world.world import World
 
 
 @public
@@ -97,8 +99,9 @@ def scene_after(
     make_scene: Callable[[], Scene],
 ) -> Scene:
     """Return a new scene as it was after frames: from the last snapshot on, they are played."""
-    scene, grounds, state = _begun(start, make_scene)
-    limits = [one.max_delta for one in updated(scene)]
+    made = checked_scene(make_scene())
+    limits = [(one, one.max_delta) for one in updated(made)]
+    scene, grounds, state = _begun(start, lambda: made)
     snapshot = latest(snapshots, len(frames))
     first = 0
     if snapshot is not None:
@@ -106,7 +109,9 @@ def scene_after(
         state = _jumped(scene, grounds, state, frames[:first], snapshot)
     for frame in frames[first:]:
         _, state = _advanced(scene, grounds, state, frame)
-    for one, limit in zip(updated(scene), limits, strict=True):
+    for one in updated(scene):
+        one.max_delta = MaxDelta.default  # of things that came to a world
+    for one, limit in limits:
         one.max_delta = limit
     return scene
 
@@ -147,7 +152,11 @@ def _jumped(
                 redo(grounds[event.ground], event)
     for ground, motion in zip(grounds, json.loads(snapshot.motions), strict=True):
         load_motion(ground, motion)
-    put(scene, state_at(state, frames, snapshot.rows))
+    given = state_at(state, frames, snapshot.rows)
+    things = next((frame.things for frame in reversed(frames) if frame.things is not None), None)
+    if isinstance(scene, World) and things is not None:
+        lay_out(scene, things, dict(zip(given.keys, given.colliders, strict=True)))
+    put(scene, given)
     return read(scene)
 
 

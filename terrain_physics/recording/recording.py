@@ -3,7 +3,7 @@
 import os
 import pathlib
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 from terrain_physics._public import hinted, public
 from terrain_physics._support import checks
@@ -33,6 +33,8 @@ from terrain_physics.recording.scenes import (
 )
 from terrain_physics.recording.snapshots import Snapshot, Snapshots
 from terrain_physics.recording.start import RecordedScene, Scene
+from terrain_physics.recording.worlds import things_of
+from terrain_physics.world.world import World
 
 _MOST_SHOWN_UPDATES = 1_000_000
 """Limit of characters times frames: a notebook waits some twenty seconds for them."""
@@ -50,9 +52,10 @@ class Recording:
 
     Parameters
     ----------
-    scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
-        The characters to record; a single one has the key 0, and a mapping's are those there now.
-        Call this recording's `update` instead of theirs.
+    scene : World, CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
+        The characters to record; a single one has the key 0, a mapping's are those there now, and a
+        member of a group of a world has the keys of both. Call this recording's `update` instead of
+        theirs. What a world's `restore` puts back is recorded like anything else that is done.
 
     Notes
     -----
@@ -88,12 +91,13 @@ class Recording:
         saved = journal.saved
         begun = None if saved is None else RecordedScene.of(known, self._last, saved)
         self._snapshots = Snapshots()
+        self._things = things_of(known) if isinstance(known, World) else None
         self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
 
     def __len__(self) -> int:
         return len(self._frames)
 
-    def update(self, delta_time: float) -> GroupResult | MoveResult | dict[Key, MoveResult]:
+    def update(self, delta_time: float) -> GroupResult | MoveResult | dict[Key, Any]:
         """Record what the game set, then update all characters by one frame.
 
         Parameters
@@ -104,8 +108,8 @@ class Recording:
 
         Returns
         -------
-        GroupResult, MoveResult or dict of MoveResult
-            As the update of the scene gives it; for a mapping by key.
+        GroupResult, MoveResult or dict of them
+            As the update of the scene gives it; for a world or a mapping by key.
 
         Raises
         ------
@@ -119,9 +123,13 @@ class Recording:
         seconds = lived(self._time, self._scene, delta_time)
         events = self._events(self._scene)
         before = settled(self._scene, self._last, read(self._scene))
-        result: GroupResult | MoveResult | dict[Key, MoveResult] = update(self._scene, seconds)
+        result: GroupResult | MoveResult | dict[Key, Any] = update(self._scene, seconds)
         after = read(self._scene)
-        self._frames.append(frame_between(self._last, before, events, seconds, hashes_of(after)))
+        things = things_of(self._scene) if isinstance(self._scene, World) else None
+        told = None if things == self._things else things
+        hashes = hashes_of(after)
+        self._frames.append(frame_between(self._last, before, events, seconds, hashes, told))
+        self._things = things
         self._journal.drop(len(events))
         self._last, self._time.last = after, seconds
         if self._snapshots.is_due(seconds):
@@ -198,9 +206,9 @@ class Recording:
 
         Returns
         -------
-        CharacterGroup, CharacterMovement or dict of str or int to CharacterMovement
+        World, CharacterGroup, CharacterMovement or dict of str or int to CharacterMovement
             As it was given, on grounds of its own, without owners: to be passed to `replay`, or to
-            be looked at. A subclass comes back as the class of the library.
+            be looked at. A subclass comes back as the class of the library. A world has no `extra`.
 
         Raises
         ------

@@ -241,11 +241,22 @@ def _blockers(result: Any, sample: int, bodies: Int64s) -> Floats:
         found = np.hstack([hits.point[rows], hits.normal[rows]])
     else:
         results = [result] if isinstance(result, MoveResult) else [*(result or {}).values()]
+        if any(isinstance(own, GroupResult) for own in results):  # of a world
+            return _blockers_of_all(results, sample, bodies)
         blocked = [(row, own.blocked_by) for row, own in enumerate(results) if own.blocked]
         rows = np.array([row for row, _ in blocked], dtype=np.int64)
         numbers = [[*hit.point, *hit.normal] for _, hit in blocked if hit is not None]
         found = np.array(numbers).reshape(-1, 6)
     return np.column_stack([np.full(len(rows), float(sample)), bodies[rows], found])
+
+
+def _blockers_of_all(results: list[Any], sample: int, bodies: Int64s) -> Floats:
+    """Return the same of several results, whose characters follow each other."""
+    found, end = [], 0
+    for own in results:
+        first, end = end, end + (len(own.blocked) if isinstance(own, GroupResult) else 1)
+        found.append(_blockers(own, sample, bodies[first:end]))
+    return np.concatenate(found)
 
 
 def quaternions(turns: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Scenes that are recorded, one character, several or a group: all read as the state of a group."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,27 +24,29 @@ from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.file import NOW_SEEN, SEEN, RecordedFrame, keys_after
 from terrain_physics.recording.start import Scene
+from terrain_physics.recording.worlds import lay_out, put_world, read_world
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.seen import have_seen, look_around
+from terrain_physics.world.world import World
 
 
 def checked_scene(scene: Any) -> Scene:
     """Return a scene, or refuse what is none."""
-    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+    if isinstance(scene, (CharacterGroup, CharacterMovement, World)):
         return scene
     if not isinstance(scene, Mapping) or not all(
         isinstance(mover, CharacterMovement) for mover in scene.values()
     ):
         raise TypeError(
-            "scene must be a CharacterGroup, a CharacterMovement or a mapping of them, "
+            "scene must be a World, a CharacterGroup, a CharacterMovement or a mapping of them, "
             f"got {checks.shorten(scene)}"
         )
     return {checked_key(key): mover for key, mover in scene.items()}
 
 
 def movers_of(
-    scene: CharacterMovement | Mapping[Key, CharacterMovement],
+    scene: CharacterMovement | Mapping[Key, Any],
 ) -> Mapping[Key, CharacterMovement]:
     """Return the characters of a scene that is no group, by their keys."""
     return {0: scene} if isinstance(scene, CharacterMovement) else scene
@@ -56,6 +58,8 @@ def read(scene: Scene) -> GroupState:
         data = scene._data  # noqa: SLF001
         data.adopt_writes()
         return data.state_of(data.rows())
+    if isinstance(scene, World):
+        return read_world(scene)
     movers = movers_of(scene)
     for mover in movers.values():
         mover._adopt()  # noqa: SLF001
@@ -69,11 +73,14 @@ def updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
     """Return what a scene updates."""
     if isinstance(scene, (CharacterGroup, CharacterMovement)):
         return [scene]
-    return list(scene.values())
+    found: list[CharacterGroup | CharacterMovement] = list(scene.values())
+    return found
 
 
 def grounds_of(scene: Scene) -> list[AnyGround]:
     """Return the grounds of a scene, each once."""
+    if isinstance(scene, World):
+        return [scene.ground]
     grounds = [updated.ground for updated in updated(scene)]
     return list({id(ground): ground for ground in grounds}.values())
 
@@ -86,7 +93,7 @@ def lived(time: FrameTime, scene: Scene, delta_time: float) -> float:
 
 def update(scene: Scene, seconds: float) -> Any:
     """Update all characters; return what the update of the scene gives."""
-    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+    if isinstance(scene, (CharacterGroup, CharacterMovement, World)):
         return scene.update(seconds)
     return {key: mover.update(seconds) for key, mover in scene.items()}
 
@@ -98,7 +105,7 @@ def hashes_of(state: GroupState) -> dict[Key, str]:
 
 def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
     """Do to a scene in some state what the game did."""
-    if not (frame.left or frame.bodies or len(frame.rows)):
+    if not (frame.left or frame.bodies or len(frame.rows) or frame.things is not None):
         return
     numbers = {key: number for number, key in enumerate(state.keys)}
     gone, bodies = set(frame.left), dict(frame.bodies)
@@ -115,7 +122,10 @@ def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
     given = state_of_rows(state.seed, colliders, rules, rows)
     if SEEN in frame.places:
         given = _changed(scene, given, rows[:, SEEN] == NOW_SEEN, have_seen)
-    _put(scene, given, np.unique(frame.rows).tolist())
+    written, made = np.unique(frame.rows).tolist(), set()
+    if isinstance(scene, World) and frame.things is not None:
+        made = lay_out(scene, frame.things, colliders)
+    _put(scene, given, written, made)
 
 
 def put(scene: Scene, state: GroupState) -> None:
@@ -129,7 +139,7 @@ def _changed(
 ) -> GroupState:
     """Return a state with rows changed that are marked, on their ground."""
     rows = Rows.unpacked(packed_rows(state))
-    if isinstance(scene, CharacterGroup):
+    if isinstance(scene, (CharacterGroup, World)):
         some = rows.at(marks)
         change(some, queries_of(scene.ground))
         rows.state[marks] = some.state
@@ -151,10 +161,18 @@ def settled(scene: Scene, old: GroupState, new: GroupState) -> GroupState:
     return _changed(scene, new, np.array(marks), look_around) if any(marks) else new
 
 
-def _put(scene: Scene, state: GroupState, written: Iterable[int]) -> None:
+def _put(
+    scene: Scene,
+    state: GroupState,
+    written: Collection[int],
+    made: Collection[Any] = frozenset(),
+) -> None:
     """Put a scene into a state; of characters by themselves those with some numbers."""
     if isinstance(scene, CharacterGroup):
         scene._data.take_over(state)  # noqa: SLF001
+        return
+    if isinstance(scene, World):
+        put_world(scene, state, written, made)
         return
     movers, rules = movers_of(scene), dict(state.material_rules)
     if list(state.keys) != list(movers):  # only those of a group come and go

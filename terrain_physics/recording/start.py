@@ -10,6 +10,8 @@ from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.colliders import collider_from, described
+from terrain_physics.character.fixed_step import FixedStep
+from terrain_physics.character.frame_time import MaxDelta
 from terrain_physics.character.group_data import GroupState, Key, packed_rows, state_of_rows
 from terrain_physics.character.material_rules import saved_material_rules
 from terrain_physics.character.movement import CharacterMovement
@@ -18,11 +20,13 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import state_of
 from terrain_physics.ground.ground import loaded_ground
 from terrain_physics.group.group import CharacterGroup
+from terrain_physics.recording.worlds import checked_name, lay_out, put_world, things_of
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
+from terrain_physics.world.world import World
 
-Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
+Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovement]
 
-Kind = Literal["group", "character", "characters"]
+Kind = Literal["group", "character", "characters", "world"]
 Heads = Literal["slide", "stand"]
 
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
@@ -34,7 +38,7 @@ class RecordedScene(NamedTuple):
 
     Attributes
     ----------
-    kind : {"group", "character", "characters"}
+    kind : {"group", "character", "characters", "world"}
     state : GroupState
         Of all characters.
     on : list of int
@@ -42,6 +46,8 @@ class RecordedScene(NamedTuple):
     heads : {"slide", "stand"} or None
         Of a group that collides; None: those of others do not.
     grounds : list of SavedGround
+    world : list, or None
+        Of a world the step of its clock, the most steps in a frame, and its things.
     """
 
     kind: Kind
@@ -49,6 +55,7 @@ class RecordedScene(NamedTuple):
     on: list[int]
     heads: Heads | None
     grounds: list[SavedGround]
+    world: Any = None
 
     @classmethod
     def of(cls, scene: Scene, state: GroupState, grounds: list[SavedGround]) -> Self:
@@ -61,6 +68,9 @@ class RecordedScene(NamedTuple):
             return cls("group", state, [0] * len(state.keys), heads, grounds)
         if isinstance(scene, CharacterMovement):
             return cls("character", state, [0], None, grounds)
+        if isinstance(scene, World):
+            world = [scene.clock.seconds, scene.clock.max_steps, things_of(scene)]
+            return cls("world", state, [0] * len(state.keys), None, grounds, world)
         numbers: dict[int, int] = {}
         on = [numbers.setdefault(id(mover.ground), len(numbers)) for mover in scene.values()]
         return cls("characters", state, on, None, grounds)
@@ -73,11 +83,22 @@ class RecordedScene(NamedTuple):
             group = CharacterGroup(grounds[0], collide=collides, heads=self.heads or "slide")
             group._data.take_over(self.state)  # noqa: SLF001
             return group
+        if self.kind == "world":
+            return self._made_world(grounds[0])
         movers = {
             key: self._made_one(number, grounds[self.on[number]])
             for number, key in enumerate(self.state.keys)
         }
         return movers[self.state.keys[0]] if self.kind == "character" else movers
+
+    def _made_world(self, ground: AnyGround) -> World:
+        seconds, max_steps, things = self.world
+        world = World(ground, clock=FixedStep(seconds, max_steps=max_steps))
+        made = lay_out(world, things, dict(zip(self.state.keys, self.state.colliders, strict=True)))
+        for thing in world.values():
+            thing.max_delta = MaxDelta.default
+        put_world(world, self.state, (), made)
+        return world
 
     def _made_one(self, number: int, ground: AnyGround) -> CharacterMovement:
         key, collider = self.state.keys[number], self.state.colliders[number]
@@ -105,6 +126,7 @@ class RecordedScene(NamedTuple):
             "material_rules": self.state.material_rules,
             "on": self.on,
             "heads": self.heads,
+            "world": self.world,
             "grounds": grounds,
         }
         content_bytes = np.frombuffer(b"".join(content), np.uint8)
@@ -118,7 +140,9 @@ class RecordedScene(NamedTuple):
         known = [collider_from(parts) for parts in about["colliders"]]
         bodies = [known[checks.whole("body", k, 0, len(known) - 1)] for k in about["bodies"]]
         colliders = dict(zip(keys, bodies, strict=True))
-        rules = {key: saved_material_rules(own) for key, own in about["material_rules"]}
+        rules: dict[Any, Any] = {
+            checked_name(key): saved_material_rules(own) for key, own in about["material_rules"]
+        }
         seed = checks.whole("seed", about["seed"], 0, 2**64 - 1)
         state = state_of_rows(seed, colliders, rules, rows.reshape(len(keys), SAVED.size))
         grounds, end = [], 0
@@ -131,7 +155,8 @@ class RecordedScene(NamedTuple):
         if end != len(content):
             raise ValueError(end)
         on = [checks.whole("on", number, 0, len(grounds) - 1) for number in about["on"]]
-        scene = cls(_KINDS[about["kind"]], state, on, _HEADS[about["heads"]], grounds)
+        kind, heads = _KINDS[about["kind"]], _HEADS[about["heads"]]
+        scene = cls(kind, state, on, heads, grounds, about["world"])
         if len(on) != len(keys) or (scene.kind == "character" and len(keys) != 1):
             raise ValueError(len(on))
         if not grounds and scene.kind != "characters":  # a mapping may be empty

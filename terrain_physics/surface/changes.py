@@ -16,7 +16,7 @@ from terrain_physics._support.checks import Floats3
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
 # Most changes remembered, each in its box; then the older half is merged two by two.
-_REMEMBERED = 256
+_REMEMBERED = 1024
 
 # Shared by grounds that have not changed, so that they take no memory.
 _NO_ROOM = np.empty((0, CHANGE_SIZE))
@@ -55,24 +55,32 @@ class ChangeLog:
         self._show(end + 1)
 
     def note_all(self, changes: Floats) -> None:
-        """Remember many changes: rows as in ``rows``, ascending, none before the latest."""
-        changes = _merged(changes, _REMEMBERED // 2)
-        end = self._make_room(len(changes))
-        self._room[end : end + len(changes)] = changes
-        self._show(end + len(changes))
+        """Remember many changes: rows as in ``rows``, none before the latest."""
+        self.room(len(changes))[:] = changes
+        self.take(len(changes))
+
+    def room(self, count: int) -> Floats:
+        """Return rows to write changes to, as in ``rows``, none before the latest; then `take`."""
+        end = self._make_room(count)
+        return self._room[end : end + count]
+
+    def take(self, count: int) -> None:
+        """Remember so many of the rows that were written."""
+        self._show(len(self.rows) + count)
 
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
         rows = self.rows
-        if len(rows) + more > _REMEMBERED:
-            older = len(rows) - _REMEMBERED // 2
-            rows = np.concatenate([_halved(rows[:older]), rows[older:]])
-            rows = _merged(rows, _REMEMBERED - more)
+        if len(rows) + more > _REMEMBERED and len(rows) > 1:
+            half = min(len(rows), _REMEMBERED) // 2
+            rows = np.concatenate([_merged(rows[:-half], half // 2), rows[-half:]])
         elif len(rows) + more <= len(self._room):
             return len(rows)
         # New memory, as other threads may read the old rows.
-        self._room = np.empty((2 * max(len(rows) + more, _FIRST_ROOM), CHANGE_SIZE))
+        room = max(len(rows) + more, min(2 * (len(rows) + more), _REMEMBERED), _FIRST_ROOM)
+        self._room = np.empty((room, CHANGE_SIZE))
         self._room[: len(rows)] = rows
+        self._show(len(rows))
         return len(rows)
 
     def _show(self, end: int) -> None:

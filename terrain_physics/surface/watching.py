@@ -78,6 +78,9 @@ class Watchers:
         # Copying a list, appending to it and removing from it are atomic among threads.
         self._watching: list[tuple[ref[Watcher], int]] = []
 
+    def __bool__(self) -> bool:
+        return bool(self._watching)
+
     def add(self, watch: Watcher, number: int) -> None:
         """Begin to tell a watcher of changes."""
         for known in list(self._watching):

@@ -377,7 +377,8 @@ def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning)
     )
     if not is_same or layout_of(held.layout()) != difference.layout:
         lay_out: Callable[..., None] = keeper.lay_out  # type: ignore[attr-defined]
-        lay_out(parts, dict(zip(keys, layers, strict=True)), _by_key(names), end)
+        scales = {key: scale for key, scale in held.scales.items() if key in parts}
+        lay_out(parts, dict(zip(keys, layers, strict=True)), _by_key(names), scales, end)
     if held.saved_motion() != difference.motion:
         held.load_motion(difference.motion)
 

@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.character.state.layout import HITS
 from terrain_physics._kernels.character.state.mixed_hash import put_mixed_hashes
 from terrain_physics._kernels.types import UInt64s, read_only
 from terrain_physics.character.movement import CharacterMovement
@@ -22,16 +23,17 @@ class KeptCharacter:
 
     Attributes
     ----------
+    movement : CharacterMovement
     rows : Rows
         The numbers kept (1, ...), without hits; to read.
     """
 
-    __slots__ = ("_kept", "_movement", "_row", "_seconds", "rows")
+    __slots__ = ("_kept", "_row", "_seconds", "movement", "rows")
 
     _kept: KeptNumbers
 
     def __init__(self, movement: CharacterMovement) -> None:
-        self._movement, self.rows = movement, Rows.room(1)
+        self.movement, self.rows = movement, Rows.room(1)
         self._row = self.rows.at(0)
         self.keep()
 
@@ -44,7 +46,7 @@ class KeptCharacter:
     def of(cls, movement: CharacterMovement, rows: Rows, kept: KeptNumbers, seconds: float) -> Self:
         """Return numbers (1, ...) that were checked, to be put back to a character."""
         known = cls.__new__(cls)
-        known._movement, known.rows, known._row = movement, rows, rows.at(0)  # noqa: SLF001 its own
+        known.movement, known.rows, known._row = movement, rows, rows.at(0)  # noqa: SLF001 its own
         known._kept, known._seconds = kept, seconds  # noqa: SLF001
         return known
 
@@ -53,9 +55,22 @@ class KeptCharacter:
 
         Nor is what it wrote to an owner.
         """
-        movement = self._movement
+        movement = self.movement
         self._kept = movement._kept_in(self._row)  # noqa: SLF001
         self._seconds = movement._frame_time().last  # noqa: SLF001
+
+    def use(self, rows: Rows) -> None:
+        """Have other arrays (1, ...) from now on, which are yet to be written."""
+        self.rows, self._row = rows, rows.at(0)
+        self._kept = self._kept._replace(saved=self._row.saved())
+
+    def note(self) -> None:
+        """Keep all but the rows, of a character alone that has not left its ground."""
+        movement, kept = self.movement, self._kept
+        known = movement._collider, movement._own_rules, movement._cell_sizes  # noqa: SLF001
+        if (kept.collider, kept.material_rules, kept.fit) != known:
+            self._kept = KeptNumbers(kept.saved, *known[:2], kept.ground, known[2])
+        self._seconds = movement._time.last  # noqa: SLF001
 
     def put_back(self) -> None:
         """Go back to the numbers kept, bit for bit, and put the owner there too.
@@ -67,11 +82,38 @@ class KeptCharacter:
         RuntimeError
             Inside an update. Nothing has changed then.
         """
-        movement, kept = self._movement, self._kept
+        movement, kept = self.movement, self._kept
         movement._frame_time().refuse_in_update()  # noqa: SLF001
         movement._put_back(kept, self._seconds)  # noqa: SLF001
         if kept.ground() is not movement.ground:
             wake(movement._state())  # noqa: SLF001
+
+
+class KeptCharacters:
+    """Keeps several characters alone at once: their rows are one block, written in four calls.
+
+    Parameters
+    ----------
+    parts : list of KeptCharacter
+        Of characters on one ground, which they do not leave.
+    """
+
+    __slots__ = ("_block", "_flat", "_parts")
+
+    def __init__(self, parts: list[KeptCharacter]) -> None:
+        self._parts, self._block = parts, Rows.room(len(parts))
+        self._flat = [part.reshape(-1) for part in self._block.saved()]
+        for place, part in enumerate(parts):
+            part.use(self._block.at(slice(place, place + 1)))
+
+    def keep(self) -> None:
+        """Keep the present numbers of all, as `KeptCharacter.keep` does."""
+        rows = [part.movement._numbers for part in self._parts]  # noqa: SLF001
+        for flat, own in zip(self._flat, zip(*rows, strict=True), strict=False):  # without hits
+            np.concatenate(own, out=flat)
+        self._block.state[:, HITS] = 0.0
+        for part in self._parts:
+            part.note()
 
 
 def mixed_hashes(rows: Rows) -> UInt64s:

@@ -9,7 +9,7 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
-from terrain_physics.world.kept_character import KeptCharacter
+from terrain_physics.world.kept_character import KeptCharacter, KeptCharacters
 from terrain_physics.world.things import Layout, Thing, leave_groups, prepare
 
 Kept = KeptCharacter | KeptGroup
@@ -64,7 +64,8 @@ class KeptWorld:
     """
 
     __slots__ = (
-        "_rooms", "clock", "extra", "fit", "ground", "is_shared", "layout", "parts", "seconds",
+        "_keepers", "_rooms", "clock", "extra", "fit", "ground", "is_shared", "layout", "parts",
+        "seconds",
     )  # fmt: skip
 
     fit: tuple[tuple[float, float], ...] | None
@@ -73,6 +74,7 @@ class KeptWorld:
         self._rooms = rooms
         self.layout: Layout = ()
         self.parts: list[Kept] = []
+        self._keepers: list[KeptCharacters | KeptGroup] = []
         self.ground: Any = None
         self.clock, self.seconds, self.extra = (0, 0, 0), 0.0, b""
         self.is_shared, self.fit = False, None
@@ -82,8 +84,8 @@ class KeptWorld:
         prepare(contents.layout, contents.ground, to_keep=True)
         if contents.layout is not self.layout:
             self._make_room(contents.layout)
-        for part in self.parts:
-            part.keep()
+        for keeper in self._keepers:
+            keeper.keep()
         self.ground = contents.ground.state()
         self.clock, self.seconds = contents.clock._kept(), contents.clock.seconds  # noqa: SLF001
         self.extra, self.fit = contents.extra, contents.cell_sizes
@@ -94,6 +96,9 @@ class KeptWorld:
         known = {id(thing): part for (_, thing), part in pairs}
         self.parts = [known.get(id(thing)) or self._new(thing) for _, thing in layout]
         self.layout = layout
+        alone = [part for part in self.parts if isinstance(part, KeptCharacter)]
+        groups = [part for part in self.parts if isinstance(part, KeptGroup)]
+        self._keepers = [KeptCharacters(alone), *groups] if alone else [*groups]
 
     def _new(self, thing: Thing) -> Kept:
         if isinstance(thing, CharacterMovement):

@@ -125,11 +125,11 @@ def test_beyond_the_border_an_edit_of_the_border_goes_on(monkeypatch):
 
 def test_of_more_changes_than_are_remembered_boxes_around_several_wake(line, monkeypatch):
     ground, crowd = line
-    for _ in range(300):
-        ground.parts[0].carve((46, 1), 1, 0.01)
+    for _ in range(1200):
+        ground.parts[0].carve((46, 1), 1, 0.001)
     assert crowd.woken(monkeypatch) == []
-    for k in range(300):
-        ground.parts[0].carve((1 if k % 2 else 46, 4), 0.5, 0.01)
+    for k in range(1200):
+        ground.parts[0].carve((1 if k % 2 else 46, 4), 0.5, 0.001)
     assert crowd.woken(monkeypatch) == list(range(10))
 
 
@@ -201,26 +201,26 @@ def test_a_character_alone_is_woken_like_one_in_a_group():
 
 def test_a_log_remembers_the_latest_changes_and_boxes_around_older_ones():
     log = ChangeLog(3)
-    for version in range(4, 2000):
+    for version in range(4, 4000):
         log.note(version, (version, 0, 0), (version, 1, 1))
         kept = log.rows[:, 0].tolist()
-        latest = range(max(4, version - 127), version + 1)
+        latest = range(max(4, version - 511), version + 1)
         assert kept[-len(latest) :] == [*latest]
-        assert len(kept) <= 256
+        assert len(kept) <= 1024
         assert log.forgotten == 3
-    for seen in (3, 500, 1000, 1800, 1990, 1999):
+    for seen in (3, 500, 1000, 2800, 3990, 3999):
         unseen = log.rows[log.rows[:, 0] > seen]
-        for version in range(seen + 1, 2000):
+        for version in range(seen + 1, 4000):
             assert ((unseen[:, 1] <= version) & (unseen[:, 4] >= version)).any()
     assert (np.diff(log.rows[:, 0]) > 0).all()
     other = ChangeLog(0)
-    other.follow(7, log, 1997)
-    assert other.rows[:, :2].tolist() == [[7, 1998], [7, 1999]]
+    other.follow(7, log, 3997)
+    assert other.rows[:, :2].tolist() == [[7, 3998], [7, 3999]]
     other.follow(8, log, 2)
     assert other.rows[-1].tolist() == [8, *EVERYWHERE[0], *EVERYWHERE[1]]
 
 
-@pytest.mark.parametrize("count", [1, 5, 127, 128, 129, 600])
+@pytest.mark.parametrize("count", [1, 5, 127, 300, 600, 3000])
 def test_a_log_remembers_many_changes_at_once(count):
     log, rng = ChangeLog(0), np.random.default_rng(count)
     noted = []
@@ -229,9 +229,9 @@ def test_a_log_remembers_many_changes_at_once(count):
         rows = np.column_stack([np.full(count, version), lower, lower + 1.0])
         log.note_all(rows)
         noted.append(rows)
-    assert len(log.rows) <= 256
+    assert len(log.rows) <= 1024 + count
     for seen in range(9):
         unseen = log.rows[log.rows[:, 0] > seen]
-        for box in np.concatenate([*noted[seen:], np.empty((0, 7))])[:, 1:]:
+        for box in np.concatenate([*noted[seen:], np.empty((0, 7))])[:: 1 + count // 50, 1:]:
             around = (unseen[:, 1:4] <= box[:3]) & (unseen[:, 4:] >= box[3:])
             assert around.all(axis=1).any()

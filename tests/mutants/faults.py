@@ -19,6 +19,7 @@ _RIDERS = "tests/character/test_riders.py"
 _RULES = "tests/character/test_rules.py"
 _SIDES = "tests/heightmap/test_sides.py"
 _KEPT = "tests/group/test_kept.py"
+_INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
 _WORLD = "tests/world"
 _REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
@@ -355,14 +356,14 @@ FAULTS = (
     ),
     Fault(
         "clock_left_where_it_is",
-        "world.state",
+        "world.kept_world",
         "        contents.clock._put_back(self.clock)  # noqa: SLF001\n",
         "",
         (f"{_WORLD}/test_state.py::test_clock_and_extra_go_along",),
     ),
     Fault(
         "writes_left_out_of_a_state",
-        "world.state",
+        "world.kept_world",
         "        prepare(contents.layout, contents.ground, to_keep=True)\n",
         "",
         (f"{_WORLD}/test_state.py::test_what_the_game_has_written_is_part_of_a_state",),
@@ -390,9 +391,45 @@ FAULTS = (
     ),
     Fault(
         "restore_checked_too_late",
-        "world.state",
+        "world.kept_world",
         "            thing._frame_time().refuse_in_update()  # noqa: SLF001\n",
         "            pass\n",
         (f"{_WORLD}/test_state.py::{_REFUSED}",),
+    ),
+    # Meshes at several places.
+    Fault(
+        "placed_corners_are_exact",
+        "_kernels.mesh.places",
+        "    spots[row, OFF] = PLACE_MARGIN * (own",
+        "    spots[row, OFF] = 0.0 * (own",
+        (f"{_INSTANCES}::test_answers_are_those_of_meshes_made_at_the_places",),
+    ),
+    Fault(
+        "neighbors_stay_where_vertices_are",
+        "_kernels.mesh.parts",
+        "    return placed_point(skin.place, own) if skin.place != 0 else own\n",
+        "    return own\n",
+        (f"{_INSTANCES}::test_answers_are_those_of_meshes_made_at_the_places",),
+    ),
+    Fault(
+        "boxes_asked_in_axes_of_the_mesh",
+        "_kernels.mesh.near",
+        "        if part.place == 0:\n",
+        "        if part.place >= 0:\n",
+        (f"{_INSTANCES}::test_answers_are_those_of_meshes_made_at_the_places",),
+    ),
+    Fault(
+        "refits_of_other_places_not_heard",
+        "recording.journal",
+        "            if places:\n                storage.watchers.add(self, places[0])\n",
+        "",
+        (f"{_INSTANCES}::test_recordings_hold_a_mesh_once",),
+    ),
+    Fault(
+        "scale_lost_by_a_restore",
+        "ground.parts",
+        "        places = {k: (None, scale) for k, scale in layout.scales.items()}\n",
+        "        places: dict[int, Place] = {}\n",
+        (f"{_INSTANCES}::test_a_state_holds_what_was_added_and_replaced",),
     ),
 )

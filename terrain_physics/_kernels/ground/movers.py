@@ -344,11 +344,12 @@ def settle_mover(movers: Floats, reaches: Floats, row: int) -> None:
 
 @kernel
 def move_mover(
-    movers: Floats, reaches: Floats, row: int, frame: Floats, box: Floats, seconds: float
-) -> None:
-    """Move a mover to a frame (12,) in a box (6,), in some seconds, or teleport it in 0.
+    movers: Floats, reaches: Floats, row: int, frames: Floats, i: int, box: tuple[Vec3, Vec3],
+    seconds: float,
+) -> None:  # fmt: skip
+    """Move a mover to the i-th frame and a box; it is the latest move that the ground has counted.
 
-    It is the latest move that the ground has counted.
+    It takes some seconds, or it is a teleport in 0.
     """
     count = movers[0, COUNT_OF_MOVES]
     if seconds > 0.0:
@@ -365,7 +366,7 @@ def move_mover(
         movers[row, REMEMBERED], movers[row, PUT] = 0.0, count
     movers[row, SECONDS] = seconds
     for k in range(12):
-        movers[row, FRAME + k] = frame[k]
-    for k in range(BOX_SIZE):
-        movers[row, BOX + k] = box[k]
+        movers[row, FRAME + k] = frames[i, k]
+    for axis in range(3):
+        movers[row, BOX + axis], movers[row, BOX + 3 + axis] = box[0][axis], box[1][axis]
     settle_mover(movers, reaches, row)

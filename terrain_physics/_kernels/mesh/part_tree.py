@@ -152,9 +152,8 @@ def _best_sibling(boxes: Floats, links: Int64s, leaf: int) -> int:
 
 
 @kernel
-def put_leaf(boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
-    """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
-    leaf = _take_free(links)
+def _put_box(boxes: Floats, leaf: int, lower: Vec3, upper: Vec3) -> None:
+    """Write the box of a leaf, a little wider than lower..upper."""
     size, place = 0.0, 0.0  # of all axes: a mesh that is flat along one of them may be turned
     for axis in range(3):
         low, high = float(lower[axis]), float(upper[axis])
@@ -162,6 +161,13 @@ def put_leaf(boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, 
     margin = LEAF_SIZE_MARGIN * size + LEAF_PLACE_MARGIN * place
     for axis in range(3):
         boxes[leaf, axis], boxes[leaf, 3 + axis] = lower[axis] - margin, upper[axis] + margin
+
+
+@kernel
+def put_leaf(boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
+    """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
+    leaf = _take_free(links)
+    _put_box(boxes, leaf, lower, upper)
     links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = NONE, item, 0
     links[leaf, LAYERS], links[leaf, PARENT] = layers, NONE
     if links[NONE, ROOT] == NONE:
@@ -189,6 +195,30 @@ def take_leaf(boxes: Floats, links: Int64s, leaf: int) -> None:
         _mend(boxes, links, int(links[parent, PARENT]))
         _give_back(links, parent)
     _give_back(links, leaf)
+
+
+@kernel
+def move_leaf(boxes: Floats, links: Int64s, leaf: int, lower: Vec3, upper: Vec3) -> int:
+    """Move a leaf to lower..upper; return its node.
+
+    Within the box of its grandparent it stays where it is in the tree, so that only its parent and
+    grandparent change: most moves are short. A leaf that goes farther is added anew.
+    """
+    item, layers = int(links[leaf, RIGHT]), int(links[leaf, LAYERS])
+    parent = int(links[leaf, PARENT])
+    above = int(links[parent, PARENT]) if parent != NONE else NONE
+    if above != NONE:
+        _put_box(boxes, leaf, lower, upper)
+        is_within = True
+        for axis in range(3):
+            is_within = is_within and boxes[leaf, axis] >= boxes[above, axis]
+            is_within = is_within and boxes[leaf, 3 + axis] <= boxes[above, 3 + axis]
+        if is_within:
+            _fit(boxes, links, parent)
+            _fit(boxes, links, above)
+            return leaf
+    take_leaf(boxes, links, leaf)
+    return put_leaf(boxes, links, item, layers, lower, upper)
 
 
 @kernel(inline=True)

@@ -14,8 +14,15 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, scale, subtract
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, PartTree, put_leaf, take_leaf
+from terrain_physics._kernels.mesh.part_tree import (
+    NODE_SIZE,
+    PartTree,
+    move_leaf,
+    put_leaf,
+    take_leaf,
+)
 from terrain_physics._kernels.mesh.places import (
+    BOX,
     SCALE,
     address_of_place,
     box_at,
@@ -274,10 +281,15 @@ def row_of_number(rows: Int64s, number: int) -> int:
 
 
 @kernel(inline=True)
+def _frame_of(table: Int64s, row: int) -> Floats:
+    frame: Floats = array_at(_mesh_of(table, row)[FRAME], (FRAME_SIZE,), np.float64)
+    return frame
+
+
+@kernel(inline=True)
 def _box_of_row(table: Int64s, row: int, poses: Floats, k: int, spots: Floats) -> tuple[Vec3, Vec3]:
     """Return the box around a mesh, and write its place if it has one."""
-    mesh = array_at(table[row, MESH], (MESH_SIZE,), np.int64)
-    frame = array_at(mesh[FRAME], (FRAME_SIZE,), np.float64)
+    mesh, frame = _mesh_of(table, row), _frame_of(table, row)
     if table[row, PLACED] == 0:
         return _bounds_in(frame)
     corners = array_at(mesh[CORNERS], (3 * mesh[CORNERS + 1], 3), np.float64)
@@ -317,27 +329,29 @@ def put_part(
 
 
 @kernel
-def place_parts(
-    table: Int64s,
-    boxes: Floats,
-    links: Int64s,
-    spots: Floats,
-    rows: Int64s,
-    poses: Floats,
-    found: Floats,
-) -> None:
-    """Put the meshes of rows (n,) at poses (n, POSE_SIZE); write the boxes around them (n, 6).
+def bounds_of_row(table: Int64s, spots: Floats, row: int) -> tuple[Vec3, Vec3]:
+    """Return the lower and upper corner of the box around a mesh."""
+    if table[row, PLACED] == 0:
+        return _bounds_in(_frame_of(table, row))
+    return (float(spots[row, BOX]), float(spots[row, BOX + 1]), float(spots[row, BOX + 2])), (
+        float(spots[row, BOX + 3]),
+        float(spots[row, BOX + 4]),
+        float(spots[row, BOX + 5]),
+    )
 
-    A pose is a rotation row by row and a position; scales stay. Nobody may read meanwhile.
+
+@kernel
+def place_part(
+    table: Int64s, boxes: Floats, links: Int64s, spots: Floats, row: int, poses: Floats, k: int
+) -> tuple[Vec3, Vec3]:
+    """Put the mesh of a row at the k-th of poses (n, POSE_SIZE); return the box around it.
+
+    A pose is a rotation row by row and a position; the scale stays. Nobody may read meanwhile.
     """
-    for k in range(len(rows)):
-        row = int(rows[k])
-        table[row, PLACED] = 1
-        lower, upper = _box_of_row(table, row, poses, k, spots)
-        take_leaf(boxes, links, table[row, LEAF])
-        table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
-        for axis in range(3):
-            found[k, axis], found[k, 3 + axis] = lower[axis], upper[axis]
+    table[row, PLACED] = 1
+    lower, upper = _box_of_row(table, row, poses, k, spots)
+    table[row, LEAF] = move_leaf(boxes, links, table[row, LEAF], lower, upper)
+    return lower, upper
 
 
 @kernel
