@@ -26,6 +26,14 @@ class KeptEdit(Protocol):
     def nbytes(self) -> int:
         """How much memory it takes."""
 
+    @property
+    def is_swapped(self) -> bool:
+        """Whether it was swapped an odd number of times."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a swap was interrupted; the next one ends it."""
+
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
 
@@ -213,13 +221,30 @@ class History:
         return leaving, entering[::-1]
 
     def go_to(self, mark: Mark) -> None:
-        """Swap all edits on the way to a mark. The caller holds the locks of the storages."""
+        """Swap all edits on the way to a mark, or none if that is interrupted, as by Ctrl-C.
+
+        The caller holds the locks of the storages.
+        """
         with self.lock:
-            edits = self.edits_to(mark)
+            edits, before = self.edits_to(mark), (self._now, self._later)
+            were_swapped = [edit.is_swapped for edit in edits]
             self._now, self._later = mark.node, []
         self._swapper = get_ident()  # without the lock: other histories take theirs
         try:
             for edit in edits:
                 edit.swap()
+        except BaseException:
+            _swap_back(edits, were_swapped)
+            self._now, self._later = before
+            raise
         finally:
             self._swapper = None
+
+
+def _swap_back(edits: list[KeptEdit], were_swapped: list[bool]) -> None:
+    """Undo the swaps of a list that was interrupted."""
+    for edit, was_swapped in reversed([*zip(edits, were_swapped, strict=True)]):
+        if edit.is_begun:
+            edit.swap()
+        if edit.is_swapped != was_swapped:
+            edit.swap()
