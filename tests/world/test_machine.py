@@ -147,6 +147,8 @@ class Traveller:
         other = [_deeds(draws) for _ in known[frame:]]
         self.branches.append([*known[:frame], *other])
         self.at = len(self.branches) - 1, frame
+        if (branch, frame) in self._fresh:
+            self._fresh.add(self.at)
         for place in [
             (own, number) for own, number in self._seen if (own, number) == (branch, frame)
         ]:
