@@ -27,6 +27,7 @@ class Match:
         land = HeightMap(0.6 * np.sin(x / 5) * np.cos(z / 6))
         boxes = [TriangleMesh.box(size) for size in ((4, 0.4, 4), (0.6, 5, 8), (10, 1, 3))]
         self.ground = Ground([land, *boxes])
+        self.crate = TriangleMesh.box((1, 1, 1))
         self.ground.move(BELT, (32, 0.3, 22))
         self.ground.set_surface_velocity(BELT, (1.5, 0, 0))
         self._move_parts(0)
@@ -67,8 +68,8 @@ class Match:
             self.ground.carve((x + 1.5 * east, z + 1.5 * south), 1.5, 0.1)
         built = self.world.extra[side]
         if held & BUILD and frame % 30 == 0 and built < CRATES and (east or south):
-            crate = self.ground.add(TriangleMesh.box((1, 1, 1)))
-            self.ground.move(crate, (x + 1.6 * east, y + 0.5, z + 1.6 * south))
+            place = x + 1.6 * east, y + 0.5, z + 1.6 * south
+            self.ground.add(self.crate, transform=place)  # one mesh at many places
             counts = bytearray(self.world.extra)
             counts[side] += 1
             self.world.extra = bytes(counts)

@@ -735,6 +735,8 @@ class Ground(Surface):
 
     def _checked_key(self, key: Any) -> int:
         """Return the key of a part, given by its key or by its name."""
+        if type(key) is int and key in self._parts:  # most are
+            return key
         if isinstance(key, str):
             return self.key_of(key)
         if (

@@ -155,7 +155,7 @@ class GroundMeshes(Meshes):
         self._watch = Watch()
         self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
         self._painted: set[int] = set()  # those with another material than 0
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
         self._readers = self._version = self.change_count = 0
         self.changes = ChangeLog(0)
         self.asked = _Asked(self, to_sweep=False)
@@ -220,7 +220,7 @@ class GroundMeshes(Meshes):
         former = self._storages[number]
         former.watchers.remove(self._watch, number)
         self._watch.changed.discard(number)
-        del self._seen[number]
+        self._seen.pop(number, None)
         version, table = storage.version, storage.table
         self._prepare_edit().replace(number, table, named)
         self._take_over(number, storage, table, named, version)
@@ -240,7 +240,7 @@ class GroundMeshes(Meshes):
         self._named.pop(number, None)
         self._painted.discard(number)
         self._watch.changed.discard(number)
-        del self._seen[number]
+        self._seen.pop(number, None)
 
     def _forget_skin(self, former: MeshStorage) -> None:
         """Want no connectivity of a mesh that has gone."""
@@ -266,9 +266,9 @@ class GroundMeshes(Meshes):
         Each is there once.
         """
         self.movers.refuse_more(len(poses))
-        coming = found.places == 0
-        if coming.any():
-            for number in found.numbers[coming & (seconds > 0.0)].tolist():
+        if not found.places.all():
+            coming = (found.places == 0) & (seconds > 0.0)
+            for number in found.numbers[coming].tolist():
                 self.movers.put(number, self._as_mover(number))
             found = self.find(found.numbers)[0]
             for k in np.flatnonzero(found.places == 0).tolist():
@@ -504,7 +504,8 @@ class GroundMeshes(Meshes):
     def _count(self, number: int, version: int) -> None:
         """Count the refits of a mesh up to a version that have not been counted yet."""
         self._version += version - self._seen.get(number, 0)
-        self._seen[number] = version
+        if version:
+            self._seen[number] = version
 
     def _put_again(self, number: int) -> None:
         own = self._storages[number]

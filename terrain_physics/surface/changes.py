@@ -54,11 +54,6 @@ class ChangeLog:
         self._room[end] = (version, *lower, *upper)
         self._show(end + 1)
 
-    def note_all(self, changes: Floats) -> None:
-        """Remember many changes: rows as in ``rows``, none before the latest."""
-        self.room(len(changes))[:] = changes
-        self.take(len(changes))
-
     def room(self, count: int) -> Floats:
         """Return rows to write changes to, as in ``rows``, none before the latest; then `take`."""
         end = self._make_room(count)
@@ -107,9 +102,13 @@ class ChangeLog:
         if seen < other.forgotten:
             self.note(version, *EVERYWHERE)
         elif seen < latest:
-            new = rows[rows[:, CHANGE_VERSION].searchsorted(seen, side="right") :].copy()
+            first = len(rows) - 1
+            if first > 0 and rows[first - 1, CHANGE_VERSION] > seen:  # often there is one alone
+                first = int(rows[:, CHANGE_VERSION].searchsorted(seen, side="right"))
+            new = self.room(len(rows) - first)
+            new[:] = rows[first:]
             new[:, CHANGE_VERSION] = version
-            self.note_all(new)
+            self.take(len(new))
         return latest
 
 

@@ -125,7 +125,7 @@ class Beginning:
     parts : dict of int to HeightMap and TriangleMesh
         By key; 0 for a ground that is one of these.
     layout : tuple, or None
-        Keys, layers, names and the next key; None for a map or a mesh by itself.
+        Keys, layers, names, scales and the next key; None for a map or a mesh by itself.
     maps : dict of int to EditedBlocks
     meshes : dict of int to Mesh
         The arrays that meshes had.
@@ -189,7 +189,8 @@ def layout_of(kept: Any) -> list[Any]:
     keys = [*kept.queries]
     layers = [kept.layers[key] for key in keys]
     names = {str(key): name for key, name in kept.names.items()}
-    return [keys, layers, names, kept.next_number]
+    scales = {str(key): scale for key, scale in kept.scales.items()}
+    return [keys, layers, names, scales, kept.next_number]
 
 
 def _about(header: dict[str, Any]) -> dict[str, Any]:

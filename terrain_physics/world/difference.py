@@ -17,12 +17,14 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._support import checks
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.ground.ground import Ground, loaded_part, saved_part
+from terrain_physics.ground.poses import checked_scale
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY, checked_samples
 from terrain_physics.heightmap.edits import cells_around
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
+from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.surface.ground_files import SavedPart, checked_keys
 from terrain_physics.world.beginning import (
     BLOCK,
@@ -98,6 +100,10 @@ def difference_of(
         for key, part in parts.items():
             storage = storage_of(part)
             if beginning.parts.get(key) is not part:
+                first = _first_of(part, parts, beginning)
+                if first != key:  # one mesh at several places
+                    about["came"].append([key, first, 0])
+                    continue
                 packed, own = then.saved(storage).packed()
                 about["came"].append([key, packed, len(own)])
                 content.append(own)
@@ -108,6 +114,12 @@ def difference_of(
         if rest is not None and layout_of(rest.layout) != beginning.layout:
             about["layout"] = layout_of(rest.layout)
     return about, content
+
+
+def _first_of(part: Any, parts: dict[int, Any], beginning: Beginning) -> int:
+    """Return the key that tells a part: one that it had at the beginning, or its first one."""
+    keys = [key for key, own in parts.items() if own is part]
+    return next((key for key in keys if beginning.parts.get(key) is part), keys[0])
 
 
 def _put_map(
@@ -201,9 +213,13 @@ def received(
     came = {key: (packed, size) for key, packed, size in about["came"]}
     maps = {key: own for key, *own in about["maps"]}
     refits = set(about["refits"])
+    places: list[tuple[int, int]] = []
     for key in keys:
         if key in came:
             packed, size = came.pop(key)
+            if isinstance(packed, int):
+                places.append((key, packed))
+                continue
             part = loaded_part(SavedPart.unpacked(packed, pieces.take(size)))
             found.came[key] = _known(ground, key, part)
         elif key in maps:
@@ -214,6 +230,7 @@ def received(
         elif key not in beginning.parts:
             raise ValueError("parts must be of the beginning, or have come")
     pieces.end()
+    _put_places(places, keys, found, beginning)
     if came or maps or refits or (about["motion"] is None) != (found.layout is None):
         raise ValueError("parts must be those of the layout")
     if found.layout is None and found.came:
@@ -222,8 +239,24 @@ def received(
     return found
 
 
+def _put_places(
+    places: list[tuple[int, int]], keys: list[int], found: GroundDifference, beginning: Beginning
+) -> None:
+    """Put meshes at several places, which are told by another key; refuse scales of others."""
+    for key, first in places:
+        known = found.came.get(first, beginning.parts.get(first) if first in keys else None)
+        if not isinstance(known, TriangleMesh) or first in dict(places):
+            raise ValueError("a mesh at several places must be told once")
+        found.came[key] = known
+    if found.layout is not None:
+        keys = [int(name) for name in found.layout[3]]
+        scaled = [found.came.get(key, beginning.parts.get(key)) for key in keys]
+        if not all(isinstance(part, TriangleMesh) for part in scaled):
+            raise ValueError("scales must be of meshes")
+
+
 def _layout(about: Any) -> list[Any]:
-    keys, layers, names, next_number = about
+    keys, layers, names, scales, next_number = about
     known, end = checked_keys(keys, next_number, len(keys))
     on = [checks.whole("layers", own, 0, ALL_LAYERS) for own in layers]
     if len(on) != len(known) or len(set(names.values())) != len(names):
@@ -231,7 +264,10 @@ def _layout(about: Any) -> list[Any]:
     for key, name in names.items():
         if int(key) not in known or not isinstance(name, str) or not name:
             raise ValueError("names must be of parts")
-    return [known, on, {str(int(key)): name for key, name in names.items()}, end]
+    by_key = {str(int(key)): checked_scale("scales", scale) for key, scale in scales.items()}
+    if not {int(key) for key in by_key} <= set(known):
+        raise ValueError("scales must be of parts")
+    return [known, on, {str(int(key)): name for key, name in names.items()}, by_key, end]
 
 
 def _known(ground: AnyGround, key: int, part: Any) -> Any:
@@ -370,18 +406,18 @@ def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> Non
 def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning) -> None:
     """Have these parts, where they are and as they move."""
     held, keeper = ground._held, ground._kept()  # noqa: SLF001
-    keys, layers, names, end = difference.layout
+    keys, layers, names, scales, end = difference.layout
     parts = {key: difference.came.get(key, beginning.parts.get(key)) for key in keys}
     is_same = [*parts] == [*ground.parts] and all(
         parts[key] is part for key, part in ground.parts.items()
     )
     if not is_same or layout_of(held.layout()) != difference.layout:
         lay_out: Callable[..., None] = keeper.lay_out  # type: ignore[attr-defined]
-        scales = {key: scale for key, scale in held.scales.items() if key in parts}
-        lay_out(parts, dict(zip(keys, layers, strict=True)), _by_key(names), scales, end)
+        on = dict(zip(keys, layers, strict=True))
+        lay_out(parts, on, _by_key(names), _by_key(scales), end)
     if held.saved_motion() != difference.motion:
         held.load_motion(difference.motion)
 
 
-def _by_key(names: dict[str, str]) -> dict[int, str]:
-    return {int(key): name for key, name in names.items()}
+def _by_key(values: dict[str, Any]) -> dict[int, Any]:
+    return {int(key): value for key, value in values.items()}

@@ -3,6 +3,8 @@
 Rows that are kept in files go on upon a ground that counts from elsewhere.
 """
 
+import numpy as np
+
 from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
@@ -32,3 +34,9 @@ def look_around_then(
 def have_seen(rows: Rows, queries: Queries) -> None:
     """Let characters (n, ...) that have seen a ground with the same contents know this one."""
     rows.state[:, columns.GROUND_VERSION] = queries.contents
+
+
+def see_again(rows: Rows, contents: int, queries: Queries) -> None:
+    """Let characters (..., STATE_SIZE) that have seen some contents know a copy of the ground."""
+    seen = rows.state[..., columns.GROUND_VERSION]
+    rows.state[..., columns.GROUND_VERSION] = np.where(seen == contents, queries.contents, seen)

@@ -11,6 +11,7 @@ from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key, checked_key
+from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround, checked_ground
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
@@ -23,6 +24,7 @@ from terrain_physics.world.hashes import (
     state_hash_of,
 )
 from terrain_physics.world.kept_world import KeptWorld
+from terrain_physics.world.seen import see_again
 from terrain_physics.world.state import WorldState, state_of
 from terrain_physics.world.things import (
     Thing,
@@ -401,12 +403,16 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             "clock": contents.clock,
             "extra": contents.extra,
             "layout": contents.layout,
+            "seen": queries_of(contents.ground).contents,
         }
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         self._contents = Contents(content["ground"], content["clock"])
         self._contents.extra = content["extra"]
         self._contents.put(content["layout"])
+        for _, thing in self._contents.layout:  # the ground counts on, and knows of no restore
+            rows = thing._row() if isinstance(thing, CharacterMovement) else thing._data.rows()  # noqa: SLF001
+            see_again(rows, content["seen"], queries_of(self._contents.ground))
 
     def __repr__(self) -> str:
         return f"<World: {len(self)} characters and groups on {self.ground!r}>"

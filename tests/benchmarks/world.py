@@ -133,7 +133,7 @@ def world_states(count: int, repeats: int) -> None:
         "World.restore": lambda: world.restore(kept),
         "World.hashes": world.hashes,
         "World.state_hash": world.state_hash,
-        **({"to_bytes": kept.to_bytes} if hasattr(kept, "to_bytes") else {}),
+        "to_bytes": kept.to_bytes,
     }
     rapier = _rapier()
     if rapier is not None:
@@ -252,10 +252,11 @@ def moves(count: int, repeats: int) -> None:
         ground.move(22, lifted()[21], FRAME)
         hero.update(FRAME)
 
-    calls: Calls = {"move, in a loop": in_a_loop}
-    if hasattr(ground, "move_many"):
-        calls["move_many, matrices"] = lambda: ground.move_many(keys, lifted(), FRAME)
-        calls["move_many, positions"] = lambda: ground.move_many(keys, lifted()[:, :3, 3], FRAME)
+    calls: Calls = {
+        "move, in a loop": in_a_loop,
+        "move_many, matrices": lambda: ground.move_many(keys, lifted(), FRAME),
+        "move_many, positions": lambda: ground.move_many(keys, lifted()[:, :3, 3], FRAME),
+    }
     rapier = _rapier()
     if rapier is not None:
         world, handles = _rapier_world(rapier, count)
@@ -330,8 +331,6 @@ def _updates_beside(
 
 def _riding_beside(repeats: int) -> None:
     """Update a rider whose lift is one of 200 movers that all move in each frame."""
-    if not hasattr(Ground, "move_many"):
-        return
     heroes = {}
     for count in (1, 200):
         boxes = [TriangleMesh.box((2, 0.4, 2)) for _ in range(count)]

@@ -18,7 +18,8 @@ ON_FLAT_LAND = [page for page in TOGETHER if "land.png" not in page.read_text(en
 
 # Recipes that cannot go with others as they stand, and what they say then.
 ALONE = {
-    # They make their level twice, to compare: in a game that is the whole level.
+    # They make their level twice, or save and load it: in a game that is the whole level.
+    "save": "AttributeError: '_GameWorld' object has no attribute 'save'",
     "rollback": "TypeError: world must be",
     "replay": "ValueError: make_scene must give the ground as it was when the recording began",
 }

@@ -173,8 +173,10 @@ class _SharedGround(Ground):
         if given[0] is _FIRST:
             super().__init__(*given[1:], **options)
 
-    def add(self, part: Any, *, layers: int = 1, name: str | None = None) -> int:
-        key = super().add(part, layers=layers)
+    def add(
+        self, part: Any, *, transform: Any = None, layers: int = 1, name: str | None = None
+    ) -> int:
+        key = super().add(part, transform=transform, layers=layers)
         if name is not None:  # several programs may have a lift
             _program().names[name] = key
         return key

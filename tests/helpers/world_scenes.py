@@ -54,7 +54,7 @@ class Scene:
 
     def __init__(self, seed: int) -> None:
         draws = Draws(seed)
-        self.seed = seed
+        self.seed, self.seconds = seed, 0.0  # of the last update
         self.origin = draws.one_of(((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (3e4, -50.0, -2e5)))
         self.movers: list[Mover] = []
         self.ground = self._make_ground(draws)
@@ -62,6 +62,7 @@ class Scene:
         for name, make in (("hero", self._lone), ("crowd", self._group), ("herd", self._group)):
             if draws.chance(0.75):
                 self.world.add(name, make(draws))
+        self.moves_many = draws.chance(0.5)
         self._move_parts(0)
 
     # How it begins
@@ -169,6 +170,11 @@ class Scene:
             group.add(key, self._place(draws), collider=self._body(draws))
         return group
 
+    def go_on_with(self, world: tp.World) -> None:
+        """Go on with another world, which is as the present one."""
+        ground: Any = world.ground
+        self.world, self.ground = world, ground
+
     # A frame
 
     def step(self, frame: int, deeds: Sequence[Deed], *, by_hand: bool = False) -> str:
@@ -179,6 +185,7 @@ class Scene:
         for which, seed in deeds:
             DEEDS[which % len(DEEDS)](self, Draws(seed))
         seconds = draws.one_of((FRAME, FRAME, FRAME, FRAME, 1 / 360, 1 / 20, 0.0))
+        self.seconds = seconds
         self.world.clock.steps(seconds + 0.001)
         if by_hand:
             things = [self.world[key] for key in self.world]
@@ -190,14 +197,21 @@ class Scene:
         return digest([results, hits])
 
     def _move_parts(self, frame: int) -> None:
+        keys, places, turns = [], [], []
         for mover in self.movers:
             if mover.key not in self.ground.parts or frame % mover.every:
                 continue
             place, turn = _pose(mover, frame)
             if mover.teleports and frame % 7 == 0:
                 self.ground.move(mover.key, (place, turn))
+            elif self.moves_many and mover.every == 1:
+                keys.append(mover.key)
+                places.append(place)
+                turns.append(turn)
             else:
                 self.ground.move(mover.key, (place, turn), mover.every * FRAME)
+        if keys:
+            self.ground.move_many(keys, (np.array(places), np.array(turns)), FRAME)
 
     def _walk(self, frame: int) -> None:
         """Let each walk its own way for a while; some stand still long enough to sleep."""
@@ -266,6 +280,11 @@ def _shown(thing: Any) -> Any:
         where = None if owner is None else owner.position()
         return thing.collider, thing.position64, where, tuple(thing.velocity)
     return [(key, member.collider, tuple(member.velocity)) for key, member in thing.items()]
+
+
+def has_owner(thing: Any) -> bool:
+    """Tell whether a thing is a character with an owner."""
+    return isinstance(thing, tp.CharacterMovement) and thing._owner is not None
 
 
 def rows_of(thing: Any) -> Rows:
@@ -426,6 +445,22 @@ def add_part(scene: Scene, draws: Draws) -> None:
         scene.ground.move(key, (_near(scene, draws), _about_y(draws.uniform(-1, 1))))
 
 
+def add_instance(scene: Scene, draws: Draws) -> None:
+    """Put a mesh that is there already to one more place, in another size."""
+    if (keys := _mesh_keys(scene)) and len(scene.ground.parts) < 24:
+        turned = np.eye(4)
+        turned[:3, :3] = draws.one_of((1.0, 0.5, 1.25)) * _about_y(draws.uniform(-1, 1))
+        turned[:3, 3] = _near(scene, draws)
+        scene.ground.add(scene.ground.parts[draws.one_of(keys)], transform=turned)
+
+
+def replace(scene: Scene, draws: Draws) -> None:
+    """Put another mesh to the place of one."""
+    if keys := _mesh_keys(scene):
+        size = draws.uniform(0.5, 3.0, 3)
+        scene.ground.replace(draws.one_of(keys), tp.TriangleMesh.box(size))
+
+
 def add_map(scene: Scene, draws: Draws) -> None:
     """Add a map, which may share a border with another one."""
     x, y, z = scene.origin
@@ -557,6 +592,6 @@ def note(scene: Scene, draws: Draws) -> None:
 
 DEEDS: tuple[Callable[[Scene, Draws], None], ...] = (
     shove, leap, carve, teleport, come_and_go, raise_one, write_samples, level, paint, add_part,
-    remove_part, refit, change_surface, change_layers, resize, change_rules,
-    add_thing, note, add_map,
+    add_instance, remove_part, refit, change_surface, change_layers, resize, change_rules,
+    add_thing, note, replace, add_map,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """What users of physics engines ask of worlds that go back, and what a renderer sees of it."""
 
+import copy
 import tracemalloc
 from typing import Any
 
@@ -17,6 +18,7 @@ from terrain_physics import (
     World,
 )
 from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics.surface.surface import queries_of
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times
 from tests.helpers.world_scenes import rows_of
@@ -111,6 +113,29 @@ def test_who_often_went_back_has_the_hash_of_one_who_never_did() -> None:
         if frame >= 8:
             rewind.replay(frame - 7, frame + 1, press.step)
         assert press.world.state_hash() == hashes[frame]
+
+
+def test_a_state_that_was_put_back_is_kept_as_the_same_bytes() -> None:
+    """Asked of godot-rapier, 490: a load, and what is saved at once is other than what was."""
+    press = Press()
+    press.go(25)
+    state = press.world.state()
+    kept = state.to_bytes()
+    press.go(10)
+    press.world.restore(state)
+    assert press.world.state().to_bytes() == kept
+
+
+def test_a_copy_of_a_world_that_went_back_has_seen_its_ground() -> None:
+    press = Press()
+    press.go(25)
+    state = press.world.state()
+    press.go(10)
+    press.world.restore(state)
+    again = copy.deepcopy(press.world)
+    contents = queries_of(again.ground).contents
+    for thing in again.values():
+        assert (rows_of(thing).state[:, columns.GROUND_VERSION] == contents).all()
 
 
 def test_futures_branch_from_one_state() -> None:

@@ -376,3 +376,20 @@ def test_grounds_with_states_of_their_own():
     here.ground.restore(first)
     here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
     assert contents_of(here.ground) == contents_of(there.ground)
+
+
+def test_a_mesh_at_several_places_comes_once():
+    here, there = (World(Ground([HeightMap(np.zeros((40, 40))), TriangleMesh.box((2, 1, 2))]))
+                   for _ in range(2))  # fmt: skip
+    house = TriangleMesh.sphere(1)
+    for k in range(50):
+        there.ground.add(house, transform=((k % 7 * 3, 1, k // 7 * 3), np.eye(3), 1 + k / 50))
+    again = there.ground.add(there.ground.parts[1], transform=(30, 2, 30))
+    data = there.state().to_bytes()
+    here.restore(WorldState.from_bytes(data, here))
+    assert contents_of(here.ground) == contents_of(there.ground)
+    assert here.ground.parts[again] is here.ground.parts[1]
+    assert here.ground.parts[2] is here.ground.parts[51]
+    there.ground.remove(3)
+    size = len(there.state().to_bytes())
+    assert size < len(data) + 200
