@@ -54,7 +54,7 @@ class Scene:
 
     def __init__(self, seed: int) -> None:
         draws = Draws(seed)
-        self.seed = seed
+        self.seed, self.seconds = seed, 0.0  # of the last update
         self.origin = draws.one_of(((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (3e4, -50.0, -2e5)))
         self.movers: list[Mover] = []
         self.ground = self._make_ground(draws)
@@ -185,6 +185,7 @@ class Scene:
         for which, seed in deeds:
             DEEDS[which % len(DEEDS)](self, Draws(seed))
         seconds = draws.one_of((FRAME, FRAME, FRAME, FRAME, 1 / 360, 1 / 20, 0.0))
+        self.seconds = seconds
         self.world.clock.steps(seconds + 0.001)
         if by_hand:
             things = [self.world[key] for key in self.world]

@@ -56,7 +56,7 @@ class Traveller:
         self.branches = [list(story.frames)]
         self.rewind = tp.Rewind(self.scene.world, frames=RING)
         self.kept = [((0, 0), self.scene.world.state())]
-        self._arrived_at: Place | None = None  # from a file
+        self._fresh: set[Place] = set()  # from a file, before the first update that takes time
         self._ring: dict[int, Place] = {}  # what the ring holds, by frames
         self._seen = {(0, frame): each for frame, each in enumerate(seen)}
         self._came = {(0, frame + 1): each for frame, each in enumerate(came)}
@@ -71,6 +71,8 @@ class Traveller:
             self._save(frame)
             came = self.scene.step(frame, self.branches[branch][frame])
             self.at = branch, frame + 1
+            if (branch, frame) in self._fresh and self.scene.seconds == 0.0:
+                self._fresh.add(self.at)
             assert came == self._came.setdefault(self.at, came), self.at
             self._look()
 
@@ -125,7 +127,7 @@ class Traveller:
             self.rewind, self._ring = tp.Rewind(self.scene.world, frames=RING), {}
             self.kept = [(self.at, self.scene.world.state())]
             # What characters have not seen yet of the ground may have been looked at already.
-            self._arrived_at = self.at
+            self._fresh.add(self.at)
             self._look()
 
     def come_home(self) -> None:
@@ -145,6 +147,8 @@ class Traveller:
         other = [_deeds(draws) for _ in known[frame:]]
         self.branches.append([*known[:frame], *other])
         self.at = len(self.branches) - 1, frame
+        if (branch, frame) in self._fresh:
+            self._fresh.add(self.at)
         for place in [
             (own, number) for own, number in self._seen if (own, number) == (branch, frame)
         ]:
@@ -167,7 +171,7 @@ class Traveller:
         """Compare with the twin, or with what was there when this place was seen first."""
         seen = self.scene.seen()
         expected = self._seen.setdefault(self.at, seen)
-        if self._arrived_at == self.at:
+        if self.at in self._fresh:
             names = [name for name in seen if not name.endswith(": state")]
             seen, expected = ({name: each.get(name) for name in names} for each in (seen, expected))
         found = differences(expected, seen)
