@@ -73,6 +73,14 @@ class KeptGroup:
         self._kept, self._seconds = data.kept_in(self.rows), data.time.last
         self._adopted = data.adopted
 
+    def copy(self) -> "KeptGroup":
+        """Return the same numbers in arrays of their own, to be put back."""
+        rows = Rows.of_saved(self.rows.saved())
+        kept = self._kept._replace(saved=rows.saved())
+        known = KeptGroup.of(self._group, rows, kept, self._seconds)
+        known._adopted = self._adopted  # noqa: SLF001 its own
+        return known
+
     def put_back(self) -> None:
         """Put the numbers, and show them."""
         self.put()

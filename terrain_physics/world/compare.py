@@ -44,7 +44,7 @@ class Mismatch(NamedTuple):
         Both values of that column; hashes if only these are known; None on the side that has no
         such character.
     agreed : int or None
-        The last frame before that is known to be equal.
+        The last frame before that is known to be equal, by hashes or numbers of all characters.
     """
 
     frame: int
@@ -55,15 +55,22 @@ class Mismatch(NamedTuple):
     agreed: int | None = None
 
 
-def compared(frame: int, mine: KeptWorld, theirs: Any) -> Mismatch | None:
-    """Return the first difference from hashes of another world, or from rows of some characters.
+class AllRows(dict[Name, bytes]):
+    """The rows of all characters of a world, also if a peer pickles them."""
 
-    Rows are compared where both sides have some: a peer sends those that are asked for.
+
+def compared(frame: int, mine: KeptWorld, theirs: Any) -> tuple[Mismatch | None, bool]:
+    """Return the first difference from hashes or rows of another world, and whether of all of it.
+
+    Rows of some characters are compared alone: a peer sends those that are asked for. Without any
+    they are an empty dict; hashes of nobody are an empty list.
     """
-    found = _checked(theirs)
-    if all(isinstance(value, bytes) for value in found.values()) and found:
-        return _of_rows(frame, packed_rows(numbers_of(mine)), found)
-    return _of_hashes(frame, dict(hashes_of(numbers_of(mine))), found)
+    found, is_whole = _checked(theirs), True
+    if isinstance(theirs, Mapping) and all(isinstance(value, bytes) for value in found.values()):
+        rows, is_whole = packed_rows(numbers_of(mine)), isinstance(theirs, AllRows)
+        own = rows if is_whole else {key: row for key, row in rows.items() if key in found}
+        return _of_rows(frame, own, found), is_whole
+    return _of_hashes(frame, dict(hashes_of(numbers_of(mine))), found), is_whole
 
 
 def compared_worlds(frame: int, mine: KeptWorld, theirs: KeptWorld) -> Mismatch | None:
@@ -93,12 +100,11 @@ def _of_hashes(frame: int, mine: Mapping[Name, int], theirs: Mapping[Name, Any])
 def _of_rows(
     frame: int, mine: Mapping[Name, UInt64s], theirs: Mapping[Name, bytes]
 ) -> Mismatch | None:
-    for key in (
-        *(key for key in mine if key in theirs),
-        *(key for key in theirs if key not in mine),
-    ):
+    for key in (*mine, *(key for key in theirs if key not in mine)):
         if key not in mine:
             return Mismatch(frame, key, None, None, _digits(theirs[key]))
+        if key not in theirs:
+            return Mismatch(frame, key, None, _digits(mine[key].astype("<u8").tobytes()), None)
         row = np.frombuffer(theirs[key], dtype="<u8").astype(np.uint64)
         found = _of_row(frame, key, mine[key], row)
         if found is not None:
@@ -131,7 +137,8 @@ def _digits(content: bytes) -> str:
 def _checked(theirs: Any) -> dict[Name, Any]:
     """Return hashes or rows of characters by their keys, or refuse what is neither."""
     try:
-        found = {_checked_name(key): value for key, value in dict(theirs).items()}
+        pairs = theirs.items() if isinstance(theirs, Mapping) else theirs
+        found = {_checked_name(key): value for key, value in pairs}
     except (TypeError, ValueError):
         found = {0: None}
     kinds = {type(value) for value in found.values()}

@@ -73,6 +73,12 @@ class KeptCharacter:
             self._kept = KeptNumbers(kept.saved, *known[:2], kept.ground, known[2])
         self._seconds = movement._time.last  # noqa: SLF001
 
+    def copy(self) -> "KeptCharacter":
+        """Return the same numbers in arrays of their own, to be put back."""
+        rows = Rows.unpacked(self.rows.packed())
+        kept = self._kept._replace(saved=rows.at(0).saved())
+        return KeptCharacter.of(self.movement, rows, kept, self._seconds)
+
     def put_back(self) -> None:
         """Put the numbers, and show them."""
         self.put()

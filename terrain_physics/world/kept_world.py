@@ -54,8 +54,6 @@ class KeptWorld:
     extra : bytes
     fit : tuple of (float, float), or None
         Cell sizes of the ground that all bodies were known to fit on.
-    is_shared : bool
-        Whether somebody relies on the numbers, so that they may not be written again.
 
     Parameters
     ----------
@@ -64,8 +62,7 @@ class KeptWorld:
     """
 
     __slots__ = (
-        "_keepers", "_rooms", "clock", "extra", "fit", "ground", "is_shared", "layout", "parts",
-        "seconds",
+        "_keepers", "_rooms", "clock", "extra", "fit", "ground", "layout", "parts", "seconds",
     )  # fmt: skip
 
     fit: tuple[tuple[float, float], ...] | None
@@ -77,7 +74,7 @@ class KeptWorld:
         self._keepers: list[KeptCharacters | KeptGroup] = []
         self.ground: Any = None
         self.clock, self.seconds, self.extra = (0, 0, 0), 0.0, b""
-        self.is_shared, self.fit = False, None
+        self.fit = None
 
     def keep(self, contents: Contents) -> None:
         """Take over the present state of a world, with what the game wrote."""
@@ -104,6 +101,14 @@ class KeptWorld:
         if isinstance(thing, CharacterMovement):
             return KeptCharacter(thing)
         return KeptGroup(thing, None if self._rooms is None else self._rooms.take(thing))
+
+    def copy(self) -> "KeptWorld":
+        """Return the same in arrays of its own, to be put back."""
+        known = KeptWorld()
+        known.layout, known.parts = self.layout, [part.copy() for part in self.parts]
+        known.ground, known.clock, known.seconds = self.ground, self.clock, self.seconds
+        known.extra, known.fit = self.extra, self.fit
+        return known
 
     def put_back(self, contents: Contents) -> None:
         """Put a world back into this state.

@@ -2,12 +2,12 @@
 
 from bisect import insort
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
-from terrain_physics.world.compare import Mismatch, compared, compared_worlds
+from terrain_physics.world.compare import AllRows, Mismatch, compared, compared_worlds
 from terrain_physics.world.hashes import (
     Name,
     ground_content,
@@ -128,9 +128,8 @@ class Rewind(AttributeGuard):
 
     def _forget(self, frame: int) -> None:
         kept = self._kept.pop(frame)
-        if not kept.is_shared:
-            kept.ground = None  # lets go of edits
-            self._free.append(kept)
+        kept.ground = None  # lets go of edits
+        self._free.append(kept)
 
     @quick
     def restore(self, frame: int) -> None:
@@ -172,8 +171,9 @@ class Rewind(AttributeGuard):
         Raises
         ------
         TypeError, ValueError
-            For another frame, for ``now`` before it, and if ``step`` is no function. Nothing has
-            changed then. What ``step`` raises leaves the world in the frame that it was called for.
+            For another frame, for ``now`` before it, or so late that the ring is too small, and if
+            ``step`` is no function. Nothing has changed then. What ``step`` raises leaves the world
+            in the frame that it was called for.
         RuntimeError
             As `World.restore`. Nothing has changed then.
         """
@@ -181,6 +181,11 @@ class Rewind(AttributeGuard):
         last = checks.whole("now", now, first, _FRAMES)
         if not callable(step):
             raise TypeError(f"step must be a function of a frame, got {checks.shorten(step)}")
+        if last - first > self._most:
+            raise ValueError(
+                f"frames {first} to {last - 1} must be no more than the ring holds, "
+                f"got {last - first} for {self._most}: make a Rewind with more frames"
+            )
         clock = self._contents.clock
         known = {number: kept.clock for number, kept in self._kept.items()}
         present = clock._kept()  # noqa: SLF001
@@ -209,7 +214,7 @@ class Rewind(AttributeGuard):
         -------
         WorldState
         """
-        return state_of(self._contents, self._kept_at(frame))
+        return state_of(self._contents, self._kept_at(frame).copy())
 
     # Comparing
 
@@ -259,7 +264,8 @@ class Rewind(AttributeGuard):
         Returns
         -------
         dict
-            By key about 1 kB each, to be sent as they are.
+            By key about 1 kB each, to be sent as they are. Of all characters it is a dict of its
+            own class, by which `compare` knows: send it pickled, or compare `hashes` first.
 
         Raises
         ------
@@ -268,10 +274,15 @@ class Rewind(AttributeGuard):
         """
         found = packed_rows(numbers_of(self._kept_at(frame)))
         names = found if keys is None else list(keys)
-        return {name: found[name].astype("<u8").tobytes() for name in names}
+        rows = {name: found[name].astype("<u8").tobytes() for name in names}
+        return AllRows(rows) if keys is None else rows
 
     def compare(self, frame: int, theirs: Any) -> Mismatch | None:
-        """Return where another world first differs in a frame; None if it is equal.
+        """Return where another world first differs in a frame; None if no difference is seen.
+
+        Heights are not compared: an edit that only one world made shows as soon as a character
+        comes there. Hashes and rows are of characters alone, and rows of some tell of no others;
+        such a frame does not count as equal.
 
         Over a network, send the digits of `state_hash` for each frame; where they differ, `hashes`,
         which say which character does; and `rows` of that one, which say in what.
@@ -281,8 +292,8 @@ class Rewind(AttributeGuard):
         frame : int
             One of `frames`.
         theirs : str, list, dict, Rewind or WorldState
-            What `state_hash`, `hashes` or `rows` returned for the same frame elsewhere; or another
-            world's `Rewind`, or its state.
+            What `state_hash`, `hashes` or `rows` returned for the same frame elsewhere, hashes also
+            as JSON has brought them; or another world's `Rewind`, or its state.
 
         Returns
         -------
@@ -319,7 +330,7 @@ class Rewind(AttributeGuard):
         >>> mine.compare(3, theirs).agreed
         2
         """
-        mine, number = self._kept_at(frame), self._number(frame)
+        mine, number, is_whole = self._kept_at(frame), self._number(frame), True
         if isinstance(theirs, Rewind):
             found = compared_worlds(number, mine, theirs._kept_at(frame))  # noqa: SLF001
             self._agree_before(number, theirs)
@@ -329,9 +340,10 @@ class Rewind(AttributeGuard):
             own = self._hash_of(mine)
             found = None if own == theirs else Mismatch(number, None, None, own, theirs)
         else:
-            found = compared(number, mine, theirs)
+            found, is_whole = compared(number, mine, theirs)
         if found is None:
-            self._agree(number)
+            if is_whole:
+                self._agree(number)
             return None
         before = [other for other in self._agreed if other < number]
         return found._replace(agreed=before[-1] if before else None)
@@ -365,6 +377,15 @@ class Rewind(AttributeGuard):
         is_row = there[-1] - there[0] == len(there) - 1
         which = f"{there[0]} to {there[-1]}" if is_row else ", ".join(map(str, there))
         raise ValueError(f"frame must be one of those kept, {which}, got {number}")
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError(
+            "Rewind cannot be copied or pickled: make a new one of a copy of its world, or send "
+            "state(frame).to_bytes()"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        self.__copy__()
 
     def __repr__(self) -> str:
         there = f", {min(self._kept)} to {max(self._kept)}" if self._kept else ""

@@ -3,7 +3,6 @@
 from typing import Any, NoReturn
 
 from terrain_physics._public import public
-from terrain_physics._support import checks
 from terrain_physics.character.group_data import Key
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.kept_world import KeptWorld
@@ -79,8 +78,10 @@ class WorldState:
             From anybody: they are measured and checked first.
         world : World
             Which began on an equal ground, made in the same way or loaded from the same file, and
-            has characters and groups under the same keys, with the same settings. It stays as it is
-            until the state is restored.
+            has characters and groups under the same keys, with the same settings. If one side was
+            loaded, the other must be loaded from that file too, and go on from there: a world that
+            wrote a file began before it. What was done to a ground before ``World(...)`` belongs to
+            its beginning.
 
         Returns
         -------
@@ -93,6 +94,11 @@ class WorldState:
             For anything else, damaged bytes, and those of a world that began in another way.
         RuntimeError
             Inside another call to the world.
+
+        Notes
+        -----
+        To find the state of its ground, the world's own is edited and put back: it is then as
+        before, and `version` of it has risen.
 
         Examples
         --------
@@ -111,7 +117,10 @@ class WorldState:
         """
         contents = getattr(world, "_contents", None)
         if not isinstance(contents, Contents):
-            raise TypeError(f"world must be a World, got {checks.shorten(world)}")
+            given = type(world).__name__
+            is_swapped = isinstance(getattr(data, "_contents", None), Contents)
+            mistake = ": data comes first, then the world" if is_swapped else ""
+            raise TypeError(f"world must be a World, got {given}{mistake}")
         with contents.turns.take("from_bytes"):
             return state_of(contents, kept_from(data, contents))
 
@@ -120,7 +129,8 @@ class WorldState:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "WorldState cannot be pickled or copied to elsewhere, as its world can go back to it"
+            "WorldState cannot be pickled or copied deeply, as only its own world can go back to "
+            "it: use to_bytes, or World.save"
         )
 
     def __repr__(self) -> str:
@@ -130,6 +140,5 @@ class WorldState:
 def state_of(contents: Contents, kept: KeptWorld) -> WorldState:
     """Return the state of a world whose numbers were kept; they stay as they are from now."""
     state = WorldState.__new__(WorldState)
-    kept.is_shared = True
     state._contents, state._kept = contents, kept  # noqa: SLF001
     return state

@@ -1,11 +1,13 @@
 """Comparing two worlds: who differs first, in what, and since when."""
 
+import json
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from terrain_physics import CharacterGroup, Mismatch, Rewind
+from terrain_physics import CharacterGroup, Mismatch, Rewind, World
 from terrain_physics._kernels.character.state.layout import LINEAR_SIZE, RULES, SAVED, STATE
 from tests.world.scenes import LIFT, scene
 from tests.world.test_rewind import played
@@ -124,6 +126,58 @@ def test_who_is_in_one_world_only():
     with pytest.raises(KeyError):
         theirs.rows(1, ["rider"])
     assert one.world.hashes() != other.world.hashes()
+
+
+def test_rows_of_some_tell_of_no_others():
+    _, mine, _ = played(4)
+    one, theirs, _ = played(4)
+    theirs.restore(2)
+    one.rider.gravity = 8
+    theirs.save(2)
+    one.play(2)
+    theirs.save(3)
+    assert mine.compare(1, theirs.hashes(1)) is None
+    some: list[list[Any]] = [[], ["walker"], [(5, "ada"), "walker"]]
+    for names in some:
+        assert mine.compare(2, theirs.rows(2, names)) is None
+        assert differs(mine, 3, theirs.hashes(3)).agreed == 1
+    assert differs(mine, 2, theirs.rows(2))[1:5] == ("rider", "gravity", 9.81, 8.0)
+    assert mine.compare(1, mine.rows(1)) is None
+
+
+def test_all_rows_where_one_side_has_one_more():
+    _, mine, _ = played(2)
+    other, theirs, _ = played(2)
+    theirs.restore(1)
+    other.crowd.remove("ada")
+    theirs.save(1)
+    for rows in (theirs.rows(1), pickle.loads(pickle.dumps(theirs.rows(1)))):
+        found = differs(mine, 1, rows)
+        assert (found.key, found.column, found.theirs) == ((5, "ada"), None, None)
+        assert mine.compare(1, dict(rows)) is None  # as of those alone
+    assert differs(theirs, 1, mine.rows(1))[1:4] == ((5, "ada"), None, None)
+    for side in (theirs, theirs.state(1)):
+        assert differs(mine, 1, side).key == (5, "ada")
+
+
+def test_hashes_of_nobody():
+    _, mine, _ = played(2)
+    empty = Rewind(World(scene().ground))
+    empty.save(1)
+    assert differs(mine, 1, empty.hashes(1)).key == ("loners", 0)
+    assert differs(mine, 1, empty.rows(1)).key == ("loners", 0)
+    assert empty.compare(1, empty.hashes(1)) is None
+
+
+def test_hashes_that_came_as_json():
+    (_, mine, _), (one, theirs, _) = played(4), played(4)
+    theirs.restore(3)
+    one.crowd["bob"].gravity = 8
+    theirs.save(3)
+    sent = {frame: json.loads(json.dumps(theirs.hashes(frame))) for frame in (2, 3)}
+    assert mine.compare(2, sent[2]) is None
+    assert differs(mine, 3, sent[3])[:3] == (3, (5, "bob"), None)
+    assert differs(mine, 3, sent[3]).agreed == 2
 
 
 def test_what_is_no_character():

@@ -1,11 +1,15 @@
 """A ring of frames: which it holds, back and again, and what it refuses."""
 
+import copy
+import pickle
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from terrain_physics import Rewind
+from terrain_physics.world.kept_world import Rooms
 from tests.world.scenes import FRAME, Scene, scene
 from tests.world.test_state import seen
 
@@ -205,3 +209,40 @@ def test_a_group_grows_while_it_is_kept():
                     rewind.restore(back)
                     assert one.world.hashes() == hashes[back]
         one.play(frame)
+
+
+def test_frames_as_states_take_nothing_from_the_ring(monkeypatch):
+    one, rewind, there = played(6, frames=4)
+    states, before = {}, rewind.nbytes
+    monkeypatch.setattr(Rooms, "take", None)  # the ring is full: it has all that it needs
+    for frame in range(6, 26):
+        rewind.save(frame)
+        there.append(seen(one))
+        states[frame] = rewind.state(frame)
+        one.play(frame)
+    assert rewind.nbytes == before
+    of_ring = [part for kept in rewind._kept.values() for part in kept.parts]
+    for frame in (7, 25, 6, 14):
+        for part in states[frame]._kept.parts:
+            arrays = part.rows.saved()
+            assert all(array.base is None for array in arrays)
+            assert not any(np.shares_memory(arrays[0], own.rows.state) for own in of_ring)
+        one.world.restore(states[frame])
+        assert seen(one) == there[frame + 1]  # after `played` comes its end
+
+
+def test_a_replay_of_more_frames_than_the_ring_holds_is_refused():
+    one, rewind, _ = played(5, frames=3)
+    there, before = seen(one), rewind.frames
+    with pytest.raises(ValueError, match=r"frames 2 to 5 must be no more .* got 4 for 3"):
+        rewind.replay(2, 6, one.play)
+    assert (seen(one), rewind.frames) == (there, before)
+    rewind.replay(2, 5, one.play)
+    assert (seen(one), rewind.frames) == (there, before)
+
+
+def test_it_is_neither_copied_nor_pickled():
+    _, rewind, _ = played(1)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"Rewind cannot be copied .* state\(frame\)\.to_bytes"):
+            copied(rewind)
