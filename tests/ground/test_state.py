@@ -195,6 +195,18 @@ def test_part_in_the_middle_comes_back_under_its_key() -> None:
     assert list(ground.parts) == [0, 2]
 
 
+def test_the_sign_of_a_zero_comes_back() -> None:
+    ground = Ground([rough(0), crate()])
+    ground.move(1, (5, 0, 5))
+    before, then = ground.state(), ground.transform(1).tobytes()
+    turned = ground.transform(1)
+    turned[0, 1] = -0.0
+    ground.move(1, turned)
+    assert ground.transform(1).tobytes() != then
+    ground.restore(before)
+    assert ground.transform(1).tobytes() == then
+
+
 def test_last_map_goes() -> None:
     lands = two_tiles(0)
     ground = Ground([*lands, crate()])
