@@ -44,28 +44,45 @@ def _place(what: Edited, region: Region) -> tuple[slice, slice]:
     return slice(row_0, row_1 + more), slice(column_0, column_1 + more)
 
 
+class _Held(NamedTuple):
+    """What an edit holds. It is one value, so that Ctrl-C never leaves half of it."""
+
+    solid_depth: tuple[float, bool]
+    replaced: list[_OldValues]
+    is_swapped: bool
+    begun: "_Held | None"  # what it will hold after a swap that has begun
+
+
 class MapEdit:
-    """What edits of a height map have replaced; see `terrain_physics.surface.history.KeptEdit`.
+    """What edits of a height map have replaced; see `terrain_physics.surface.history.KeptEdit`."""
 
-    Attributes
-    ----------
-    replaced : list of _OldValues
-        The values of each kind.
-    """
-
-    __slots__ = ("_solid", "replaced", "storage")
+    __slots__ = ("_held", "storage")
 
     def __init__(self, storage: MapStorage, what: Edited, region: Region) -> None:
-        self.storage, self._solid = storage, storage.solid_depth
-        self.replaced: list[_OldValues] = []
+        self.storage, replaced = storage, list[_OldValues]()
         if what != "thickness":
-            values = self._present(what, region).copy()
-            self.replaced = [_OldValues(what, region, values, None)]
+            replaced = [_OldValues(what, region, self._present(what, region).copy(), None)]
+        self._held = _Held(storage.solid_depth, replaced, is_swapped=False, begun=None)
+
+    @property
+    def replaced(self) -> list[_OldValues]:
+        """The values of each kind."""
+        return self._held.replaced
 
     @property
     def solid_depth(self) -> tuple[float, bool]:
         """What `swap` would put back, see `MapStorage.solid_depth`."""
-        return self._solid
+        return self._held.solid_depth
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether it was swapped an odd number of times."""
+        return self._held.is_swapped
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a swap was interrupted; the next one ends it."""
+        return self._held.begun is not None
 
     @property
     def nbytes(self) -> int:
@@ -89,34 +106,38 @@ class MapEdit:
 
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
-        storage = self.storage
+        storage, held = self.storage, self._held
         with storage.editing():
-            now = storage.solid_depth
-            if now != self._solid:
+            after = held.begun or self._after()
+            self._held = held._replace(begun=after)
+            if storage.solid_depth != held.solid_depth:
                 storage.watchers.prepare("thickness", storage.whole)
-                storage.solid_depth, self._solid = self._solid, now
+                storage.solid_depth = held.solid_depth
                 storage.changed(storage.whole, "thickness")
-            self.replaced = [self._swapped(part) for part in self.replaced]
+            for old, (what, region, now, marks) in zip(held.replaced, after.replaced, strict=True):
+                new = old.values if marks is None else np.where(marks, old.values, now)
+                storage.put_back(what, region, _place(what, region), new)
+            self._held = after
 
-    def _swapped(self, part: _OldValues) -> _OldValues:
-        """Put values back; return those that were there."""
-        self.storage.watchers.prepare(part.what, part.region)  # other grounds keep it too
-        now = self._present(part.what, part.region).copy()
-        new = part.values if part.marks is None else np.where(part.marks, part.values, now)
-        self.storage.put_back(part.what, part.region, _place(part.what, part.region), new)
-        return part._replace(values=now)
+    def _after(self) -> _Held:
+        """Return what it holds after a swap."""
+        replaced = [
+            part._replace(values=self._present(part.what, part.region).copy())
+            for part in self.replaced
+        ]
+        return _Held(self.storage.solid_depth, replaced, not self.is_swapped, begun=None)
 
     def joined(self, later: "list[MapEdit]") -> Self:
         """Return this edit and later ones as one; what the first of them replaced counts."""
         edits: list[MapEdit] = [self, *later]
         parts = [part for edit in edits for part in edit.replaced]
-        whole = self.storage.whole
-        self.replaced = []
+        whole, replaced = self.storage.whole, list[_OldValues]()
         for what in dict.fromkeys(part.what for part in parts):
             values = self._present(what, whole).copy()
             marks = np.zeros(values.shape, dtype=np.bool_)
             for part in reversed(parts):
                 if part.what == what:
                     part.put_over(values, marks)
-            self.replaced.append(_OldValues(what, whole, values, marks))
+            replaced.append(_OldValues(what, whole, values, marks))
+        self._held = self._held._replace(replaced=replaced)
         return self

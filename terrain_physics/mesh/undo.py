@@ -9,15 +9,28 @@ from terrain_physics.mesh.storage import MeshStorage
 class MeshEdit:
     """The arrays that a refit has replaced; see `terrain_physics.surface.history.KeptEdit`."""
 
-    __slots__ = ("_arrays", "storage")
+    __slots__ = ("_held", "storage")
 
     def __init__(self, storage: MeshStorage, what: str) -> None:  # noqa: ARG002 of all edits
-        self.storage, self._arrays = storage, storage.arrays
+        # One value, so that Ctrl-C never leaves half of it: the arrays, whether they were swapped,
+        # and those that it will hold after a swap that has begun.
+        self._held: tuple[Mesh, bool, Mesh | None] = storage.arrays, False, None
+        self.storage = storage
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether it was swapped an odd number of times."""
+        return self._held[1]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a swap was interrupted; the next one ends it."""
+        return self._held[2] is not None
 
     @property
     def arrays(self) -> Mesh:
         """What `swap` would put back."""
-        return self._arrays
+        return self._held[0]
 
     @property
     def nbytes(self) -> int:
@@ -26,10 +39,11 @@ class MeshEdit:
 
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
-        self.storage.watchers.prepare("vertices")  # other grounds keep it too
-        now = self.storage.arrays
-        self.storage.put_back(self._arrays)
-        self._arrays = now
+        arrays, swapped, begun = self._held
+        now = begun or self.storage.arrays
+        self._held = arrays, swapped, now
+        self.storage.put_back(arrays)
+        self._held = now, not swapped, None
 
     def joined(self, later: list[Any]) -> Self:  # noqa: ARG002 each has replaced all
         """Return this edit, since it has replaced all that later ones have."""

@@ -122,6 +122,14 @@ class Keeper:
     def _go_to(self, state: GroundState) -> None:
         if state._version == self._version():  # noqa: SLF001
             return
+        before = self._state()
+        try:
+            self._put_back(state)
+        except BaseException:  # such as Ctrl-C
+            self._put_back(before)
+            raise
+
+    def _put_back(self, state: GroundState) -> None:
         self.history.go_to(state._mark)  # noqa: SLF001
         self._put_rest(state._rest)  # noqa: SLF001
         version = self._version()

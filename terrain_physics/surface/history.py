@@ -26,6 +26,14 @@ class KeptEdit(Protocol):
     def nbytes(self) -> int:
         """How much memory it takes."""
 
+    @property
+    def is_swapped(self) -> bool:
+        """Whether it was swapped an odd number of times."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a swap was interrupted; the next one ends it."""
+
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
 
@@ -42,16 +50,20 @@ class _Node:
         The contents before.
     edits : list of KeptEdit
         Those that lead here from the parent, in order; they hold what the farther end has.
+    depth : int
+        More than that of the parent.
     """
 
-    __slots__ = ("__weakref__", "_mark", "children", "edits", "parent")
+    __slots__ = ("__weakref__", "_mark", "children", "depth", "edits", "parent")
 
     def __init__(self, parent: "_Node | None", edits: list[KeptEdit]) -> None:
         self.parent, self.edits = parent, edits
         self.children: WeakSet[_Node] = WeakSet()
         self._mark: ref[Mark] | None = None
+        self.depth = 0
         if parent is not None:
             parent.children.add(self)
+            self.depth = parent.depth + 1
 
     def mark(self) -> "Mark":
         """Return the mark of these contents."""
@@ -65,14 +77,6 @@ class _Node:
     def marked(self) -> "Mark | None":
         """The mark, while anybody holds it."""
         return None if self._mark is None else self._mark()
-
-    def ancestors(self) -> "list[_Node]":
-        """Return the node and all before it, the last first."""
-        found, node = [self], self.parent
-        while node is not None:
-            found.append(node)
-            node = node.parent
-        return found
 
 
 class Mark:
@@ -98,7 +102,17 @@ class History:
         Held by whatever reads or changes the tree; the innermost of all.
     """
 
-    __slots__ = ("__weakref__", "_later", "_marks", "_now", "_swapper", "_watched", "lock")
+    __slots__ = (
+        "__weakref__",
+        "_kept",
+        "_later",
+        "_made",
+        "_marks",
+        "_now",
+        "_swapper",
+        "_watched",
+        "lock",
+    )
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.TREES)
@@ -110,6 +124,7 @@ class History:
         """Begin anew, with the present contents."""
         self._marks: WeakSet[Mark] = WeakSet()
         self._now, self._later = _Node(None, []), list[KeptEdit]()
+        self._made, self._kept = 0, 0  # marks since then; how many were left of them when tidied
 
     def watch(self, storage: Any, make: Callable[..., KeptEdit]) -> None:
         """Keep edits of a storage; ``make(storage, ...)`` returns what one is about to replace."""
@@ -148,13 +163,18 @@ class History:
         with self.lock:
             if self._later:
                 self._now, self._later = _Node(self._now, self._later), []
-                self._tidy()
+                # Each walk costs as much as there are marks: so only after some of them have gone.
+                if self._made - len(self._marks) > self._kept // 8:
+                    self._tidy()
             mark = self._now.mark()
-            self._marks.add(mark)
+            if mark not in self._marks:
+                self._marks.add(mark)
+                self._made += 1
             return mark
 
     def _tidy(self) -> None:
         """Forget contents on the way here that nobody can go back to any more."""
+        self._made = self._kept = len(self._marks)
         node = self._now
         while node.parent is not None:
             parent = node.parent
@@ -172,40 +192,59 @@ class History:
     def storages_to(self, mark: Mark) -> list[Any]:
         """Return the storages that a way to a mark edits."""
         with self.lock:
-            there, _, back = self._way(mark)
-            edits = [*self._later, *(edit for node in (*there, *back) for edit in node.edits)]
+            edits = self.edits_to(mark)
             return list({id(edit.storage): edit.storage for edit in edits}.values())
 
     def edits_to(self, mark: Mark) -> list[KeptEdit]:
         """Return the edits that `go_to` would swap, in that order."""
         with self.lock:
-            leaving, _, entering = self._way(mark)
+            leaving, entering = self._way(mark)
             return [
                 *reversed(self._later),
                 *(edit for node in leaving for edit in reversed(node.edits)),
                 *(edit for node in entering for edit in node.edits),
             ]
 
-    def _way(self, mark: Mark) -> tuple[list[_Node], _Node, list[_Node]]:
-        """Return the nodes to leave backwards, the common one, and those to enter, in order."""
-        here, there = self._now.ancestors(), mark.node.ancestors()
-        known = set(map(id, there))
-        common = next(node for node in here if id(node) in known)
-        return here[: here.index(common)], common, there[: there.index(common)][::-1]
+    def _way(self, mark: Mark) -> tuple[list[_Node], list[_Node]]:
+        """Return the nodes to leave backwards, and those to enter, in order."""
+        leaving, entering = list[_Node](), list[_Node]()
+        here: _Node | None = self._now
+        there: _Node | None = mark.node
+        while here is not None and there is not None and here is not there:
+            is_deeper, is_less_deep = here.depth > there.depth, here.depth < there.depth
+            if not is_less_deep:
+                leaving.append(here)
+                here = here.parent
+            if not is_deeper:
+                entering.append(there)
+                there = there.parent
+        return leaving, entering[::-1]
 
     def go_to(self, mark: Mark) -> None:
-        """Swap all edits on the way to a mark. The caller holds the locks of the storages."""
+        """Swap all edits on the way to a mark, or none if that is interrupted, as by Ctrl-C.
+
+        The caller holds the locks of the storages.
+        """
         with self.lock:
-            leaving, _, entering = self._way(mark)
-            edits = [*reversed(self._later)]
-            for node in leaving:
-                edits += reversed(node.edits)
-            for node in entering:
-                edits += node.edits
+            edits, before = self.edits_to(mark), (self._now, self._later)
+            were_swapped = [edit.is_swapped for edit in edits]
             self._now, self._later = mark.node, []
         self._swapper = get_ident()  # without the lock: other histories take theirs
         try:
             for edit in edits:
                 edit.swap()
+        except BaseException:
+            _swap_back(edits, were_swapped)
+            self._now, self._later = before
+            raise
         finally:
             self._swapper = None
+
+
+def _swap_back(edits: list[KeptEdit], were_swapped: list[bool]) -> None:
+    """Undo the swaps of a list that was interrupted."""
+    for edit, was_swapped in reversed([*zip(edits, were_swapped, strict=True)]):
+        if edit.is_begun:
+            edit.swap()
+        if edit.is_swapped != was_swapped:
+            edit.swap()

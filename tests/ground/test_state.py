@@ -5,6 +5,7 @@ import gc
 import pickle
 import random
 import signal
+import sys
 import threading
 import weakref
 from typing import Any
@@ -194,6 +195,18 @@ def test_part_in_the_middle_comes_back_under_its_key() -> None:
     assert list(ground.parts) == [0, 2]
 
 
+def test_the_sign_of_a_zero_comes_back() -> None:
+    ground = Ground([rough(0), crate()])
+    ground.move(1, (5, 0, 5))
+    before, then = ground.state(), ground.transform(1).tobytes()
+    turned = ground.transform(1)
+    turned[0, 1] = -0.0
+    ground.move(1, turned)
+    assert ground.transform(1).tobytes() != then
+    ground.restore(before)
+    assert ground.transform(1).tobytes() == then
+
+
 def test_last_map_goes() -> None:
     lands = two_tiles(0)
     ground = Ground([*lands, crate()])
@@ -271,7 +284,10 @@ def test_many_states_dropped_in_the_middle() -> None:
     for k in range(300):
         land.carve((k % 60, 30), 4, 0.1)
         ring = [*ring[-7:], land.state()]
-    assert len(ring[-1]._mark.node.ancestors()) < 12
+    node, length = ring[-1]._mark.node, 1
+    while node.parent is not None:
+        node, length = node.parent, length + 1
+    assert length < 12
     land.restore(first)
     assert content(land) == then
 
@@ -310,6 +326,55 @@ def test_map_and_mesh_of_several_grounds() -> None:
             ground, state, then = draw.choice(kept)
             ground.restore(state)
             assert [values(part).tobytes() for part in owned[ground]] == then
+
+
+def test_each_edit_is_kept_once_by_each_ground() -> None:
+    land, box = HeightMap(np.zeros((33, 33))), crate()
+    one, two = Ground([land, box]), Ground([land, box])
+    before = one.state()
+    land.carve((16, 16), 5, 1)
+    box.refit(box.vertices * 2)
+    after, beside = one.state(), two.state()
+    one.restore(before)
+    assert beside is not two.state()
+    assert two.state().nbytes - beside.nbytes == after.nbytes - before.nbytes
+
+
+@pytest.mark.parametrize("line", range(1, 400, 9))
+def test_interrupted_anywhere_nothing_has_changed(line: int) -> None:
+    """The restore is interrupted at one of its lines, as by Ctrl-C; a later one is not."""
+    lands = two_tiles(2)
+    ground = Ground([*lands, crate()])
+    before, low = ground.state(), content(ground)
+    ground.raise_((32, 16), 9, 3)
+    lands[0].thickness = 5.0
+    lands[0].holes[3, 3] = True
+    ground.move(2, (9, 1, 9), 1 / 60)
+    ground.add(crate())
+    after, high, left = ground.state(), content(ground), line
+
+    def interrupt(frame: Any, event: str, _: object) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename.endswith(("history.py", "undo.py", "heightmap/storage.py")):
+            left -= event == "line"
+            if left == 0:
+                left = 10**9
+                raise KeyboardInterrupt
+        return interrupt
+
+    known = sys.gettrace()
+    sys.settrace(interrupt)
+    try:
+        ground.restore(before)
+        is_back = True
+    except KeyboardInterrupt:
+        is_back = False
+    finally:
+        sys.settrace(known)
+    assert content(ground) == (low if is_back else high)
+    for state, then in ((before, low), (after, high), (before, low)):
+        ground.restore(state)
+        assert content(ground) == then
 
 
 def test_other_threads_see_all_or_nothing() -> None:
