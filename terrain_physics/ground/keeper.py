@@ -49,6 +49,7 @@ class GroundKeeper(Keeper):
         held.keep_edits(self.history)
 
     def refuse_inside(self) -> None:  # noqa: D102 as of any ground
+        super().refuse_inside()
         self._held.refuse_inside("state and restore")
 
     def _unchanged(self) -> AbstractContextManager[Any]:

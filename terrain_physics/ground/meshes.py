@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.moves import find_parts, move_parts
@@ -346,7 +347,8 @@ class GroundMeshes(Meshes):
         same = np.zeros(len(numbers), np.bool_)
         common, at, to = np.intersect1d(known, numbers, assume_unique=True, return_indices=True)
         if len(common):
-            same[to] = (now[at] == poses[to]).all(axis=1)
+            # Bits, as two zeros of different signs are equal.
+            same[to] = (_bits(now[at]) == _bits(poses[to])).all(axis=1)
         here = [number in self._storages for number in numbers.tolist()]
         coming = np.array(here, np.bool_) & ~same
         found = self.find(numbers[coming])[0]
@@ -579,3 +581,8 @@ class GroundMeshes(Meshes):
         with self.lock:
             self.followed()
             return self._version
+
+
+def _bits(values: Floats) -> NDArray[np.uint64]:
+    """Return the bits of numbers."""
+    return np.ascontiguousarray(values).view(np.uint64)

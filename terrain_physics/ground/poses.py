@@ -119,7 +119,7 @@ def pose_and_scale(name: str, transform: Any) -> tuple[Pose, float | None]:
     The scale is that of a matrix, which is the same along all axes, or the third of (position,
     rotation, scale). A pair of pose and scale is that.
     """
-    if isinstance(transform, tuple) and isinstance(transform[0], Pose):
+    if isinstance(transform, tuple) and transform and isinstance(transform[0], Pose):
         return transform
     if isinstance(transform, tuple) and len(transform) == 3 and not is_position(transform):
         scale = checked_scale(f"{name}[2]", transform[2])

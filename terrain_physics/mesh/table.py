@@ -216,6 +216,10 @@ class MeshTable:
 
     def poses_of(self, rows: Int64s) -> Floats:
         """Return the poses (n, POSE_SIZE) of the meshes of rows, also where their vertices are."""
+        if len(rows) == 1:  # three times as quick as below
+            row = int(rows[0])
+            is_placed = self._rows[row, columns.PLACED] != 0
+            return self._spots[row : row + 1, :POSE_SIZE].copy() if is_placed else _NO_POSE.copy()
         poses = np.ascontiguousarray(self._spots[rows, :POSE_SIZE])
         poses[self._rows[rows, columns.PLACED] == 0] = _NO_POSE
         return poses

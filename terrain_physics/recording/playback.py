@@ -34,14 +34,15 @@ class Difference(NamedTuple):
     ----------
     frame : int
         After how many updates; 0: before the first one.
-    key : str or int
-        The first character that differs, in the order of the keys.
+    key : str, int or tuple
+        The first character that differs, in the order of the keys. A member of a group of a world
+        has two: the key of the group, and its own.
     recorded, replayed : str or None
         The hashes of its states; None where it was not there.
     """
 
     frame: int
-    key: Key
+    key: Key | tuple[Key, Key]
     recorded: str | None
     replayed: str | None
 

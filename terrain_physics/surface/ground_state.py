@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from threading import get_ident
 from typing import Any, NoReturn
 from weakref import ref
 
@@ -78,12 +79,13 @@ class Keeper:
         The version of the ground after the latest restore, and the number of its contents.
     """
 
-    __slots__ = ("_latest", "history", "left", "restored")
+    __slots__ = ("_latest", "_updating", "history", "left", "restored")
 
     def __init__(self) -> None:
         self.history, self.left = History(), NOTHING_LEFT
         self.restored = -1, -1
         self._latest: ref[GroundState] | None = None
+        self._updating: list[int] = []  # the threads that do
 
     def contents(self, version: int) -> int:
         """Return the number of the contents at a version, which comes back with them."""
@@ -180,6 +182,21 @@ class Keeper:
 
     def refuse_inside(self) -> None:
         """Refuse a state and a restore inside a change of the ground, or an update on it."""
+        if get_ident() in self._updating:
+            raise RuntimeError(
+                "state and restore must not be called inside an update on the ground, such as by a "
+                "signal handler or the owner of a character"
+            )
+
+    @contextmanager
+    def updating(self) -> Iterator[None]:
+        """Refuse states and restores of this thread, which updates several things one by one."""
+        me = get_ident()
+        self._updating.append(me)
+        try:
+            yield
+        finally:
+            self._updating.remove(me)
 
     def _change(self) -> AbstractContextManager[Any]:
         """Hold the lock within which one thread changes the ground."""

@@ -415,7 +415,7 @@ def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning)
         lay_out: Callable[..., None] = keeper.lay_out  # type: ignore[attr-defined]
         on = dict(zip(keys, layers, strict=True))
         lay_out(parts, on, _by_key(names), _by_key(scales), end)
-    if held.saved_motion() != difference.motion:
+    if repr(held.saved_motion()) != repr(difference.motion):  # zeros of two signs are equal
         held.load_motion(difference.motion)
 
 

@@ -229,7 +229,8 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             if sizes is not contents.cell_sizes:  # maps were added or removed
                 refuse_too_wide_bodies(contents.layout, contents.ground)
                 contents.cell_sizes = sizes
-            return {key: thing.update(delta_time) for key, thing in contents.turn}
+            with contents.ground._kept().updating():  # noqa: SLF001
+                return {key: thing.update(delta_time) for key, thing in contents.turn}
 
     # State
 

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,6 +153,7 @@ def test_a_mesh_at_many_places_is_one_mesh():
     assert keys == [2, 3, 4, 5]
     assert all(ground.parts[key] is crate for key in (1, *keys))
     hit = ground.raycast(Ray((4, 5, 4), (0, -1, 0)))
+    assert hit is not None
     assert (ground.part_of(hit.triangle)[0], hit.part_name) == (3, "crate 4")
     ground.set_layers("crate 4", 2)
     assert ground.height_at([2, 4, 6], 4, mask=1).tolist() == [1, 0, 1]
@@ -299,6 +301,7 @@ def test_a_mesh_takes_the_place_of_another_one():
         [0, 0, 0, 1],
     ]
     hit = ground.raycast(Ray((14.5, 9, 10), (0, -1, 0)))
+    assert hit is not None
     assert (hit.point.y, hit.material, hit.part_name) == (5, 1, "b")
     belt = CharacterMovement(ground, SphereCollider(0.5), position=(12, 5.5, 10))
     for _ in range(60):
@@ -309,11 +312,12 @@ def test_a_mesh_takes_the_place_of_another_one():
     assert ground.height_at([5, 12], 10).tolist() == [2.5, 5]
     broken.refit(broken.vertices * 2)
     assert ground.height_at([5, 12], 10).tolist() == [3, 6]
-    for key, mesh, error in (
+    wrong: list[tuple[Any, Any, type[Exception]]] = [
         (0, broken, TypeError),
         ("a", ground.parts[0], TypeError),
         (9, broken, KeyError),
-    ):
+    ]
+    for key, mesh, error in wrong:
         with pytest.raises(error):
             ground.replace(key, mesh)
 

@@ -138,7 +138,7 @@ def test_many_moves_equal_the_same_moves_one_by_one(form):
     for frame in range(60):
         places = places_at(frame * FRAME)
         keys = rng.permutation(5)[: rng.integers(1, 6)] + 1
-        times = rng.choice([FRAME, 0.5 * FRAME, 2 * FRAME], len(keys))
+        times: Any = rng.choice([FRAME, 0.5 * FRAME, 2 * FRAME], len(keys))
         if frame % 10 == 9:
             times = None
         for row, key in enumerate(keys.tolist()):
@@ -173,7 +173,8 @@ def test_keys_may_be_names_and_times_one_or_many():
 def test_a_flat_array_is_a_matrix_row_by_row():
     flat, square = made(), made()
     there = pose((3, 4, 5), turn((1, 2, 3), 0.7))
-    flat.move(1, np.ravel(there)), square.move(1, there)
+    flat.move(1, np.ravel(there))
+    square.move(1, there)
     assert content_of(flat) == content_of(square)
 
 

@@ -21,6 +21,7 @@ from terrain_physics import (
     HeightMap,
     SphereCollider,
     TriangleMesh,
+    World,
 )
 from terrain_physics.surface.surface import queries_of
 
@@ -193,6 +194,18 @@ def test_part_in_the_middle_comes_back_under_its_key() -> None:
     assert [*ground.parts.values()] == [land, one, two]
     ground.remove(1)
     assert list(ground.parts) == [0, 2]
+
+
+def test_the_sign_of_a_zero_comes_back() -> None:
+    ground = Ground([rough(0), crate()])
+    ground.move(1, (5, 0, 5))
+    before, then = ground.state(), ground.transform(1).tobytes()
+    turned = ground.transform(1)
+    turned[0, 1] = -0.0
+    ground.move(1, turned)
+    assert ground.transform(1).tobytes() != then
+    ground.restore(before)
+    assert ground.transform(1).tobytes() == then
 
 
 def test_last_map_goes() -> None:
@@ -440,6 +453,40 @@ def test_refused_inside_an_update() -> None:
     assert len(errors) == 2
     assert "restore must not be called inside" in errors[0]
     assert content(ground) == after
+
+
+class Sprite:
+    """An owner that puts the ground back whenever it is moved."""
+
+    def __init__(self, ground: Any) -> None:
+        self.ground, self.state, self.errors = ground, ground.state(), list[str]()
+        self._position = 5.0, 2.0, 5.0
+
+    @property
+    def position(self) -> Any:
+        return self._position
+
+    @position.setter
+    def position(self, place: Any) -> None:
+        self._position = place
+        try:
+            self.ground.restore(self.state)
+        except RuntimeError as error:
+            self.errors.append(str(error))
+
+
+@pytest.mark.parametrize("ground", [rough(0), Ground([rough(0)])], ids=["map", "ground"])
+def test_refused_between_two_characters_of_a_world(ground: Any) -> None:
+    world, sprite = World(ground), Sprite(ground)
+    body = SphereCollider(0.5)
+    world.add("one", CharacterMovement(ground, body, owner=sprite))
+    world.add("two", CharacterMovement(ground, body, position=(9, 2, 9)))
+    ground.carve((20, 20), 3, 1)
+    version, sprite.errors = ground.version, []
+    world.update(1 / 60)
+    assert sprite.errors
+    assert "inside an update" in sprite.errors[0]
+    assert ground.version == version
 
 
 def test_group_of_threads_while_the_ground_goes_back() -> None:

@@ -1,5 +1,7 @@
 """Kept numbers of groups and characters: put back in any order, they go on with equal bits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from pyglm import glm
@@ -102,7 +104,7 @@ class Moments:
     """Moments of a scene, kept in a few slots."""
 
     def __init__(self, scene):
-        self.things = [
+        self.things: list[Any] = [
             KeptCharacter(scene.hero),
             KeptCharacter(scene.owned),
             KeptCharacter(scene.adopted),

@@ -5,6 +5,9 @@ import dataclasses
 import gc
 import json
 import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,7 +131,8 @@ class TestTrust:
         state.__setstate__(known.__getstate__())
         thing.restore(state)
         assert looks_again(thing)
-        half = type(state).__new__(type(state))
+        kind: Any = type(state)
+        half = kind.__new__(kind)
         with pytest.raises(AttributeError):
             half.format  # noqa: B018
         with pytest.raises(AttributeError):
@@ -177,7 +181,7 @@ class TestTrust:
 class Calling:
     """An owner that calls a function when its place is set."""
 
-    call = None
+    call: Callable[[], Any] | None = None
     _position = (10.0, 1.0, 10.0)
 
     @property
@@ -201,10 +205,10 @@ def test_no_restore_inside_an_update(is_in_group):
         group.add("hero", movement=hero)
     updated = group if is_in_group else hero
     states = [hero.state(), copy.copy(hero.state())]
-    calls = [lambda state=state: hero.restore(state) for state in states]
+    calls: list[Callable[[], None]] = [partial(hero.restore, state) for state in states]
     if is_in_group:
         groups = [group.state(), copy.copy(group.state())]
-        calls += [lambda state=state: group.restore(state) for state in groups]
+        calls += [partial(group.restore, state) for state in groups]
         calls += [lambda: group["ada"].restore(hero.state())]
     for call in calls:
         owner.call = None
@@ -324,12 +328,13 @@ def restore_twice(seed, frames=40):
     A copy looks at the ground anew, so it cannot rely on what a state remembers of its ground.
     """
     draws, rides = Draws(seed + 7), [Ride(seed), Ride(seed)]
-    grounds, states = ([[], []] for _ in range(2))
+    grounds: list[list[Any]] = [[], []]
+    states: list[list[Any]] = [[], []]
     for frame in range(frames):
         kind, place = draws.below(6), draws.below(100)
         for ride, own_grounds, own_states in zip(rides, grounds, states, strict=True):
             is_copied = ride is rides[0]
-            things = ride.group, ride.hero
+            things: tuple[Any, ...] = ride.group, ride.hero
             if kind == 0:
                 own_grounds.append(ride.ground.state())
                 own_states.append([thing.state() for thing in things])

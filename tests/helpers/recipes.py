@@ -24,6 +24,15 @@ KINDS_OF_NAMES |= {one.__name__: SHAPE_KINDS[one.kind].name.upper() for one in g
 CLASSES = {one.__name__ for one in (*SHAPES, *get_args(Collider))}
 WORDS = {*_BY_NAME, *(kind.name for kind in SHAPE_KINDS)}
 
+# Files of rows with a column `BOX`, the box around a part: they know no kinds.
+WITHOUT_KINDS = {
+    "terrain_physics/_kernels/ground/movers.py",
+    "terrain_physics/_kernels/mesh/parts.py",
+    "terrain_physics/_kernels/mesh/places.py",
+    "terrain_physics/ground/movers.py",
+    "terrain_physics/mesh/table.py",
+}
+
 
 class Line(NamedTuple):
     """A line of a recipe."""
@@ -72,6 +81,12 @@ def _line(text: str) -> Line:
 def matching(path: str) -> set[Path]:
     """Return what a path of a recipe stands for; one of the package leaves out its name."""
     return {file for place in (ROOT, ROOT / "terrain_physics") for file in place.glob(path)}
+
+
+def sources_with_kinds(*folders: str) -> list[Path]:
+    """Return all files of Python in folders in which names of kinds stand for kinds."""
+    without = {ROOT / path for path in WITHOUT_KINDS}
+    return [file for file in sources(*folders) if file not in without]
 
 
 def sources(*folders: str) -> list[Path]:

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import pytest
 
 from tests.helpers import recipes
-from tests.helpers.recipes import ROOT, Recipe, matching, sources, tells_shapes_apart, users_of
+from tests.helpers.recipes import (
+    ROOT,
+    Recipe,
+    matching,
+    sources,
+    sources_with_kinds,
+    tells_shapes_apart,
+    users_of,
+)
 
 RECIPES = recipes.recipes()
 
@@ -104,7 +112,7 @@ def test_a_recipe_names_each_file_that_its_example_is_in(title: str) -> None:
 def test_the_recipe_of_a_shape_names_each_table_and_each_comparison_of_kinds() -> None:
     files = [
         file
-        for file in sources("terrain_physics", "demo")
+        for file in sources_with_kinds("terrain_physics", "demo")
         if not file.relative_to(ROOT).as_posix().startswith(USERS_OF_SHAPES)
     ]
     found = [file for file in files if tells_shapes_apart(file)]

@@ -18,7 +18,16 @@ from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 from terrain_physics.recording import sampling
 from terrain_physics.surface.shapes import SHAPES, row_of
 from terrain_physics.viewer.clip import SHAPE_NAMES
-from tests.helpers.recipes import KINDS, ROOT, kinds_compared, sources
+from tests.helpers.recipes import (
+    KINDS,
+    ROOT,
+    WITHOUT_KINDS,
+    kinds_compared,
+    names_in,
+    sources,
+    sources_with_kinds,
+    tree_of,
+)
 
 ALL = set(range(len(shapes.SHAPE_KINDS)))
 
@@ -43,7 +52,7 @@ COMPLETE = {"terrain_physics/character/state.py"}
 def test_the_last_branch_of_a_chain_stands_for_kinds_that_are_alike() -> None:
     chains = 0
     unknown, complete = [], set()
-    for file in sources("terrain_physics", "demo"):
+    for file in sources_with_kinds("terrain_physics", "demo"):
         path = file.relative_to(ROOT).as_posix()
         for function, kinds in kinds_compared(file).items():
             chains += 1
@@ -62,6 +71,14 @@ def test_kinds_are_compared_by_name_only() -> None:
     for file in sources("terrain_physics", "demo"):
         text = file.read_text(encoding="utf-8")
         assert not re.search(rf"[<>]=? ({'|'.join(KINDS)})\b|\bkind [<>]", text), file
+
+
+def test_columns_that_have_the_name_of_a_kind_are_no_kinds() -> None:
+    """Their files import none, and know but the one name."""
+    for path in WITHOUT_KINDS:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert not re.search(r"import shapes|surface\.shapes", text), path
+        assert names_in(tree_of(ROOT / path)) & KINDS == {"BOX"}, path
 
 
 def test_kernels_are_handed_all_kinds_and_no_others() -> None:

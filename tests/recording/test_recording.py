@@ -243,7 +243,7 @@ def test_bad_input_records_nothing():
     recording.update(FRAME)
     assert replay(recording, make_heroes) is None
     for scene in (3, {"a": 3}, [make_heroes()[2]]):
-        with pytest.raises(TypeError, match="scene must be a CharacterGroup"):
+        with pytest.raises(TypeError, match="scene must be a World, a CharacterGroup, a Char"):
             Recording(scene)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="key must be a str or an int"):
         Recording({(1, 2): heroes[2]})  # type: ignore[dict-item]

@@ -1,6 +1,7 @@
 """Snapshots of recordings: jumps to any frame, as if all frames had been played."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,15 +27,25 @@ def make_hero():
     return CharacterMovement(ground, WALKER, position=(4, 3, 4))
 
 
-def hashes_of(scene):
+def hashes_of(scene: Any) -> dict[Any, str]:
     """Return the hash of each character of a group or a mapping."""
     return {key: scene[key].state_hash() for key in scene}
 
 
+def jumped_to(recording, frame, **first) -> Any:
+    """Return the scene at a frame."""
+    return recording.make_scene(frame, **first)
+
+
 def count_updates(monkeypatch):
     """Return a list that grows by one for each update that a jump plays."""
-    played, update = [], playback.update
-    monkeypatch.setattr(playback, "update", lambda *all: (played.append(all), update(*all))[1])
+    played = []
+
+    def update(*given):
+        played.append(given)
+        return scenes.update(*given)
+
+    monkeypatch.setattr(playback, "update", update)
     return played
 
 
@@ -63,7 +74,7 @@ def check_jumps(seed, frames, tmp_path, monkeypatch):
                     change(draws, ground_of(jumped))
                     change(other, ground_of(twin))
                     for one in (jumped, twin):
-                        playback.update(one, FRAME)
+                        scenes.update(one, FRAME)
                     assert hashes_of(jumped) == hashes_of(twin)
 
 
@@ -84,14 +95,19 @@ def test_a_jump_plays_five_seconds_at_most(monkeypatch):
             there = hero.state_hash()
     played = count_updates(monkeypatch)
     moves, move = [], Ground.move
-    monkeypatch.setattr(Ground, "move", lambda *all: (moves.append(all), move(*all)))
+
+    def counted(*given):
+        moves.append(given)
+        move(*given)
+
+    monkeypatch.setattr(Ground, "move", counted)
     for wanted, most in ((1202, 2), (1199, 299)):
         played.clear()
         recording.make_scene(wanted)
         assert len(played) == len(moves) <= most
         moves.clear()
     monkeypatch.undo()
-    assert recording.make_scene(1250).state_hash() == there
+    assert jumped_to(recording, 1250).state_hash() == there
 
 
 def test_many_snapshots_become_fewer(monkeypatch):
@@ -130,7 +146,7 @@ def test_a_change_during_an_update_puts_a_snapshot_off(monkeypatch):
     taken = [own.frame for own in recording._snapshots.taken]
     assert not set(taken) & set(range(12, 22))
     assert taken[-1] > 21
-    assert recording.make_scene(30).state_hash() == hero.state_hash()
+    assert jumped_to(recording, 30).state_hash() == hero.state_hash()
 
 
 def test_snapshots_that_do_not_fit_are_left_out(tmp_path, monkeypatch):
@@ -146,17 +162,18 @@ def test_snapshots_that_do_not_fit_are_left_out(tmp_path, monkeypatch):
     recording.save(tmp_path / "small")
     small = Recording.load(tmp_path / "small")
     assert small._snapshots.taken == []
-    assert small.make_scene(60).state_hash() == recording.make_scene(60).state_hash()
+    assert jumped_to(small, 60).state_hash() == jumped_to(recording, 60).state_hash()
 
 
 def test_a_frame_that_is_not_there_is_refused():
-    recording = Recording(make_hero())
+    hero = make_hero()
+    recording = Recording(hero)
     recording.update(FRAME)
     with pytest.raises(ValueError, match="frame must be from 0 to 1, got 2"):
         recording.make_scene(2)
     with pytest.raises(TypeError, match="frame must be"):
-        recording.make_scene(0.5)
-    assert recording.make_scene(1, first=make_hero).state_hash() == recording._scene.state_hash()
+        recording.make_scene(0.5)  # type: ignore[arg-type]
+    assert jumped_to(recording, 1, first=make_hero).state_hash() == hero.state_hash()
     with pytest.raises(ValueError, match="ground as it was when the recording began"):
         recording.make_scene(1, first=lambda: CharacterMovement(HeightMap([[0, 0]] * 2), WALKER))
 

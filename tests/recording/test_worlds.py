@@ -1,6 +1,7 @@
 """Recordings of worlds: things that come and go, going back and forward, jumps and files."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ def test_a_world_is_replayed_bit_for_bit(seed, tmp_path, monkeypatch):
     loaded = Recording.load(tmp_path / "story")
     assert replay(loaded, loaded.make_scene) is None
     for frame in (0, 31, 64, 90, len(loaded)):
-        jumped = loaded.make_scene(frame)
+        jumped: Any = loaded.make_scene(frame)
         wanted = loaded._frames[frame - 1].hashes if frame else loaded._start.hashes
         assert names_and_hashes(jumped) == wanted
     assert [*jumped] == [*world]
@@ -126,6 +127,7 @@ def test_a_difference_names_group_and_member():
         return world
 
     found = replay(recording, other)
+    assert found is not None
     assert (found.frame, found.key) == (0, ("crowd", "m2"))
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,11 +50,12 @@ def make_world(seed):
     ground.set_surface_velocity(BELT, (1, 0, 0))
     ground.set_one_way(DECK, (0, 1, 0))
     world = World(ground, clock=FixedStep(1 / 120, max_steps=4))
-    for key, place in enumerate([(8, 2, 8), (12.8, 1, 8), (8, 2, 16), (16, 3, 16), (25, 1, 25)]):
+    places = (8, 2, 8), (12.8, 1, 8), (8, 2, 16), (16, 3, 16), (25, 1, 25)
+    for key, at in enumerate(places):
         body = WALKER if key % 2 else SphereCollider(0.5)
         rules = {0: {"friction": 0.5}} if key == 2 else {}
         hero = CharacterMovement(
-            ground, body, position=place, seed=key, turn_with_ground=True, material_rules=rules
+            ground, body, position=at, seed=key, turn_with_ground=True, material_rules=rules
         )
         hero.max_delta = 0.1 if key else 0.2
         world.add(f"hero{key}", hero)
@@ -169,7 +171,7 @@ def saved(story, tmp_path):
 
 
 def test_everything_is_there_again(played, saved):
-    again = World.load(saved)
+    again: Any = World.load(saved)
     assert [*again] == [*played]
     assert again.extra == played.extra
     assert (again.clock.seconds, again.clock.max_steps) == (1 / 120, 4)
@@ -222,8 +224,8 @@ class Sprite:
 
 def test_owners_are_given_anew(played, saved):
     sprite, other = Sprite(), Sprite()
-    owners = {"hero0": sprite, "hero1": {"owner": other, "axes": "z-up"}}
-    again = World.load(saved, owners=owners)
+    owners: dict[str | int, Any] = {"hero0": sprite, "hero1": {"owner": other, "axes": "z-up"}}
+    again: Any = World.load(saved, owners=owners)
     place = played["hero0"].position64
     assert sprite.position == glm.vec3(*place)
     x, y, z = played["hero1"].position64
@@ -282,7 +284,7 @@ def test_a_process_that_is_killed_while_it_saves_leaves_a_whole_file(kills, tmp_
             time.sleep(draws.uniform(0, 0.05))
             process.send_signal(signal.SIGKILL)
             done = [int(line) for line in process.stdout]
-        world = World.load(path)
+        world: Any = World.load(path)
         assert int(world.extra) in {done[-1], done[-1] + 1} if done else {0, 1}
         assert world["hero"].position == glm.vec3(9)
 

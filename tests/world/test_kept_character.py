@@ -3,6 +3,7 @@
 import itertools
 import math
 import struct
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ def test_on_another_ground_it_looks_again():
 class Calling:
     """An owner that calls a function when its place is set."""
 
-    call = None
+    call: Callable[[], None] | None = None
 
     def __init__(self):
         self._position = (10.3, 0.5, 10.7)

@@ -6,6 +6,7 @@ import tracemalloc
 import zlib
 from contextlib import suppress
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +33,11 @@ FRAME = 1 / 60
 def all_of(world):
     """Return the hashes of a world and all that its ground holds."""
     return hashes_of(world), contents_of(world.ground)
+
+
+def worlds_on(make) -> list[Any]:
+    """Return two worlds on equal grounds."""
+    return [World(make()) for _ in range(2)]
 
 
 def go_on_alike(one, other, frames, seed):
@@ -81,7 +87,7 @@ def test_a_state_leads_elsewhere_to_the_same(seed):
 @pytest.mark.parametrize("make", [lambda: HeightMap(np.zeros((40, 70))),
                                   lambda: TriangleMesh.box((9, 1, 9))])  # fmt: skip
 def test_worlds_on_a_map_or_a_mesh(make):
-    worlds = []
+    worlds: list[Any] = []
     for _ in range(2):
         ground = make()
         world = World(ground)
@@ -107,7 +113,7 @@ def test_worlds_on_a_map_or_a_mesh(make):
 
 
 def test_only_edited_blocks_are_sent():
-    here, there = (World(HeightMap(np.zeros((1025, 1025)))) for _ in range(2))
+    here, there = worlds_on(lambda: HeightMap(np.zeros((1025, 1025))))
     empty = len(there.state().to_bytes())
     assert empty < 400
     there.ground.carve((500, 500), 2, 0.5)
@@ -204,7 +210,7 @@ def test_worlds_of_another_beginning(data):
 
 def test_no_bytes_and_no_world(data, receiver):
     with pytest.raises(TypeError, match="data must be bytes, as from to_bytes, got 'text'"):
-        WorldState.from_bytes("text", receiver)
+        WorldState.from_bytes("text", receiver)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="world must be a World"):
         WorldState.from_bytes(data, receiver.ground)
     refused(b"", receiver, "data must be those of to_bytes, undamaged")
@@ -368,9 +374,10 @@ def test_grounds_with_states_of_their_own():
     """Blocks that a restore puts back to before the world began are known as edited."""
     worlds = []
     for _ in range(2):
-        ground = Ground([HeightMap(np.zeros((40, 40))), TriangleMesh.box((1, 1, 1))])
+        land = HeightMap(np.zeros((40, 40)))
+        ground = Ground([land, TriangleMesh.box((1, 1, 1))])
         before = ground.state()
-        ground.parts[0].carve((20, 20), 5, 1)
+        land.carve((20, 20), 5, 1)
         worlds.append((World(ground), before))
     (here, first), (there, _) = worlds
     here.ground.restore(first)
@@ -379,8 +386,9 @@ def test_grounds_with_states_of_their_own():
 
 
 def test_a_mesh_at_several_places_comes_once():
-    here, there = (World(Ground([HeightMap(np.zeros((40, 40))), TriangleMesh.box((2, 1, 2))]))
-                   for _ in range(2))  # fmt: skip
+    here, there = worlds_on(
+        lambda: Ground([HeightMap(np.zeros((40, 40))), TriangleMesh.box((2, 1, 2))])
+    )
     house = TriangleMesh.sphere(1)
     for k in range(50):
         there.ground.add(house, transform=((k % 7 * 3, 1, k // 7 * 3), np.eye(3), 1 + k / 50))
