@@ -1,10 +1,12 @@
 """The contents of a world: its ground and things, and all else that its states keep."""
 
+from weakref import ref
+
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.world.beginning import Beginning
-from terrain_physics.world.things import Layout, Thing, in_turn
+from terrain_physics.world.things import Layout, Thing, in_turn, move_in
 from terrain_physics.world.turns import Turns
 
 
@@ -28,6 +30,8 @@ class Contents:
     cell_sizes : tuple of (float, float), or None
         Cell sizes of the ground when all bodies were last known to fit there.
     turns : Turns
+    world : weak reference
+        The world that it is of.
     """
 
     __slots__ = (
@@ -40,18 +44,23 @@ class Contents:
         "things",
         "turn",
         "turns",
+        "world",
     )
 
+    things: dict[Key, Thing]
     layout: Layout
     turn: Layout
 
-    def __init__(self, ground: AnyGround, clock: FixedStep) -> None:
+    def __init__(self, world: object, ground: AnyGround, clock: FixedStep) -> None:
+        self.world = ref(world)
+        self.things = {}
         self.ground, self.clock, self.extra = ground, clock, b""
         self.turns, self.beginning = Turns(), Beginning(ground)
         self.put(())
 
     def put(self, layout: Layout) -> None:
         """Have these things from now on, and no others."""
+        before, self.things = self.things, dict(layout)
         self.layout, self.turn = layout, in_turn(layout)
-        self.things: dict[Key, Thing] = dict(layout)
+        move_in(before.values(), self.things.values(), self.world)
         self.cell_sizes: tuple[tuple[float, float], ...] | None = None

@@ -416,7 +416,10 @@ def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning)
         on = dict(zip(keys, layers, strict=True))
         lay_out(parts, on, _by_key(names), _by_key(scales), end)
     if repr(held.saved_motion()) != repr(difference.motion):  # zeros of two signs are equal
-        held.load_motion(difference.motion)
+        try:
+            held.load_motion(difference.motion)
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+            raise ValueError(f"motion must be that of the parts: {error!r}") from error
 
 
 def _by_key(values: dict[str, Any]) -> dict[int, Any]:

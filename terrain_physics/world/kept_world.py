@@ -4,13 +4,14 @@ from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from terrain_physics._support import checks
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.kept_character import KeptCharacter, KeptCharacters
-from terrain_physics.world.things import Layout, Thing, leave_groups, prepare
+from terrain_physics.world.things import Layout, Thing, leave_groups, prepare, refuse_in_other
 
 Kept = KeptCharacter | KeptGroup
 
@@ -115,6 +116,8 @@ class KeptWorld:
 
         Owners come last: an error of one, which is raised then, leaves everything else in place.
         """
+        for key, thing in self.layout:
+            checks.named_check(key, refuse_in_other, "it", thing, contents.world)
         for _, thing in (*contents.layout, *self.layout):
             thing._frame_time().refuse_in_update()  # noqa: SLF001
         contents.ground.restore(self.ground)  # refuses, if at all, before anything has changed

@@ -54,6 +54,13 @@ class _OtherWorldError(ValueError):
     """Error for a state of another world."""
 
 
+_DAMAGE = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    struct.error, zlib.error,
+)  # fmt: skip
+"""What content of another form may cause."""
+
+
 # To bytes
 
 
@@ -164,7 +171,7 @@ def kept_from(data: Any, contents: Contents) -> KeptWorld:
     keeper = ground._kept()  # noqa: SLF001
     keeper.refuse_inside()
     kept = KeptWorld()
-    with _damaged_otherwise():
+    with _damaged_otherwise((ValueError,)):  # its form is checked: others are no damage
         kept.ground = keeper.imagined(storages_in(beginning), change)
     kept.layout = tuple((thing.key, thing.thing) for thing in things)
     kept.parts = [thing.kept(ground) for thing in things]
@@ -174,12 +181,13 @@ def kept_from(data: Any, contents: Contents) -> KeptWorld:
 
 
 @contextmanager
-def _damaged_otherwise() -> Iterator[None]:
+def _damaged_otherwise(errors: tuple[type[Exception], ...] = _DAMAGE) -> Iterator[None]:
+    """Tell of damage where some errors come, by default those of content of another form."""
     try:
         yield
-    except (_OtherWorldError, MemoryError):
+    except _OtherWorldError:
         raise
-    except Exception as error:  # damage may cause any error
+    except errors as error:
         raise ValueError(f"data must be those of to_bytes, undamaged: {error}") from error
 
 

@@ -1,7 +1,8 @@
 """The things of a world: characters alone and groups, and what a world asks of either."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 from terrain_physics._support import checks
 from terrain_physics.character.group_data import Key, checked_key
@@ -13,6 +14,9 @@ Thing = CharacterMovement | CharacterGroup
 
 Layout = tuple[tuple[Key, Thing], ...]
 """Which things are in a world, by their keys, in the order of adding."""
+
+_WORLDS: "WeakKeyDictionary[Thing, ref[object]]" = WeakKeyDictionary()
+"""The world that a thing is in."""
 
 
 def checked_new(things: Mapping[Key, Thing], key: Any, thing: Any, ground: AnyGround) -> Key:
@@ -43,6 +47,22 @@ def refuse_elsewhere(what: str, thing: Thing, ground: AnyGround) -> None:
             f"{what} must stand on the world's own ground, got one on {thing.ground!r}: "
             "an equal ground is another one"
         )
+
+
+def refuse_in_other(what: str, thing: Thing, world: "ref[object]") -> None:
+    """Refuse a thing that is in another world: both would update it, and put it back."""
+    known = _WORLDS.get(thing)
+    if known is not None and known is not world and known() is not None:
+        raise ValueError(f"{what} must be in no other World, is in {known()!r}: remove it there")
+
+
+def move_in(before: Iterable[Thing], now: Iterable[Thing], world: "ref[object]") -> None:
+    """Note which things are in a world, and which are there no longer."""
+    old, new = set(before), set(now)
+    for thing in old - new:
+        _WORLDS.pop(thing, None)
+    for thing in new - old:
+        _WORLDS[thing] = world
 
 
 def in_turn(layout: Layout) -> Layout:

@@ -30,6 +30,7 @@ from terrain_physics.world.things import (
     Thing,
     checked_new,
     prepare,
+    refuse_in_other,
     refuse_too_wide_bodies,
 )
 
@@ -100,7 +101,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
     def __init__(self, ground: AnyGround, *, clock: FixedStep | None = None) -> None:
         if clock is not None:
             checks.instance("clock", clock, FixedStep)
-        self._contents = Contents(checked_ground(ground), clock or FixedStep(1 / 60))
+        self._contents = Contents(self, checked_ground(ground), clock or FixedStep(1 / 60))
 
     @property
     def ground(self) -> AnyGround:
@@ -167,11 +168,12 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         ------
         TypeError, ValueError
             For anything else, for a key or a thing that is there already, for one on another
-            ground, and for a character in a group. Nothing has changed then.
+            ground or in another world, and for a character in a group. Nothing has changed then.
         """
         contents = self._contents
         with contents.turns.take("add"):
             name = checked_new(contents.things, key, thing, contents.ground)
+            refuse_in_other("thing", thing, contents.world)
             contents.put((*contents.layout, (name, thing)))
         return thing
 
@@ -269,7 +271,8 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         Raises
         ------
         TypeError, ValueError
-            For anything else, and for a state of another world. Nothing has changed then.
+            For anything else, for a state of another world, and if a thing of then has been added
+            to another world. Nothing has changed then.
         RuntimeError
             Inside an update of this world, or of one of its characters or groups. Nothing has
             changed then.
@@ -411,7 +414,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         }
 
     def __setstate__(self, content: dict[str, Any]) -> None:
-        self._contents = Contents(content["ground"], content["clock"])
+        self._contents = Contents(self, content["ground"], content["clock"])
         self._contents.extra = content["extra"]
         self._contents.put(content["layout"])
         for _, thing in self._contents.layout:  # the ground counts on, and knows of no restore

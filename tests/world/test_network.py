@@ -213,6 +213,9 @@ def test_no_bytes_and_no_world(data, receiver):
         WorldState.from_bytes("text", receiver)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="world must be a World"):
         WorldState.from_bytes(data, receiver.ground)
+    with pytest.raises(TypeError, match="must be a World, got bytes: data comes first") as swapped:
+        WorldState.from_bytes(receiver, data)
+    assert len(str(swapped.value)) < 80
     refused(b"", receiver, "data must be those of to_bytes, undamaged")
 
 
@@ -331,6 +334,17 @@ def test_heights_that_no_map_has(data, receiver):
             receiver.restore(state)
             assert not np.isinf(np.asarray(receiver.ground.parts[0][:])).any()
             receiver.restore(kept)
+
+
+def test_a_fault_of_the_library_is_not_called_damage(data, receiver, monkeypatch):
+    def broken(*_):
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(network, "put", broken)
+    there = receiver.state_hash()
+    with pytest.raises(TypeError, match="a bug"):
+        WorldState.from_bytes(data, receiver)
+    assert receiver.state_hash() == there
 
 
 def test_a_bomb_takes_no_memory(receiver, monkeypatch):

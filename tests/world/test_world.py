@@ -101,6 +101,30 @@ def test_a_thing_is_added_once_and_not_beside_its_group():
         one.world.add("new", hero)
 
 
+def test_a_thing_is_in_one_world_at_a_time():
+    one = scene()
+    other, state = World(one.ground), one.world.state()
+    for key in ("rider", 5):
+        there = one.world.state_hash()
+        with pytest.raises(ValueError, match="thing must be in no other World, is in <World: 4 ch"):
+            other.add("late", one.world[key])
+        assert (len(other), one.world.state_hash()) == (0, there)
+    one.world.remove("rider")
+    other.add("late", one.rider)
+    there = one.world.state_hash()
+    with pytest.raises(ValueError, match="'rider': it must be in no other World"):
+        one.world.restore(state)
+    assert (len(one.world), one.world.state_hash()) == (3, there)
+    kept = other.state()
+    del other  # a world that is gone has nothing, though a state of it is kept
+    one.world.restore(state)
+    assert one.world["rider"] is one.rider
+    assert kept.keys == ("late",)
+    copied = copy.deepcopy(one.world)
+    with pytest.raises(ValueError, match="in no other World"):
+        World(copied.ground).add("late", copied["rider"])
+
+
 def test_who_has_gone_elsewhere_is_named_and_nobody_moves():
     one = scene()
     one.world.remove("walker")
