@@ -432,7 +432,7 @@ def write_samples(scene: Scene, draws: Draws) -> None:
 
 def paint(scene: Scene, draws: Draws) -> None:
     """Give the ground near somebody another material."""
-    if _maps(scene):
+    if len({land.material_names for land in _maps(scene)}) == 1:  # all know the material
         scene.ground.paint(_near(scene, draws), draws.uniform(0.5, 3.0), 0)
 
 
