@@ -30,6 +30,12 @@ class _Rest(NamedTuple):
         parts = [*self.parts], *self.layout.scales.items()
         return b"parts" + str(parts).encode() + self.motion.content()
 
+    def places(self) -> dict[int, tuple[float, ...]]:
+        """Return each part: its key, and rotation and position if it was moved."""
+        known = zip(self.motion.numbers.tolist(), self.motion.poses.tolist(), strict=True)
+        poses = dict(known)
+        return {key: (key, *poses.get(key, ())) for key in self.parts}
+
 
 class GroundKeeper(Keeper):
     """Keeps the states of a ground: see `Keeper`.

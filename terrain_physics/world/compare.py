@@ -16,6 +16,7 @@ from terrain_physics.world.hashes import (
     hashes_of,
     numbers_of,
     packed_rows,
+    places_in,
 )
 from terrain_physics.world.kept_world import KeptWorld
 
@@ -38,11 +39,12 @@ class Mismatch(NamedTuple):
     column : str or None
         The first of its numbers that differs, by the names in `CharacterState`, such as
         "velocity"; without a key "clock", the length of a step, "extra", the bytes of the game, or
-        "ground", the places of its parts. None if only hashes are known, or if one side has no such
-        character.
+        "ground", which parts there are, where, and how they move. None if only hashes are known, or
+        if one side has no such character.
     mine, theirs : float, int, tuple of float, str, bytes or None
         Both values of that column; hashes if only these are known; None on the side that has no
-        such character.
+        such character. Of the ground the key of the first part that is elsewhere, with its rotation
+        row by row and its position, if it has been moved; digits if all parts are at their places.
     agreed : int or None
         The last frame before that is known to be equal, by hashes or numbers of all characters.
     """
@@ -86,8 +88,19 @@ def compared_worlds(frame: int, mine: KeptWorld, theirs: KeptWorld) -> Mismatch 
         return Mismatch(frame, None, "clock", mine.seconds, theirs.seconds)
     if mine.extra != theirs.extra:
         return Mismatch(frame, None, "extra", mine.extra, theirs.extra)
-    ground, other = (_digits(ground_content(side.ground)) for side in (mine, theirs))
-    return Mismatch(frame, None, "ground", ground, other) if ground != other else None
+    return _of_grounds(frame, mine.ground, theirs.ground)
+
+
+def _of_grounds(frame: int, mine: Any, theirs: Any) -> Mismatch | None:
+    """Return the first part that is elsewhere, or else digits of how all parts move."""
+    ground, other = ground_content(mine), ground_content(theirs)
+    if ground == other:
+        return None
+    here, there = places_in(mine), places_in(theirs)
+    for key in (*here, *(key for key in there if key not in here)):
+        if repr(here.get(key)) != repr(there.get(key)):  # zeros of two signs are equal
+            return Mismatch(frame, None, "ground", here.get(key), there.get(key))
+    return Mismatch(frame, None, "ground", _digits(ground), _digits(other))
 
 
 def _of_hashes(frame: int, mine: Mapping[Name, int], theirs: Mapping[Name, Any]) -> Mismatch | None:

@@ -118,3 +118,9 @@ def ground_content(state: object) -> bytes:
     """
     rest = getattr(state, "_rest", None)
     return b"" if rest is None else bytes(rest.content())
+
+
+def places_in(state: object) -> dict[int, tuple[float, ...]]:
+    """Return the parts of a ground in a state: key, and rotation and position if it was moved."""
+    rest = getattr(state, "_rest", None)
+    return {} if rest is None else rest.places()

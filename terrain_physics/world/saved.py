@@ -195,7 +195,13 @@ def loaded_things(
         if about["kind"] == "group":
             things[key] = loading.group(about)
         elif about["kind"] == "character":
-            things[key] = loading.character(about, (owned or {}).get(key, {}))
+            known = (owned or {}).get(key)
+            try:
+                things[key] = loading.character(about, known or {})
+            except (TypeError, ValueError) as error:
+                if known is None:
+                    raise
+                raise type(error)(f"owners[{key!r}]: {error}") from error
         else:
             raise ValueError(about["kind"])
     loading.end()

@@ -195,6 +195,14 @@ def test_what_is_no_character():
     theirs.save(1)
     found = differs(mine, 1, theirs)
     assert (found.key, found.column) == (None, "ground")
+    assert found.mine[0] == found.theirs[0] == LIFT
+    mine.restore(1)
+    assert found.mine[10:] == tuple(one.ground.transform(LIFT)[:3, 3])
+    assert found.theirs == (LIFT, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 7, 0)
+    assert differs(theirs, 1, mine.state(1))[3:5] == (found.theirs, found.mine)
+    other.ground.remove(LIFT)
+    theirs.save(1)
+    assert differs(mine, 1, theirs)[1:5] == (None, "ground", found.mine, None)
     assert mine.compare(1, theirs.state_hash(1)) is not None
 
 

@@ -237,6 +237,8 @@ def test_owners_are_given_anew(played, saved):
         World.load(saved, owners={"crowd": sprite})
     with pytest.raises(TypeError, match=r"owners\['hero0'\] must be an owner, or a dict of axes"):
         World.load(saved, owners={"hero0": {"sprite": sprite}})
+    with pytest.raises(TypeError, match=r"owners\['hero1'\]: owner must have a position"):
+        World.load(saved, owners={"hero0": sprite, "hero1": object()})
 
 
 # Files that are damaged, foreign, or written half
