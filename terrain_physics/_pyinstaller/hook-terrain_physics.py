@@ -6,7 +6,6 @@ from PyInstaller.utils.hooks import collect_data_files, collect_submodules
 
 from terrain_physics._kernels import _native
 
-
 # The best level saves little time, and its processors run the next one with the same bits: so a
 # game is smaller by that.
 _LEFT_OUT = (
