@@ -13,6 +13,7 @@ fast as it would. ``--picture OUT.png`` draws what the first player sees at the 
 
 import argparse
 import heapq
+import math
 import multiprocessing
 import os
 import random
@@ -32,7 +33,8 @@ from ._netplay_match import STEP, Match, autopilot, held_keys
 LOSS, LATEST = 0.1, 0.2  # the share of packets that never arrive; seconds that others take at most
 CHECKED = 10  # a hash is compared every so many frames
 AHEAD = 40  # frames that a side plays beyond the last keys that it knows of the other
-SILENCE = 20.0  # seconds without a packet after which the other side is gone
+SILENCE = 120.0  # seconds without a packet after which the other is gone; a first start compiles
+FAREWELLS = 60  # packets to send after the end, as some are lost
 SIZE = (640, 400)
 _HEADER = struct.Struct("!IIiII8s")  # as in `Packet`, before the keys
 
@@ -234,8 +236,8 @@ def play(side: int, own: socket.socket, other: Address, options: Options) -> str
     window = None if options.headless else Window(side)
     clock, begun = FixedStep(STEP), time.perf_counter()
     heard_at = before = now = 0.0
-    left, waits = 1.0, 0  # seconds to stay for the other after the end; steps not to wait in
-    while left > 0.0:
+    left, waits = FAREWELLS, 0  # packets to send after the end; steps not to wait in
+    while left > 0:
         before, now = now, (time.perf_counter() - begun) * options.speed
         packets = wire.received(now)
         heard_at = now if packets else heard_at
@@ -251,15 +253,17 @@ def play(side: int, own: socket.socket, other: Address, options: Options) -> str
             elif session.frame < last and session.lead < AHEAD:
                 session.advance(held)
             wire.send(session.packet(), now)
-        if min(session.confirmed, session.their_confirmed) == last:
-            left -= now - before
-        elif now - heard_at > SILENCE * max(options.speed, 1.0):
+            left -= min(session.confirmed, session.their_confirmed) == last
+        if now - heard_at > SILENCE * max(options.speed, 1.0):
+            if session.confirmed == last:
+                break  # the other has ended, and its last packets were lost
             raise TimeoutError(f"side {side} has not heard of the other for {SILENCE:g} s")
         if window is not None:
             window.show(session)
             if window.is_closed:
                 break
         time.sleep(0.0005)
+    wire.received(math.inf)  # what is under way arrives
     if options.picture and side == 0:
         save_frame(session.match.draw(side, f"frame {session.frame}"), options.picture)
     return _told(session, wire, now)
