@@ -22,6 +22,7 @@ class Counting:
         self.size = size
         self.drawn = self.overlaid = self.presented = self.prepared = 0
         self.last: Frame | None = None
+        self.versions: list[object] = []
         self._panel = pygame.Surface(size, pygame.SRCALPHA)
         self.closed = False
 
@@ -32,9 +33,15 @@ class Counting:
         self.drawn += 1
         self.last = frame
 
-    def overlay(self, panel: pygame.Surface, boxes: object = None) -> None:  # noqa: ARG002
+    def overlay(
+        self,
+        panel: pygame.Surface,
+        boxes: object = None,  # noqa: ARG002
+        version: object = None,
+    ) -> None:
         assert panel.get_size() == self.size
         self.overlaid += 1
+        self.versions.append(version)
         self._panel = panel.copy()
 
     @property

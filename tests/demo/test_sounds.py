@@ -12,7 +12,7 @@ import pytest
 
 from demo import command_line, options
 from demo.panel.bindings import USUAL
-from demo.panel.controls import help_of
+from demo.panel.help import help_of
 from demo.renderers.look import BY_NAME
 from demo.scenery.player import _STRIDE
 from demo.scenery.scenes import make_scene
