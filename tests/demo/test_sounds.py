@@ -326,7 +326,7 @@ def test_the_menu_turns_it_on_and_off_and_shows_which(dummy: AudioDriver) -> Non
         click(app, app.panel.menu.button.center)
         place = app.panel.menu.places["sound"]
         app.frame(1 / 60, [pygame.event.Event(pygame.MOUSEMOTION, pos=(300, 9), rel=(0, 0))])
-        seen = pygame.surfarray.array3d(app.panel.surface.subsurface(place))
+        seen = pygame.surfarray.array3d(app.panel.canvas.surface.subsurface(place))
         click(app, place.center)
         return seen
 
