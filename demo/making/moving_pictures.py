@@ -50,7 +50,9 @@ class Pitted(Throng):
         away = np.linalg.norm(self.people, axis=1)
         inward = np.arctan2(-self.people[:, 1], -self.people[:, 0])
         self.headings = np.where(away > 11.0, inward, self.headings + 0.004)
-        self.group.walk(1.6 * np.cos(self.headings), 1.6 * np.sin(self.headings), keys=range(PEOPLE))
+        self.group.walk(
+            1.6 * np.cos(self.headings), 1.6 * np.sin(self.headings), keys=range(PEOPLE)
+        )
         if self.steps % round(PIT_EVERY * STEPS_A_SECOND) == STEPS_A_SECOND // 2:
             self._dig(self.steps // round(PIT_EVERY * STEPS_A_SECOND))
 
@@ -75,9 +77,7 @@ class Moving(NamedTuple):
     camera: Camera
 
 
-def looking_at(
-    place: tuple[float, float, float], away: float, yaw: float, pitch: float
-) -> Camera:
+def looking_at(place: tuple[float, float, float], away: float, yaw: float, pitch: float) -> Camera:
     """Return a camera that looks at a place. It stands still, or the file would be far larger."""
     level = away * math.cos(pitch)
     x, z = place[0] + level * math.sin(yaw), place[2] + level * math.cos(yaw)
