@@ -15,10 +15,11 @@ from .panel.panel import HINT_SECONDS, Panel, Status
 from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
+from .resolution import FrameTime, Resolution
 from .scenery.inputs import Controls, Floats3
+from .scenery.names import SCENES
 from .scenery.pick import Found
 from .scenery.scene import Scene
-from .scenery.scenes import NAMES
 from .scenery.views import fill_views
 from .simulation import Simulation
 from .sound.sounds import Sounds
@@ -39,12 +40,14 @@ class App:
         change_scene: Callable[[str], Scene] | None = None,
         save_picture: Callable[[NDArray[np.uint8]], str] | None = None,
         bindings: Bindings = USUAL,
+        resolution: Resolution | None = None,
         scripted: bool = False,
     ) -> None:
         self.simulation, self.renderer, self.size = simulation, renderer, size
         self.events = Events(bindings)
         self.panel = Panel(size, simulation.scene, bindings)
         self.rig = CameraRig(simulation.scene)
+        self.resolution = resolution or Resolution(1.0)
         self.views: set[str] = set()
         self.sounds = Sounds()
         simulation.stepped.append(self._hear)
@@ -61,6 +64,7 @@ class App:
         self._right_since: float | None = None
         self._captured = False
         self._hole = False
+        self._saves = False  # the picture of this frame
         self._wish = Controls()
         self._camera = Camera()
 
@@ -120,7 +124,7 @@ class App:
             self._obey_menu(rest)
         elif rest == "scene":
             way = 1 if word == "next" else -1
-            self._go_to(NAMES[(NAMES.index(self.scene.name) + way) % len(NAMES)])
+            self._go_to(SCENES[(SCENES.index(self.scene.name) + way) % len(SCENES)])
         elif word == "pause":
             simulation.paused = not simulation.paused
         elif word == "single":
@@ -148,8 +152,8 @@ class App:
             self.grid = not self.grid
         elif word == "hole":
             self._hole = True
-        elif word == "screenshot" and self._save_picture is not None:
-            self.show(self._save_picture(self.renderer.read()))
+        elif word == "screenshot":
+            self._saves = True
         elif word == "quit":
             self.running = False
         elif word == "escape":
@@ -320,22 +324,36 @@ class App:
         panel = self._draw_panel(seconds) if self.panel.visible or not self.panel.bare else None
         if panel is not None:
             frame.covered = [(box.x, box.y, box.w, box.h) for box in self.panel.boxes]
-        paneled = time.perf_counter() - laid_out
+        self.renderer.scale = 1.0 if self._saves else self.resolution.scale
+        gathered = time.perf_counter()
         self.renderer.draw(frame)
         drawn = time.perf_counter()
         if panel is not None:
             self.renderer.overlay(panel, self.panel.boxes, self.panel.version)
-        paneled += time.perf_counter() - drawn
+        paneled = time.perf_counter()
+        if self._saves and self._save_picture is not None:
+            self.show(self._save_picture(self.renderer.read()))
+        self._saves = False
+        showing = time.perf_counter()
         self.renderer.present()
         done = time.perf_counter()
-        physics = simulation.timing.seconds
-        drawing = done - begun - physics - paneled
-        self.panel.times.add(physics, drawing, paneled, max(seconds, done - begun))
+        physics, drawing = simulation.timing.seconds, drawn - gathered
+        rest = paneled - begun - physics - drawing
+        self.resolution.add(
+            FrameTime(
+                physics, simulation.timing.steps, drawing, rest, done - showing,
+                self.renderer.card_seconds,
+            )
+        )  # fmt: skip
+        over = (gathered - laid_out) + (paneled - drawn)
+        spent = paneled - begun - physics - over + (done - showing)
+        self.panel.times.add(physics, spent, over, max(seconds, done - begun))
 
     def _draw_panel(self, seconds: float) -> pygame.Surface:
         status = Status(
             self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
-            self.events.mouse, help=self.help, hints=self.hints_left > 0.0,
-            asks=self.asks_left > 0.0, pad=self.events.pad, sound=self.sounds.on,
+            f"{self.resolution.scale:.0%}", self.events.mouse, help=self.help,
+            hints=self.hints_left > 0.0, asks=self.asks_left > 0.0, pad=self.events.pad,
+            sound=self.sounds.on,
         )  # fmt: skip
         return self.panel.draw(self.simulation, status, seconds)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import pygame
 
-from ..scenery.scenes import NAMES, scene_class
+from ..scenery.names import SCENES
+from ..scenery.scenes import scene_class
 from .bindings import DIGITS, Bindings
 from .widgets import ACCENT, DARK_GLASS, FAINT, TEXT, TRACK, Canvas
 
@@ -21,7 +22,7 @@ _REST = (
     ("screenshot", "screenshot"),
     ("quit", "quit"),
 )
-COMMANDS = (*(f"scene {name}" for name in NAMES), *(command for _, command in _REST))
+COMMANDS = (*(f"scene {name}" for name in SCENES), *(command for _, command in _REST))
 _ROW, _GAP, _MARGIN = 20, 8, 14
 
 
@@ -112,7 +113,7 @@ class Menu:
         canvas.box(box.copy(), DARK_GLASS)
         top = box.top + gap
         for index, (key, words, command) in enumerate(rows):
-            if index == len(NAMES):
+            if index == len(SCENES):
                 top += gap
             place = pygame.Rect(box.left, top, box.width, row)
             self.places[command] = place
@@ -126,7 +127,7 @@ class Menu:
 
     def _rows(self) -> list[tuple[str, str, str]]:
         """Return the key, words and command of each entry."""
-        keys = [*DIGITS[: len(NAMES)], *[""] * (len(NAMES) - len(DIGITS))]
+        keys = [*DIGITS[: len(SCENES)], *[""] * (len(SCENES) - len(DIGITS))]
         scenes = zip(keys, _titles(), COMMANDS, strict=False)
         rest = ((self._labels.get(command, ""), words, command) for words, command in _REST)
         return [*scenes, *rest]
@@ -135,4 +136,4 @@ class Menu:
 @cache
 def _titles() -> tuple[str, ...]:
     """Return the titles of all scenes: their modules are loaded when somebody asks."""
-    return tuple(scene_class(name).title for name in NAMES)
+    return tuple(scene_class(name).title for name in SCENES)

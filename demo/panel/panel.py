@@ -7,8 +7,9 @@ from typing import Any
 import pygame
 
 from ..scenery.inputs import Rules
+from ..scenery.names import VIEWS
 from ..scenery.scene import Scene
-from ..scenery.views import VIEWS, candidates_of
+from ..scenery.views import candidates_of
 from ..simulation import Simulation
 from .bindings import USUAL, Bindings
 from .figures import WIDTH, FrameTimes, Graph, Look, draw_figures, graph_of
@@ -36,6 +37,7 @@ class Status:
     camera: str = ""
     renderer: str = ""
     picked: str = ""
+    picture: str = "100%"  # of the window's width and height
     mouse: tuple[int, int] = (0, 0)
     help: bool = False
     hints: bool = False
@@ -143,6 +145,7 @@ class Panel:
         rows.append(("state", scene.state_hash()))
         rows.append(("camera", status.camera))
         rows.append(("renderer", status.renderer))
+        rows.append(("picture", status.picture))
         return rows
 
     # The parts, each as plain values

@@ -16,8 +16,9 @@ from demo.panel import bindings, menu
 from demo.panel.bindings import USUAL, fixed_keys, load
 from demo.panel.controls import Events
 from demo.panel.help import help_of, hints_of, way_to_help
-from demo.scenery import scenes
-from demo.scenery.scenes import NAMES, scene_class
+from demo.scenery import names, scenes
+from demo.scenery.names import SCENES
+from demo.scenery.scenes import scene_class
 from tests.demo.stand_in import key, open_app, press
 from tests.helpers.pages import DOCS
 
@@ -215,7 +216,7 @@ def test_a_gamepad_opens_the_menu_and_chooses_in_it() -> None:
     assert app.events.controls().forward == 0.0  # the stick is the menu's
     app.frame(1 / 60, [axis(1, 0.0), button(0), button(0, down=False)])
     assert not opened.is_open
-    assert app.scene.name == NAMES[NAMES.index("slopes") + 1]
+    assert app.scene.name == SCENES[SCENES.index("slopes") + 1]
     app.frame(1 / 60, [button(7), button(7, down=False)])
     app.frame(1 / 60, [button(1), button(1, down=False)])  # B leaves it
     assert not opened.is_open
@@ -243,13 +244,13 @@ def test_a_gamepad_that_is_pulled_out_lets_go(write: Any, monkeypatch: pytest.Mo
 
 
 def test_an_eleventh_scene_takes_no_key_of_another() -> None:
-    eleven = (*NAMES[:10], "eleventh")
+    eleven = (*SCENES[:10], "eleventh")
     keys = fixed_keys(eleven)
     assert {key: keys[key] for key in "1234567890"} == {
         key: f"scene {name}" for key, name in zip("1234567890", eleven[:10], strict=True)
     }
     assert "scene eleventh" not in keys.values()
-    assert fixed_keys(NAMES[:10]) == keys
+    assert fixed_keys(SCENES[:10]) == keys
 
 
 def anew(module: Any) -> Any:
@@ -261,13 +262,13 @@ def anew(module: Any) -> Any:
 
 
 def test_the_menu_and_the_key_for_the_next_scene_lead_to_an_eleventh(monkeypatch: Any) -> None:
-    others = [name for name in NAMES[:10] if name not in {"edges", "stairs"}]
+    others = [name for name in SCENES[:10] if name not in {"edges", "stairs"}]
     eleven = ("edges", *others, "stairs", "eleventh")  # small ones, where the test goes
     playground: Any = ModuleType("demo.playground.eleventh")
     playground.Eleventh = type("Eleventh", (scene_class("slopes"),), {"name": "eleventh"})
     monkeypatch.setitem(sys.modules, playground.__name__, playground)
-    monkeypatch.setattr(scenes, "NAMES", eleven)
-    monkeypatch.setattr(demo_app, "NAMES", eleven)
+    for module in (names, scenes, demo_app):
+        monkeypatch.setattr(module, "SCENES", eleven)
     assert "scene eleventh" in anew(menu).COMMANDS
     app = open_app(eleven[9], bindings=anew(bindings).USUAL)
     press(app, "RIGHTBRACKET")

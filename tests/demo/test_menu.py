@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from demo.panel.menu import COMMANDS
-from demo.scenery.scenes import NAMES, scene_class
+from demo.scenery.names import SCENES
+from demo.scenery.scenes import scene_class
 from tests.demo.stand_in import SIZE, click, open_app, press
 
 
@@ -90,13 +91,13 @@ def test_keys_choose_in_the_menu_and_the_game_goes_on(app) -> None:
     press(app, "UP")
     assert app.events.controls().forward == 0.0
     press(app, "RETURN")
-    assert app.scene.name == NAMES[NAMES.index("slopes") + 1]
+    assert app.scene.name == SCENES[SCENES.index("slopes") + 1]
     assert steps > 0
     press(app, "F10")
     for _ in range(3):
         press(app, "w")
     press(app, "SPACE")
-    assert app.scene.name == NAMES[0]
+    assert app.scene.name == SCENES[0]
     press(app, "F10")
     press(app, "UP")  # from the first to the last
     press(app, "RETURN")

@@ -9,7 +9,8 @@ import pytest
 from demo.app import App
 from demo.picture.frame import Camera, Frame, Label
 from demo.renderers.labels import draw_labels
-from demo.scenery.scenes import NAMES, make_scene
+from demo.scenery.names import SCENES
+from demo.scenery.scenes import make_scene
 from demo.simulation import Simulation
 from tests.demo.stand_in import Counting, open_app, press
 
@@ -102,7 +103,7 @@ def test_nothing_is_cut_at_the_edge(size: tuple[int, int], shown: str) -> None:
     assert not edge.any()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_first_words_of_each_scene_leave_most_of_the_picture_free(name: str) -> None:
     app = open_at((800, 600), name)
     app.frame(1 / 60, [])
