@@ -55,8 +55,8 @@ class Flag:
 
 def _waving(seconds: float) -> Floats:
     """Return the corners of the cloth about the foot of the pole."""
-    along, down = np.meshgrid(np.linspace(0.0, 1.0, _ACROSS + 1), np.linspace(0.0, 1.0, _DOWN + 1))
-    along, down = along.ravel(), down.ravel()
+    columns, rows = np.linspace(0.0, 1.0, _ACROSS + 1), np.linspace(0.0, 1.0, _DOWN + 1)
+    along, down = (part.ravel() for part in np.meshgrid(columns, rows))
     phase = 7.0 * along + 1.2 * down - 5.0 * seconds
     x = _RADIUS + LENGTH * along * 0.96
     y = HEIGHT - 0.15 - WIDTH * down - 0.25 * along + 0.06 * along * np.sin(phase + 1.0)
