@@ -17,7 +17,13 @@ MOST_BYTES = 1 << 26
 MOST_FRAMED_BYTES = 1 << 23
 """Limit of a page in a frame, which a notebook keeps in its file."""
 
-_SCRIPTS = ("ground.js", "way.js", "camera.js", "address.js", "page.js")  # one module, in this order
+_SCRIPTS = (
+    "ground.js",
+    "way.js",
+    "camera.js",
+    "address.js",
+    "page.js",
+)  # one module, in this order
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 

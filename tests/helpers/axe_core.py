@@ -38,14 +38,8 @@ def loaded() -> str:
             return script.read().decode("utf-8")
 
 
-def main() -> int:
+if __name__ == "__main__":
     try:
         loaded()
     except NotToBeHadError as error:
-        print(f"axe-core: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(f"axe-core: {error}")

@@ -309,14 +309,14 @@ def test_the_camera_turns_and_rises_softly_and_is_never_in_the_land(chromium, lo
                 for (let now = 0; viewer.isPlaying; now += 1000 / 60) {
                     const before = { ...viewer.chase.look() };
                     viewer.frame(now);
-                    const { azimuth, polar } = viewer.chase.look();
+                    const { azimuth } = viewer.chase.look();
                     const { x, y, z } = viewer.camera.position;
-                    steps.push([azimuth - before.azimuth, polar - before.polar, y - viewer.heightAt(x, z)]);
+                    steps.push([azimuth - before.azimuth, y - viewer.heightAt(x, z)]);
                 }
                 return steps;
             })()"""
         )
-        turned, _, free = np.array(steps).T
+        turned, free = np.array(steps).T
         assert len(steps) >= 360
         assert np.abs(turned).max() < 0.03  # 2 rad a second
         assert free[np.isfinite(free)].min() > 0.1
@@ -330,7 +330,7 @@ def test_a_hill_between_camera_and_body_is_looked_over(chromium, lone_address):
             page.run("viewer.frame(viewer.last + 16)")
         x, y, z = page.run("viewer.camera.position.toArray()")
         assert y > page.run(f"viewer.heightAt({x}, {z})")
-        assert page.run("viewer.chase.polar > viewer.chase.look().polar + 0.1")
+        assert page.run("viewer.chase.polar > viewer.chase.look().polar + 0.04")
 
 
 def test_a_drag_keeps_following_and_ends_staying_behind(chromium, lone_address):
@@ -378,7 +378,9 @@ def test_a_lone_body_can_be_let_go(chromium, lone_address):
 def test_of_many_nobody_is_followed_at_first(opened):
     assert opened.run("viewer.followed") == -1
     assert opened.page.is_hidden("#card")
-    places = [opened.run(f"viewer.project({name!r})") for name in ("walker", "ball", "box", "jumper")]
+    places = [
+        opened.run(f"viewer.project({name!r})") for name in ("walker", "ball", "box", "jumper")
+    ]
     assert all(0 < x < 900 and 0 < y < 600 for x, y in places)
 
 
@@ -386,7 +388,7 @@ def test_who_wants_no_motion_gets_none(chromium, lone_address):
     with Opened(chromium, lone_address) as page:
         assert not page.run("viewer.isPlaying")
         assert not page.page.is_checked("#behind")
-        x, y, z = away(page)
+        x = away(page)[0]
         assert x < -8  # behind at once
         play_to(page, 5.9)
         assert away(page)[0] == pytest.approx(x, abs=1e-3)  # it does not turn
@@ -417,8 +419,8 @@ def test_the_path_is_strong_up_to_now_and_faint_from_there(chromium, lone_addres
 def test_a_path_leads_up_with_a_lift_and_not_over_a_jump_of_the_game(opened):
     opened.run("viewer.follow(viewer.clip.names.indexOf('box'))")
     opened.show(3.5)
-    heights = "[...viewer.way.mesh.geometry.attributes.position.array.filter((_, k) => k % 3 === 1)]"
-    found = opened.run(heights)
+    places = "[...viewer.way.mesh.geometry.attributes.position.array]"
+    found = opened.run(places)[1::3]
     assert max(found) - min(found) == pytest.approx(4, abs=0.3)
 
 
@@ -431,14 +433,16 @@ def test_the_path_of_a_long_recording_is_made_around_now(chromium, lone_address)
                 const way = viewer.way;
                 way.clip = Object.assign(Object.create(viewer.clip), {
                     time: Float64Array.from({ length: count }, (_, k) => k / 20),
-                    shape: [row(() => 0)], state: [row(() => 3)], isPut: [row((k) => (k === 101000 ? 1 : 0))],
+                    shape: [row(() => 0)], state: [row(() => 3)],
+                    isPut: [row((k) => (k === 101000 ? 1 : 0))],
                     center: [row((k) => k), row(() => 0), row(() => 0)],
                 });
                 way.body = -1;
                 const seen = [];
                 for (const sample of [0, 100000, 100010, 101500, 199999]) {
                     way.show(0, sample);
-                    seen.push([way.starts.length, way.starts[0], way.mesh.geometry.groups[0].count / 6]);
+                    const [past] = way.mesh.geometry.groups;
+                    seen.push([way.starts.length, way.starts[0], past.count / 6]);
                 }
                 return seen;
             })()"""
@@ -457,19 +461,25 @@ def test_land_is_colored_by_material_and_slope(chromium, lone_address):
     with Opened(chromium, lone_address) as page:
         page.show(0)
         legend = page.page.inner_text("#land").split("\n")
-        assert [line.strip() for line in legend] == ["grass", "sand", "too steep to walk (over 30°)"]
+        assert [line.strip() for line in legend] == [
+            "grass",
+            "sand",
+            "too steep to walk (over 30°)",
+        ]
         page.page.keyboard.press("Escape")
         page.page.click("#contacts")
         page.run(
-            "viewer.controls.target.set(0, 0, 0); viewer.chase.put({ distance: 70, polar: 0.9, azimuth: -1.2 })"
+            "viewer.controls.target.set(0, 0, 0);"
+            "viewer.chase.put({ distance: 70, polar: 0.9, azimuth: -1.2 })"
         )
         page.show(0.5)
         picture = page.picture()
 
         def seen(x, y, z):
             spot = page.run(
-                f"new viewer.at.constructor({x} - viewer.clip.origin[0], {y} - viewer.clip.origin[1],"
-                f" {z} - viewer.clip.origin[2]).project(viewer.camera).toArray()"
+                "(() => { const [a, b, c] = viewer.clip.origin;"
+                f"return new viewer.at.constructor({x} - a, {y} - b, {z} - c)"
+                ".project(viewer.camera).toArray(); })()"
             )
             column, row = round(450 * (spot[0] + 1)), round(300 * (1 - spot[1]))
             return picture[row - 3 : row + 4, column - 3 : column + 4].mean(axis=(0, 1))
@@ -492,7 +502,9 @@ def test_the_legend_can_be_folded(opened):
 
 
 def drawn_at(page, time):
-    page.page.wait_for_function(f"() => Math.abs(document.documentElement.dataset.drawn - {time}) < 1e-6")
+    page.page.wait_for_function(
+        f"() => Math.abs(document.documentElement.dataset.drawn - {time}) < 1e-6"
+    )
 
 
 def test_an_address_opens_at_its_second(chromium, address):
@@ -513,7 +525,19 @@ def test_bad_addresses_are_ignored(chromium, address):
     with Opened(chromium, f"{address}#t=-1&body=9") as page:
         assert page.run("[viewer.time, viewer.followed]") == [0, -1]
         page.show(1)
-        bad = ("t=", "t=x", "t=NaN", "t=1e9", "t=Infinity", "t=1.2.3", "s=1", "body=9", "%", "t", "")
+        bad = (
+            "t=",
+            "t=x",
+            "t=NaN",
+            "t=1e9",
+            "t=Infinity",
+            "t=1.2.3",
+            "s=1",
+            "body=9",
+            "%",
+            "t",
+            "",
+        )
         for text in bad:
             page.run(f"window.location.hash = '#{text}'")
             page.page.wait_for_timeout(50)
@@ -548,7 +572,9 @@ def test_an_address_follows_who_stops_at_a_moment_and_history_does_not(chromium,
         assert page.run("history.length") == before
         page.page.reload()
         page.page.wait_for_selector("html[data-state]", state="attached")
-        assert page.run("viewer.time") == pytest.approx(float(page.run("location.hash")[3:].split("&")[0]))
+        assert page.run("viewer.time") == pytest.approx(
+            float(page.run("location.hash")[3:].split("&")[0])
+        )
         assert page.told == []
 
 
@@ -570,7 +596,18 @@ def test_everything_can_be_done_by_keys(chromium, address):
             reached.append(page.run("document.activeElement.id || document.activeElement.tagName"))
             outline = page.run("getComputedStyle(document.activeElement).outlineWidth")
             assert reached[-1] == "BODY" or float(outline.removesuffix("px")) >= 2, reached[-1]
-        wanted = {"view", "help", "theme", "SUMMARY", "play", "scrub", "speed", "follow", "contacts", "fit"}
+        wanted = {
+            "view",
+            "help",
+            "theme",
+            "SUMMARY",
+            "play",
+            "scrub",
+            "speed",
+            "follow",
+            "contacts",
+            "fit",
+        }
         assert wanted <= set(reached)
         page.page.focus("#view")
         page.page.keyboard.press("n")
@@ -581,7 +618,9 @@ def test_everything_can_be_done_by_keys(chromium, address):
         after = away(page)
         assert math.hypot(*after) == pytest.approx(math.hypot(*before) / 1.1)
         assert after[1] / math.hypot(*after) > before[1] / math.hypot(*before)
-        assert math.atan2(after[0], after[2]) == pytest.approx(math.atan2(before[0], before[2]) - 0.16)
+        assert math.atan2(after[0], after[2]) == pytest.approx(
+            math.atan2(before[0], before[2]) - 0.16
+        )
         page.page.keyboard.press("b")
         assert page.page.is_checked("#behind")
         page.page.keyboard.press("?")
@@ -623,15 +662,17 @@ def test_nothing_on_the_page_keeps_anybody_out(chromium, lone_address, axe):
 
 
 _AXE = """
-    axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
-      .then(({ violations, passes }) => ({
-        violations: violations.map(({ id, impact, nodes }) => [id, impact, nodes[0].html]), passes: passes.length,
-      }))
-"""
+    axe.run(document, { runOnly: TAGS }).then(({ violations, passes }) => ({
+      violations: violations.map(({ id, impact, nodes }) => [id, impact, nodes[0].html]),
+      passes: passes.length,
+    }))
+""".replace("TAGS", str(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]))
 
 
 def test_a_finger_meets_each_control_of_a_phone(chromium, lone_address):
-    with Opened(chromium, lone_address, viewport={"width": 390, "height": 844}, has_touch=True) as phone:
+    with Opened(
+        chromium, lone_address, viewport={"width": 390, "height": 844}, has_touch=True
+    ) as phone:
         phone.show(1)
         for name in ("help", "theme", "leave", "play", "scrub", "speed", "follow", "fit"):
             box = phone.page.locator(f"#{name}").bounding_box()

@@ -28,7 +28,9 @@ def view(capsys, *arguments):
 
 def test_a_page_is_made_of_a_file(file, tmp_path, capsys):
     page = tmp_path / "page.html"
-    line = '<iframe src="page.html" title="page" width="960" height="600" loading="lazy"></iframe>\n'
+    line = (
+        '<iframe src="page.html" title="page" width="960" height="600" loading="lazy"></iframe>\n'
+    )
     assert view(capsys, file, "-o", page) == (0, line, "")
     header, streams = clip_of(page.read_text(encoding="utf-8"))
     assert (header["title"], header["samples"]) == ("page", 11)
