@@ -2,13 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pygame
 from numpy.typing import NDArray
 
 from ..picture.frame import Frame
+
+if TYPE_CHECKING:  # kernels are compiled ahead of time where there is no pygame
+    import pygame
 
 KINDS = ("auto", "gl", "software")
 
@@ -25,7 +27,9 @@ class Renderer(Protocol):
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
 
-    def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
+    def overlay(
+        self, panel: "pygame.Surface", boxes: "Sequence[pygame.Rect] | None" = None
+    ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner.
 
         There is nothing on it outside of ``boxes``, if they are given; they do not overlap.

@@ -115,11 +115,12 @@ from pathlib import Path
 import terrain_physics._kernels
 terrain_physics._kernels.__path__.append(sys.argv[1])
 from terrain_physics._build import __main__ as build, signatures
-signatures.read = lambda: sys.argv[3].split("\\n")
+from terrain_physics._build.packages import LIBRARY
+signatures.read = lambda package: sys.argv[3].split("\\n")
 linker = build.Linker()
 levels = build.PLATFORMS[linker.target].levels
 same = [level for level in levels if level.compiled_for == "x86-64-v3"]
-build.make(Path(sys.argv[2]), same, linker, processes=1)
+build.make(Path(sys.argv[2]), same, linker, processes=1, packages=[LIBRARY])
 """
 
 
