@@ -16,8 +16,8 @@ from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
 from .scenery.inputs import Controls, Floats3
+from .scenery.names import SCENES
 from .scenery.scene import Scene
-from .scenery.scenes import NAMES
 from .scenery.views import fill_views
 from .simulation import Simulation
 from .sound.sounds import Sounds
@@ -108,7 +108,7 @@ class App:
             self._go_to(rest)
         elif rest == "scene":
             way = 1 if word == "next" else -1
-            self._go_to(NAMES[(NAMES.index(self.scene.name) + way) % len(NAMES)])
+            self._go_to(SCENES[(SCENES.index(self.scene.name) + way) % len(SCENES)])
         elif word == "pause":
             simulation.paused = not simulation.paused
         elif word == "single":

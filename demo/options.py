@@ -1,4 +1,7 @@
-"""The options of the command line: read, checked, and refused with one line each."""
+"""The options of the command line: read, checked, and refused with one line each.
+
+The library is imported for files alone, so that a window opens before it.
+"""
 
 import argparse
 import os
@@ -7,15 +10,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import numpy as np
+from .scenery.names import SCENES, VIEW_NAMES
 
-from terrain_physics import HeightMap
+if TYPE_CHECKING:
+    from terrain_physics import HeightMap
 
-from .replay import Replay, load
-from .scenery.scenes import NAMES, scene_class
-from .scenery.views import VIEW_NAMES
+    from .replay import Replay
 
 RENDERERS = ("auto", "gl", "software")
 DEFAULT_SIZE = (1280, 720)
@@ -42,9 +44,9 @@ class Options:
     headless: bool
     screenshot: Path | None = None
     record: Path | None = None
-    replay: Replay | None = None
+    replay: "Replay | None" = None
     save_replay: Path | None = None
-    land: HeightMap | None = None
+    land: "HeightMap | None" = None
     views: tuple[str, ...] = ()
     panel: bool = True
     sound: bool = False
@@ -64,8 +66,7 @@ def parse(
     """Return what is to be done; None if it has been done. Raise `Refused` for what cannot be."""
     given = _parser(prog).parse_args(list(arguments))
     if given.list:
-        for name in NAMES:
-            print(f"{name:10} {scene_class(name).title}")
+        _print_scenes()
         return None
     replay = None if given.replay is None else _replay(given.replay)
     if replay is not None and given.scene not in {None, replay.scene}:
@@ -75,11 +76,10 @@ def parse(
     scene = replay.scene if replay is not None else given.scene
     land = None if given.heightmap is None else load_land_file(given.heightmap)
     scene = scene or "walk"
-    if scene not in NAMES:
-        raise Refused(f"--scene must be one of {', '.join(NAMES)}, got {scene!r}")
-    if land is not None and not scene_class(scene).takes_land:
-        takers = ", ".join(name for name in NAMES if scene_class(name).takes_land)
-        raise Refused(f"--heightmap is for the scenes {takers}; {scene!r} has ground of its own")
+    if scene not in SCENES:
+        raise Refused(f"--scene must be one of {', '.join(SCENES)}, got {scene!r}")
+    if land is not None:
+        _check_takes_land(scene)
     options = Options(
         scene=scene,
         seed=replay.seed if replay is not None else _whole("--seed", given.seed, 0, 2**32 - 1),
@@ -111,8 +111,12 @@ def has_display(environment: Mapping[str, str], platform: str = sys.platform) ->
     return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
-def load_land_file(path: str) -> HeightMap:
+def load_land_file(path: str) -> "HeightMap":
     """Return any height map as land of a plausible height."""
+    import numpy as np
+
+    from terrain_physics import HeightMap
+
     try:
         land = HeightMap.load(path)
     except (OSError, ValueError, TypeError, ImportError) as error:
@@ -127,6 +131,21 @@ def load_land_file(path: str) -> HeightMap:
     if span <= _STEEPEST * width:
         return land
     return HeightMap(heights, height_scale=_WANTED * width / span)
+
+
+def _print_scenes() -> None:
+    from .scenery.scenes import scene_class
+
+    for name in SCENES:
+        print(f"{name:10} {scene_class(name).title}")
+
+
+def _check_takes_land(scene: str) -> None:
+    from .scenery.scenes import scene_class
+
+    if not scene_class(scene).takes_land:
+        takers = ", ".join(name for name in SCENES if scene_class(name).takes_land)
+        raise Refused(f"--heightmap is for the scenes {takers}; {scene!r} has ground of its own")
 
 
 def _parser(prog: str) -> _Parser:
@@ -170,7 +189,9 @@ def _decide_frames(options: Options, environment: Mapping[str, str]) -> None:
         options.headless = True
 
 
-def _replay(path: str) -> Replay:
+def _replay(path: str) -> "Replay":
+    from .replay import load
+
     try:
         return load(path)
     except (OSError, ValueError) as error:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .scenery.inputs import Controls, from_plain, to_plain
+from .scenery.names import SCENES
 from .scenery.scene import Scene
-from .scenery.scenes import NAMES
 from .simulation import Simulation
 
 _FORMAT = "terrain_physics replay 1"
@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> Replay:
     inputs, hashes = [], []
     try:
         head = json.loads(lines[0])
-        if head["format"] != _FORMAT or head["scene"] not in NAMES:
+        if head["format"] != _FORMAT or head["scene"] not in SCENES:
             raise ValueError  # noqa: TRY301 told below, with the line
         name, seed = head["scene"], int(head["seed"])
         for line in lines[1:]:

@@ -9,8 +9,7 @@ from typing import Any
 import platformdirs
 import pygame
 
-from ..scenery.scenes import NAMES
-from ..scenery.views import VIEWS
+from ..scenery.names import SCENES, VIEWS
 
 # Keys are named as pygame names them, in lower case without "K_".
 _KEYS = {
@@ -30,7 +29,7 @@ def fixed_keys(scenes: Sequence[str]) -> dict[str, str]:
     return views | {digit: f"scene {name}" for digit, name in zip(_DIGITS, scenes, strict=False)}
 
 
-_FIXED = fixed_keys(NAMES)
+_FIXED = fixed_keys(SCENES)
 
 _USUAL_KEYS: dict[str, tuple[str, ...]] = {
     "ahead": ("w", "up"),

@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 import pygame
 
-from ..scenery.scenes import NAMES
+from ..scenery.names import SCENES
 from .widgets import ACCENT, TEXT, TRACK, Ink
 
 # Words and the command of `demo.app` that they stand for.
-_SCENES = tuple((name, f"scene {name}") for name in NAMES)
+_SCENES = tuple((name, f"scene {name}") for name in SCENES)
 _REST = (
     ("pause or go on", "pause"),
     ("restart", "restart"),

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pygame
 
 from ..scenery.inputs import RESOLVERS, Rules
+from ..scenery.names import VIEWS
 from ..scenery.scene import Scene
-from ..scenery.views import VIEWS, candidates_of
+from ..scenery.views import candidates_of
 from ..simulation import Simulation
 from .bindings import USUAL, Bindings
 from .controls import help_of, hint_of

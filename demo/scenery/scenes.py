@@ -8,6 +8,8 @@ from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
+from .names import SCENES
+
 if TYPE_CHECKING:
     from .scene import Scene
 
@@ -19,17 +21,11 @@ ASSETS = _DEMO / "assets" if (_DEMO / "assets").is_dir() else _DEMO.parent / "as
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0
 
-# Each is a module of `demo.playground`. The first ten have the keys 1 to 9 and 0, in this order.
-NAMES = (
-    "reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter", "lift",
-    "doorway",
-)  # fmt: skip
-
 
 def scene_class(name: str) -> "type[Scene]":
     """Return the class of a scene."""
-    if name not in NAMES:
-        raise ValueError(f"scene must be one of {', '.join(NAMES)}, got {name!r}")
+    if name not in SCENES:
+        raise ValueError(f"scene must be one of {', '.join(SCENES)}, got {name!r}")
     found: type[Scene] = getattr(
         import_module(f"..playground.{name}", __package__), name.capitalize()
     )

@@ -38,15 +38,6 @@ _LEVELS = (colors.BLUE, colors.ORANGE, colors.VIOLET, colors.RED)
 _STAR = (colors.YELLOW, colors.TEAL, colors.VIOLET, colors.ORANGE, colors.BLUE, colors.RED)
 
 
-class View(NamedTuple):
-    """A way to look at the machinery."""
-
-    key: str
-    name: str
-    title: str
-    fill: Callable[[Frame, Scene], None]
-
-
 class ShownContact(NamedTuple):
     """Where a body touches a triangle, and how the triangle pushes it."""
 
@@ -57,9 +48,9 @@ class ShownContact(NamedTuple):
 
 def fill_views(frame: Frame, scene: Scene, names: Collection[str]) -> None:
     """Add the views that are on to a frame."""
-    for view in VIEWS:
-        if view.name in names:
-            view.fill(frame, scene)
+    for name, fill in _FILLED_BY.items():
+        if name in names:
+            fill(frame, scene)
 
 
 def candidates_of(scene: Scene, body: Body) -> Floats:
@@ -258,14 +249,13 @@ def _trail(frame: Frame, scene: Scene) -> None:
         frame.lines.append(path_lines(scene.trail, colors.ORANGE, lift=0.08))
 
 
-VIEWS = (
-    View("F2", "candidates", "triangles of the broad phase", _candidates),
-    View("F3", "contacts", "contacts and normals", _contacts),
-    View("F4", "boxes", "bounds of bodies", _boxes),
-    View("F5", "wireframe", "wireframe", _wireframe),
-    View("F6", "planes", "constraint planes", _planes),
-    View("F7", "normals", "ground normal and slope", _normals),
-    View("F8", "trail", "path", _trail),
-    View("F9", "blocks", "least and greatest heights", _blocks),
-)
-VIEW_NAMES = tuple(view.name for view in VIEWS)
+_FILLED_BY: dict[str, Callable[[Frame, Scene], None]] = {
+    "candidates": _candidates,
+    "contacts": _contacts,
+    "boxes": _boxes,
+    "wireframe": _wireframe,
+    "planes": _planes,
+    "normals": _normals,
+    "trail": _trail,
+    "blocks": _blocks,
+}

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from demo.picture.frame import Frame
-from demo.scenery.scenes import NAMES, load_land, make_scene
+from demo.scenery.names import SCENES
+from demo.scenery.scenes import load_land, make_scene
 from demo.simulation import Simulation
 from terrain_physics import HeightMap
 from tests.benchmarks.timing import median_seconds, print_table
@@ -153,7 +154,7 @@ def main(*, smoke: bool = False) -> None:
         return
     size, repeats = ((160, 90), 1) if smoke else ((1280, 720), 30)
     software(size, repeats)
-    scenes(NAMES[:1] if smoke else NAMES, size, repeats)
+    scenes(SCENES[:1] if smoke else SCENES, size, repeats)
     opengl(size, 1 if smoke else 5)
 
 

@@ -15,8 +15,9 @@ from demo import command_line, options
 from demo.panel import bindings, menu
 from demo.panel.bindings import USUAL, fixed_keys, load
 from demo.panel.controls import Events, help_of, hint_of
-from demo.scenery import scenes
-from demo.scenery.scenes import NAMES, scene_class
+from demo.scenery import names, scenes
+from demo.scenery.names import SCENES
+from demo.scenery.scenes import scene_class
 from tests.demo.stand_in import key, open_app, press
 from tests.helpers.pages import DOCS
 
@@ -189,13 +190,13 @@ def test_a_gamepad_that_is_pulled_out_lets_go(write: Any, monkeypatch: pytest.Mo
 
 
 def test_an_eleventh_scene_takes_no_key_of_another() -> None:
-    eleven = (*NAMES[:10], "eleventh")
+    eleven = (*SCENES[:10], "eleventh")
     keys = fixed_keys(eleven)
     assert {key: keys[key] for key in "1234567890"} == {
         key: f"scene {name}" for key, name in zip("1234567890", eleven[:10], strict=True)
     }
     assert "scene eleventh" not in keys.values()
-    assert fixed_keys(NAMES[:10]) == keys
+    assert fixed_keys(SCENES[:10]) == keys
 
 
 def anew(module: Any) -> Any:
@@ -207,13 +208,13 @@ def anew(module: Any) -> Any:
 
 
 def test_the_menu_and_the_key_for_the_next_scene_lead_to_an_eleventh(monkeypatch: Any) -> None:
-    others = [name for name in NAMES[:10] if name not in {"edges", "stairs"}]
+    others = [name for name in SCENES[:10] if name not in {"edges", "stairs"}]
     eleven = ("edges", *others, "stairs", "eleventh")  # small ones, where the test goes
     playground: Any = ModuleType("demo.playground.eleventh")
     playground.Eleventh = type("Eleventh", (scene_class("slopes"),), {"name": "eleventh"})
     monkeypatch.setitem(sys.modules, playground.__name__, playground)
-    monkeypatch.setattr(scenes, "NAMES", eleven)
-    monkeypatch.setattr(demo_app, "NAMES", eleven)
+    for module in (names, scenes, demo_app):
+        monkeypatch.setattr(module, "SCENES", eleven)
     assert ("eleventh", "scene eleventh") in anew(menu).ENTRIES
     app = open_app(eleven[9], bindings=anew(bindings).USUAL)
     press(app, "RIGHTBRACKET")

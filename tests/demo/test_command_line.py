@@ -14,7 +14,8 @@ import pytest
 from PIL import Image
 
 from demo import command_line, options
-from demo.scenery.scenes import NAMES, make_scene
+from demo.scenery.names import SCENES
+from demo.scenery.scenes import make_scene
 from tests.demo.stand_in import Counting
 from tests.helpers import forks
 
@@ -56,7 +57,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_list_names_the_scenes(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert tuple(line.split()[0] for line in lines) == NAMES
+    assert tuple(line.split()[0] for line in lines) == SCENES
     assert all(len(line.split()) > 3 for line in lines)
 
 

@@ -9,8 +9,7 @@ import pytest
 from demo.panel.bindings import USUAL
 from demo.panel.controls import Events, help_of
 from demo.picture.camera import project
-from demo.scenery.scenes import NAMES
-from demo.scenery.views import VIEWS
+from demo.scenery.names import SCENES, VIEWS
 from tests.demo.stand_in import SIZE, click, key, open_app, press
 
 MIDDLE = (SIZE[0] // 2, SIZE[1] // 2)
@@ -121,14 +120,14 @@ def test_restart_and_scenes() -> None:
     app.frame(1 / 60, [])
     press(app, "r")
     assert app.scene.steps <= 6
-    for index, name in enumerate(NAMES):
+    for index, name in enumerate(SCENES):
         press(app, str((index + 1) % 10))
         assert app.scene.name == name
     press(app, "RIGHTBRACKET")
-    assert app.scene.name == NAMES[0]
+    assert app.scene.name == SCENES[0]
     press(app, "LEFTBRACKET")
-    assert app.scene.name == NAMES[-1]
-    assert app.renderer.drawn > 2 * len(NAMES)
+    assert app.scene.name == SCENES[-1]
+    assert app.renderer.drawn > 2 * len(SCENES)
 
 
 def test_walking_running_and_jumping() -> None:

@@ -19,8 +19,9 @@ from demo.picture.frame import Camera, Frame, Mesh  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
 from demo.renderers.software import SoftwareRenderer  # noqa: E402
 from demo.scenery.inputs import STEP  # noqa: E402
+from demo.scenery.names import VIEW_NAMES  # noqa: E402
 from demo.scenery.scenes import make_scene  # noqa: E402
-from demo.scenery.views import VIEW_NAMES, fill_views  # noqa: E402
+from demo.scenery.views import fill_views  # noqa: E402
 from tests.demo.frames import bodies_on, hills, island, stairs, with_overlays  # noqa: E402
 
 SIZE = (320, 180)

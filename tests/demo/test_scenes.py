@@ -12,10 +12,11 @@ from demo.picture.frame import Frame
 from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
 from demo.scenery.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
+from demo.scenery.names import SCENES, VIEW_NAMES
 from demo.scenery.pick import NOTHING
 from demo.scenery.player import RADIUS, RUN
-from demo.scenery.scenes import NAMES, make_scene, scene_class
-from demo.scenery.views import VIEW_NAMES, VIEWS, candidates_of, contacts_of, fill_views
+from demo.scenery.scenes import make_scene, scene_class
+from demo.scenery.views import candidates_of, contacts_of, fill_views
 from terrain_physics import HeightMap
 from tests.helpers.examples import rest_is_full, times
 
@@ -50,14 +51,14 @@ def all_numbers(frame: Frame) -> bytes:
     return b"".join(parts)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_each_scene_has_a_picture(name: str) -> None:
     picture = f"scene_{name}"
     assert PICTURES[picture][0] == name
     assert (OUT / f"{picture}.webp").is_file()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_same_seed_same_run(name: str) -> None:
     steps = times(FRAMES)
     first, second, other = run(name, 3, steps), run(name, 3, steps), run(name, 4, steps)
@@ -67,7 +68,7 @@ def test_same_seed_same_run(name: str) -> None:
     assert all_numbers(drawn(first)) == all_numbers(drawn(second))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_start_begins_anew(name: str) -> None:
     scene = run(name, 3, 40)
     scene.start(3)
@@ -75,7 +76,7 @@ def test_start_begins_anew(name: str) -> None:
     assert scene.state_hash() == make(name, 3, small=True).state_hash()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_restore_goes_on_as_the_first_time(name: str) -> None:
     scene = run(name, 3, 30)
     held, before = scene.state(), scene.state_hash()
@@ -110,7 +111,7 @@ def test_a_path_is_bounded_and_goes_back(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not scene.trail
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_frame_is_well_formed(name: str) -> None:
     frame = drawn(run(name, 0, 30), VIEW_NAMES)
     bodies = [*frame.balls, *frame.boxes, *frame.capsules, *frame.lines, *frame.tints]
@@ -126,7 +127,7 @@ def test_frame_is_well_formed(name: str) -> None:
 
 
 def test_nobody_falls_out_of_the_world() -> None:
-    for name in NAMES:
+    for name in SCENES:
         scene = run(name, 1)
         for body in scene.bodies:
             if name != "digging":
@@ -411,16 +412,16 @@ def resting() -> Any:
     return run("reference", 0, 260)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=VIEW_NAMES)
+@pytest.mark.parametrize("view", VIEW_NAMES)
 def test_each_view_adds_something(view, resting) -> None:
     scene = resting
-    plain, seen = drawn(scene), drawn(scene, [view.name])
+    plain, seen = drawn(scene), drawn(scene, [view])
     assert all_numbers(plain) != all_numbers(seen) or seen.wireframe
 
 
 def test_given_land_takes_the_place_of_ours() -> None:
     land = HeightMap(np.zeros((80, 90)), cell_size=2.0, origin=(-50.0, 3.0, 20.0))
-    takers = [name for name in NAMES if scene_class(name).takes_land]
+    takers = [name for name in SCENES if scene_class(name).takes_land]
     assert takers == ["reference", "walk", "crowd", "digging"]
     for name in takers:
         scene = make(name, land=land, small=True)
