@@ -529,11 +529,6 @@ def test_the_flag_is_on_the_highest_place_ahead_of_given_land() -> None:
 HEROES = ("walk", "slopes", "stairs", "crowd", "digging", "lift", "doorway")
 
 
-def test_scenes_with_a_hero_are_these() -> None:
-    heroes = [name for name in SCENES if make(name, small=True).player is not None]
-    assert tuple(heroes) == HEROES
-
-
 @pytest.mark.parametrize("name", HEROES)
 def test_the_hero_is_seen_in_the_first_picture(name: str) -> None:
     """Nothing is between the camera and the hero's head, chest or knees."""
