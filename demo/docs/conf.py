@@ -48,7 +48,8 @@ add_module_names = False
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
-# Where the site will be. Without it, pages name no address, and links of the page for a wrong address begin at "/".
+# Where the site will be. Without it, pages name no address, and the page for a wrong address links
+# to what begins at "/".
 html_baseurl = os.environ.get("TERRAIN_PHYSICS_SITE", "")
 notfound_urls_prefix = urlsplit(html_baseurl).path or "/"
 ogp_site_url = html_baseurl

@@ -1,4 +1,4 @@
-"""Make the page of a crowd that the site's first page shows: `python -m demo.making.crowd_page FILE`."""
+"""Make the page of a crowd that the site shows first: `python -m demo.making.crowd_page FILE`."""
 
 import argparse
 from pathlib import Path
