@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.pages import DOCS, PAGES, Recipe, blocks, recipes_of, run
+from tests.helpers.pages import DOCS, PAGES, ROOT, Recipe, blocks, recipes_of, run
 
 PAGES_WITH_CODE = [
     page
