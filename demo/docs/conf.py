@@ -117,6 +117,14 @@ def note_search_words(_app: Sphinx, page: nodes.document) -> None:
             page.append(addnodes.index(entries=entries))
 
 
+def lead_on_from_anywhere(_app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Let links of the page for a wrong address begin at the root: it is shown at any depth."""
+    if page == "404":
+        for link in doctree.findall(nodes.reference):
+            if link.get("internal"):
+                link["refuri"] = notfound_urls_prefix + link["refuri"]
+
+
 def add_crowd(app: Sphinx, error: Exception | None) -> None:
     """Make the page of a crowd that the first page shows."""
     if error is None and app.builder.format == "html":
@@ -127,6 +135,7 @@ def setup(app: Sphinx) -> None:
     """Register what a recipe prints as a language, and what autodoc does not know."""
     app.add_lexer("output", OutputLexer)
     app.connect("autodoc-skip-member", is_left_out)
+    app.connect("doctree-resolved", lead_on_from_anywhere)
     app.connect("build-finished", add_crowd)
     app.connect("autodoc-process-signature", signature_of)
     app.connect("doctree-read", note_search_words)

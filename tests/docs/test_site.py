@@ -71,7 +71,7 @@ def test_the_first_page_says_and_shows_what_it_is(site: Path) -> None:
         assert "errain" in tag
     (picture,) = re.findall(r'<meta property="og:image" content="([^"]+)"', text)
     assert (site / picture).stat().st_size < 300_000
-    assert re.search(r'<link rel="icon" href="_static/favicon\.svg"', text)
+    assert re.search(r'<link rel="(?:shortcut )?icon" href="_static/favicon\.svg"', text)
     assert len(re.findall(r'class="sd-btn', text)) + text.count("sd-btn-") >= 3
     (crowd,) = re.findall(r'<iframe [^>]*src="([^"]+)"', text)
     page = (site / crowd).read_text(encoding="utf-8")
