@@ -48,7 +48,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "terrain_physics/counter/*": ("cluster",),
     "terrain_physics/_support/checks.py": ("cluster",),
     "terrain_physics/_support/lazy.py": ("cluster",),
-    "demo/docs/cookbook/dask.md": ("cluster",),
+    "demo/docs/guide/cluster.md": ("cluster",),
     "demo/docs/cookbook/crates.md": ("engines",),
     "terrain_physics/viewer/*": ("browser",),
     "terrain_physics/recording/*": ("browser",),

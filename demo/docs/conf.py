@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from pygments.lexers.special import OutputLexer
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -46,6 +48,7 @@ html_title = f"terrain_physics {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_search_scorer = str(Path(__file__).with_name("search.js"))
 html_show_sphinx = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#2f6b3c", "color-brand-content": "#2f6b3c"},
@@ -56,6 +59,8 @@ pygments_dark_style = "monokai"
 # What a program printed is not for the clipboard.
 copybutton_selector = "div:not(.highlight-output) > div.highlight > pre"
 
+
+_SEARCH_WORDS = "Search words: "
 
 # Defaults as Python shows them, and as people write them.
 _WRITTEN = {
@@ -88,8 +93,18 @@ def signature_of(_app: Sphinx, *told: Any) -> tuple[str, str] | None:
     return given, returned
 
 
+def note_search_words(_app: Sphinx, page: nodes.document) -> None:
+    """Make the search words, a page's last line, entries of the index for `search.js`."""
+    for text in list(page.findall(nodes.Text)):
+        if text.startswith(_SEARCH_WORDS):
+            words = text.removeprefix(_SEARCH_WORDS).split(", ")
+            entries = [("single", word, "", "main", None) for word in words]
+            page.append(addnodes.index(entries=entries))
+
+
 def setup(app: Sphinx) -> None:
     """Register what a recipe prints as a language, and what autodoc does not know."""
     app.add_lexer("output", OutputLexer)
     app.connect("autodoc-skip-member", is_left_out)
     app.connect("autodoc-process-signature", signature_of)
+    app.connect("doctree-read", note_search_words)

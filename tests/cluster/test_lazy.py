@@ -184,7 +184,7 @@ def test_the_recipe_prints_what_it_says(tmp_path, monkeypatch):
     (tmp_path / "assets").mkdir()
     shutil.copy(ROOT / "assets" / "land.png", tmp_path / "assets")
     monkeypatch.chdir(tmp_path)
-    printed = list(run(DOCS / "cookbook" / "dask.md", tmp_path))
+    printed = list(run(DOCS / "guide" / "cluster.md", tmp_path))
     assert len(printed) == 2
     assert all(text == shown for _, text, shown in printed)
 

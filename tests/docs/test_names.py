@@ -35,8 +35,7 @@ PAGES = (
     "coming_from",
     "guide/character",
     "guide/groups",
-    "concepts/layers",
-    "concepts/moving_parts",
+    "concepts/parts",
 )
 
 

@@ -1,0 +1,89 @@
+// The site's search, for people who do not know our words: it finds a page by its search words, too, which conf.py makes
+// entries of the index. Rare words count more than common ones, titles and search words more than text, guides more than
+// notes. Words may be cut short, joined or parted: "walljump", "wall jumping". Sphinx puts this before its own code runs.
+
+var Scorer = {
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+  // Pages are ranked below; entries of the index would list them twice.
+  score: ([, , , , score, , kind]) => (kind === "index" ? 0 : score),
+};
+
+const Ranking = {
+  title: 12,
+  searchWord: 9,
+  partial: 2.5,
+  phrase: 24,
+  least: 0.15, // of the best page's score; pages below it are not shown
+  notes: /^(api|design)\/|^(architecture|behaviour|benchmarks|changelog|contributing)$|(^|\/)index$/,
+  ofNotes: 0.5,
+
+  stems: (text) => {
+    const stemmer = new Stemmer();
+    return splitQuery(text.toLowerCase()).map((word) => stemmer.stemWord(word));
+  },
+
+  // Titles and search words of each page, as lists of stems.
+  phrases: () => {
+    const { titles, docnames, indexentries } = Search._index;
+    const pages = docnames.map((_, file) => ({ title: Ranking.stems(titles[file]), words: [] }));
+    for (const [entry, places] of Object.entries(indexentries))
+      for (const [file, id] of places) if (!id) pages[file].words.push(Ranking.stems(entry));
+    return pages;
+  },
+
+  // How well a page knows a word: by its title, its search words, the index of its text, or not at all.
+  ofWord: (word, page, inText) => {
+    const known = page.words.flat();
+    if (page.title.includes(word)) return Ranking.title;
+    if (known.includes(word)) return Ranking.searchWord;
+    const isPart = (other) => word.length > 3 && other.startsWith(word);
+    return Math.max(inText, [...page.title, ...known].some(isPart) ? Ranking.partial : 0);
+  },
+
+  // Whether a title or a search word is the whole query, or holds it.
+  ofPhrase: (query, page) => {
+    const joined = query.join("");
+    const held = [page.title, ...page.words].map((phrase) => {
+      if (phrase.join("") === joined) return 1;
+      return query.every((word) => phrase.includes(word)) ? query.length / (phrase.length + 1) : 0;
+    });
+    return Ranking.phrase * Math.max(...held);
+  },
+
+  ofPage: (page, name, asked, words, rarity) => {
+    const known = words.map((word) => Ranking.ofWord(word, page, asked.get(word) || 0));
+    const all = words.reduce((sum, word) => sum + rarity.get(word), 0) || 1;
+    const found = words.reduce((sum, word, at) => sum + (known[at] > 0) * rarity.get(word), 0);
+    const score = words.reduce((sum, word, at) => sum + known[at] * rarity.get(word), 0);
+    const query = Ranking.stems(new URLSearchParams(window.location.search).get("q") || "");
+    const share = Ranking.notes.test(name) ? Ranking.ofNotes : 1;
+    return share * ((score * found) / all + Ranking.ofPhrase(query, page));
+  },
+};
+
+Search.performTermsSearch = ((byTerm) => (wanted, excluded) => {
+  const { docnames, titles, filenames } = Search._index;
+  const words = [...wanted];
+  const asked = docnames.map(() => new Map());
+  const rarity = new Map();
+  for (const word of words) {
+    const found = byTerm(new Set([word]), excluded);
+    for (const [name, , , , score] of found) asked[docnames.indexOf(name)].set(word, score / 5);
+    rarity.set(word, Math.log(1 + docnames.length / (1 + found.length)));
+  }
+  const pages = Ranking.phrases();
+  const scores = pages.map((page, file) =>
+    Ranking.ofPage(page, docnames[file], asked[file], words, rarity),
+  );
+  const least = Ranking.least * Math.max(...scores);
+  return docnames
+    .map((name, file) => [name, titles[file], "", null, scores[file], filenames[file], "text"])
+    .filter(([, , , , score]) => score > 0 && score >= least);
+})(Search.performTermsSearch);
