@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pygame
@@ -12,6 +13,7 @@ from .camera_rig import CameraRig
 from .panel.bindings import USUAL, Bindings
 from .panel.controls import Events, Press
 from .panel.panel import HELP_SECONDS, Panel, Status
+from .panel.thin_bar import ThinBar
 from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
@@ -23,11 +25,14 @@ from .scenery.views import fill_views
 from .simulation import Simulation
 from .sound.sounds import Sounds
 
+if TYPE_CHECKING:
+    from .starting.background import Background
+
 NOTICE_SECONDS = 4.0
 
 
 class App:
-    """The demo, frame by frame; the loop around it belongs to `demo.command_line`."""
+    """The demo, frame by frame; the loop around it belongs to `demo.window`."""
 
     def __init__(
         self,
@@ -35,7 +40,7 @@ class App:
         renderer: Renderer,
         size: tuple[int, int],
         *,
-        change_scene: Callable[[str], Scene] | None = None,
+        change_scene: Callable[[str], Scene | None] | None = None,
         save_picture: Callable[[NDArray[np.uint8]], str] | None = None,
         bindings: Bindings = USUAL,
         resolution: Resolution | None = None,
@@ -61,6 +66,10 @@ class App:
         self._saves = False  # the picture of this frame
         self._wish = Controls()
         self._camera = Camera()
+        # Told what is about to be done, and may wait until the code for it is there.
+        self.before: Callable[[str], None] | None = None
+        self.background: Background | None = None
+        self._thin_bar = ThinBar()
 
     @property
     def scene(self) -> Scene:
@@ -104,6 +113,8 @@ class App:
     # What commands do
 
     def _obey(self, command: str) -> None:
+        if self.before is not None:
+            self.before(command)
         word, _, rest = command.partition(" ")
         simulation = self.simulation
         if word == "view":
@@ -158,6 +169,8 @@ class App:
         except ValueError as error:
             self.show(str(error))
             return
+        if scene is None:
+            return
         simulation = Simulation(scene, self.simulation.seed)
         simulation.stepped = self.simulation.stepped
         if self.scripted:
@@ -184,6 +197,8 @@ class App:
             self.panel.dragged = None
         elif press.button == 1 and not self._press_panel(press):
             if self.scene.name != "digging":
+                if self.before is not None:
+                    self.before("pick")
                 origin, direction = self._sight()
                 self.show(self.scene.pick(origin, direction))
 
@@ -281,6 +296,9 @@ class App:
                 sound=self.sounds.on,
             )  # fmt: skip
             self.renderer.overlay(self.panel.draw(simulation, status, seconds), self.panel.boxes)
+        if self.background is not None and self.background.is_working:
+            bar = self._thin_bar.draw(self.size, self.background.share, self.background.words)
+            self.renderer.overlay(bar, self._thin_bar.boxes)
         paneled = time.perf_counter()
         if self._saves and self._save_picture is not None:
             self.show(self._save_picture(self.renderer.read()))

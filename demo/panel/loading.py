@@ -1,7 +1,6 @@
 """A bar over a still picture while something long is done: the window lives meanwhile."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -155,15 +154,14 @@ class _Bar:
         if self._shown == (seen := (report.title, report.details, filled)):
             return
         self._shown = seen
-        picture = self._still.fitted(size).convert_alpha()
+        picture = pygame.Surface(size, pygame.SRCALPHA)
+        picture.blit(self._still.fitted(size), (0, 0))
         _draw_plate(picture, ink, report, width, filled)
         self._screen.overlay(picture)
         self._screen.present()
 
 
-def _draw_plate(
-    picture: pygame.Surface, ink: Ink, report: Report, width: int, filled: int
-) -> None:
+def _draw_plate(picture: pygame.Surface, ink: Ink, report: Report, width: int, filled: int) -> None:
     """Draw words and bar on a dark plate in the lower part of a picture."""
     most = picture.get_width() - ink.px(40)
     words = [ink.text(report.title, 15), *(ink.text(line, 12, FAINT) for line in report.details)]

@@ -1,5 +1,6 @@
 """A still picture of a scene, shown until there is a better one."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pygame
@@ -14,10 +15,8 @@ class Still:
 
     def __init__(self, name: str, folder: Path = ASSETS / "demo" / "stills") -> None:
         self._picture: pygame.Surface | None = None
-        try:
+        with suppress(OSError, pygame.error):  # no such file, or none that this pygame reads
             self._picture = pygame.image.load(folder / f"{name}.webp")
-        except (OSError, pygame.error):  # no such file, or none that this pygame reads
-            pass
         self._fitted: pygame.Surface | None = None
 
     def fitted(self, size: tuple[int, int]) -> pygame.Surface:

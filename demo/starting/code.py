@@ -3,7 +3,9 @@
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
@@ -16,7 +18,7 @@ from ..renderers.shade import shade
 # The code of all scenes takes about half of it.
 _ROOM = 100_000_000  # bytes
 # The largest of each part: it is compiled last.
-_LARGEST = {
+_LARGEST: dict[str, tuple[Callable[..., Any], ...]] = {
     "walking": (update_characters,),
     "drawing": (shade,),
     "rest": (count_chunks, find_contacts, solve_contact_impulses),

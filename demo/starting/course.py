@@ -1,4 +1,4 @@
-"""How far some work is and how long it takes yet: from measured shares, corrected by its pace here."""
+"""How far some work is, and how long it takes yet: from measured shares and its pace here."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -3,6 +3,7 @@
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from terrain_physics._support.helper_process import start_helper
 
@@ -26,16 +27,18 @@ class Helper:
         self.failure = ""
         self._hear, self._last = hear, "it ended"
         self._is_ended = False
-        code = f"from {_PACKAGE}.starting import rehearsal; rehearsal.main({part!r}, {name!r}, {kind!r})"
+        call = f"rehearsal.main({part!r}, {name!r}, {kind!r})"
+        code = f"from {_PACKAGE}.starting import rehearsal; {call}"
         self._process = start_helper(code, gives_way=gives_way, errors=subprocess.STDOUT)
         self._thread = threading.Thread(target=self._listen, name=f"helper {part}", daemon=True)
         self._thread.start()
 
     def _listen(self) -> None:
-        for line in self._process.stdout or ():
-            self._last = line.strip() or self._last
-            if self._last != DONE:
-                self._hear(self._last)
+        with self._process.stdout or nullcontext() as lines:
+            for line in lines or ():
+                self._last = line.strip() or self._last
+                if self._last != DONE:
+                    self._hear(self._last)
         if self._process.wait() and not self._is_ended:
             self.failure = self._last
 

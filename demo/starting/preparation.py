@@ -11,16 +11,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from ..panel.loading import Report
 from .course import Course, in_words
 from .courses import begun
 
 if TYPE_CHECKING:
-    from ..panel.loading import Report
     from ..renderers import Renderer
     from ..scenery.scene import Scene
     from .helper import Helper
 
-_WORDS = {"walking": "walking", "drawing": "drawing"}
 # Of a start with all code at hand, after the imports; measured.
 _LOADING = 2.0
 
@@ -36,10 +35,8 @@ class Preparation:
         self._loading: Course | None = None
         self._helpers: list[Helper] = []
 
-    def report(self) -> "Report":
+    def report(self) -> Report:
         """Return what the bar is to show now."""
-        from ..panel.loading import Report
-
         now = time.monotonic()
         if not self._courses:
             return Report("Loading", (), self._loading.share(now) if self._loading else 0.0)
@@ -102,17 +99,13 @@ class Preparation:
         """Make the scene, and load the code for it and for its picture."""
         from terrain_physics import warm_up
 
-        from ..camera_rig import CameraRig
-        from ..picture.frame import Frame
+        from .rehearsal import ready
 
         # Loading holds locks for a part of the time only, and shadows are computed without any.
         with ThreadPoolExecutor(1) as other:
             hero = other.submit(warm_up, only=["character"])
             scene = make()
-            frame = Frame(scene.home)
-            scene.fill(frame, 1.0)
-            renderer.prepare(frame)
-            CameraRig(scene).placed(scene, 1.0)
+            ready(scene, renderer)
             hero.result()
         return scene
 

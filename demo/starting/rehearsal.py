@@ -13,6 +13,7 @@ from terrain_physics._kernels import _jit
 
 from ..camera_rig import CameraRig
 from ..picture.frame import Frame
+from ..renderers import Renderer
 from ..renderers.ground import LitGround
 from ..renderers.patches import visible_patches
 from ..renderers.software import SoftwareRenderer
@@ -95,11 +96,19 @@ def draw(scene: Scene, kind: str, *views: str) -> None:
     fill_views(frame, scene, views)
     if kind == "software":
         renderer = SoftwareRenderer(_SMALL, visible=False, threads=1)
-        renderer.draw(frame)
+        renderer.prepare(frame)
         renderer.close()
     elif frame.land is not None:  # all else is compiled by the driver
         with ThreadPoolExecutor(1) as pool:
             visible_patches(LitGround(frame.land, frame.sun, pool), frame.camera, _SMALL)
+
+
+def ready(scene: Scene, renderer: Renderer) -> None:
+    """Load what the first frame of a scene needs; nothing happens in it."""
+    frame = Frame(scene.home)
+    scene.fill(frame, 1.0)
+    renderer.prepare(frame)
+    CameraRig(scene).placed(scene, 1.0)
 
 
 def main(part: str, name: str, kind: str) -> None:
