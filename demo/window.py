@@ -10,7 +10,7 @@ import pygame
 
 from .options import Options, Refused
 from .panel.bindings import Bindings
-from .panel.loading import Closed, Report, Window, wait_with_bar
+from .panel.loading import Closed, Report, Screen, Window, wait_with_bar
 from .panel.still import Still
 from .starting.compiling import told_of_functions
 from .starting.preparation import Preparation
@@ -42,29 +42,48 @@ def run_in_window(options: Options, bindings: Bindings) -> int:
         pygame.display.quit()
 
 
+def _import_and_compile(options: Options, preparation: Preparation) -> str:
+    """Import all, and compile what is missing; return the kind of renderer."""
+    from . import run  # noqa: F401 in this thread, while the bar is shown
+
+    return preparation.compile(options.renderer)
+
+
+def _prepared(screen: Screen, work: Callable[[], T], still: Still, preparation: Preparation) -> T:
+    """Return what comes of a part of the preparation, or refuse to go on with a reason."""
+    try:
+        return wait_with_bar(screen, work, still, preparation.report)
+    except (Closed, Refused, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        words = " ".join(str(error).split())
+        raise Refused(
+            f"{preparation.name} cannot be opened: {type(error).__name__}: {words}"
+        ) from error
+
+
 class _Play:
     """What a window shows from its beginning to its end."""
 
     def __init__(self, options: Options, bindings: Bindings, preparation: Preparation) -> None:
         self._options, self._bindings, self._preparation = options, bindings, preparation
         self._background: Background | None = None
-        self._kind = options.renderer
 
     def run(self, window: Window) -> int:
         """Prepare behind a bar, then play."""
         options, preparation = self._options, self._preparation
         still = Still(options.scene)
-        self._kind = wait_with_bar(
-            window, partial(preparation.compile, options.renderer), still, preparation.report
+        kind = _prepared(
+            window, partial(_import_and_compile, options, preparation), still, preparation
         )
         from .run import make, renderer_of
 
-        renderer = renderer_of(options, self._kind)
+        renderer = renderer_of(options, kind)
         try:
             if renderer.size != window.size:
                 renderer.resize(window.size)
             load = partial(preparation.load, partial(make, options, options.scene), renderer)
-            scene = wait_with_bar(renderer, load, still, preparation.report)
+            scene = _prepared(renderer, load, still, preparation)
             return self._play(scene, renderer)
         finally:
             if self._background is not None:

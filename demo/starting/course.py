@@ -46,21 +46,29 @@ class Course:
         self.done = True
 
     @property
-    def _pace(self) -> float:
-        """How many seconds here take as long as one where the shares were measured."""
-        return self._spent / self._expected
+    def _way(self) -> float:
+        """The share from the last milestone to the next."""
+        return self._milestones[self._next].share - self._passed
+
+    def _pace(self, now: float) -> float:
+        """Return how many seconds here are one where the shares were measured.
+
+        It is at most so fast that the next milestone is passed now.
+        """
+        waited = now - self._passed_at
+        slowest = (self._spent + waited) / (self._expected + self._way * self.seconds)
+        return max(self._spent / self._expected, slowest)
 
     def share(self, now: float) -> float:
         """Return how much is done, 0 to 1; it stops short of the next milestone."""
         if self.done:
             return 1.0
-        way = (now - self._passed_at) / (self._pace * self.seconds)
-        following = self._milestones[self._next].share
-        return min(self._passed + way, self._passed + 0.95 * (following - self._passed))
+        way = (now - self._passed_at) / (self._pace(now) * self.seconds)
+        return self._passed + min(way, 0.95 * self._way)
 
     def left(self, now: float) -> float:
         """Return how many seconds it takes yet."""
-        return (1.0 - self.share(now)) * self.seconds * self._pace
+        return (1.0 - self.share(now)) * self.seconds * self._pace(now)
 
 
 def in_words(seconds: float) -> str:

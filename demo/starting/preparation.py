@@ -53,7 +53,7 @@ class Preparation:
         return Report(title, (f"{once}, {wait}", *self.notes), share)
 
     def compile(self, kind: str) -> str:
-        """Import all, and compile what is needed and not there; return the kind of renderer."""
+        """Compile what is needed and not there; return the kind of renderer."""
         from ..renderers import likely_kind
         from . import code
 

@@ -12,11 +12,14 @@ from typing import Any, ClassVar
 
 import pytest
 
+from demo.panel.loading import Report
 from demo.starting import background, code, courses, helper, preparation, rehearsal
 from demo.starting.compiling import told_of_functions
 from demo.starting.course import Course, Milestone, in_words
+from terrain_physics import warmup
 from terrain_physics._kernels import _cache
 from terrain_physics._kernels._jit import HAS_NUMBA
+from terrain_physics._support.helper_process import start_helper
 
 WAY = [Milestone("a", 0.25), Milestone("b", 0.5), Milestone("c", 0.75)]
 HANG = 900.0  # seconds that nothing here takes
@@ -31,8 +34,8 @@ def test_a_course_expects_what_was_measured() -> None:
 
 def test_a_course_stops_short_of_a_milestone_that_is_late() -> None:
     course = Course(40.0, WAY, 0.0)
-    assert course.share(9.0) < course.share(30.0) < 0.25
-    assert course.share(30.0) == course.share(300.0)
+    assert course.share(9.0) < course.share(30.0) < course.share(300.0) < 0.25
+    assert course.left(9.0) < 40.0 < course.left(30.0) < course.left(300.0)
 
 
 def test_a_slow_computer_corrects_what_is_left() -> None:
@@ -134,8 +137,9 @@ def test_a_process_that_is_ended_has_not_failed(monkeypatch) -> None:
 
 def start(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """Have helpers run another program."""
-    real = helper.start_helper
-    monkeypatch.setattr(helper, "start_helper", lambda _, **how: real(program, **how))
+    monkeypatch.setattr(
+        "demo.starting.helper.start_helper", lambda _, **how: start_helper(program, **how)
+    )
 
 
 def test_a_part_that_cannot_be_done_is_told_in_a_line(monkeypatch, capsys) -> None:
@@ -153,7 +157,7 @@ def test_a_part_that_cannot_be_done_is_told_in_a_line(monkeypatch, capsys) -> No
 def test_the_rest_is_every_scene_and_every_job(monkeypatch) -> None:
     seen: list[str] = []
     monkeypatch.setattr(rehearsal, "everything", lambda scene, _: seen.append(scene.name))
-    monkeypatch.setattr(rehearsal.warmup, "run_jobs", lambda: seen.append("jobs"))
+    monkeypatch.setattr(warmup, "run_jobs", lambda: seen.append("jobs"))
     monkeypatch.setattr(rehearsal, "SCENES", ("slopes", "stairs"))
     told: list[str] = []
     rehearsal.rehearse("rest", "stairs", "software", told.append)
@@ -202,7 +206,7 @@ def stand(monkeypatch) -> Any:
         Fresh.made.append((f"{part} here", False))
 
     monkeypatch.setattr(rehearsal, "rehearse", rehearse)
-    Fresh.left = left  # type: ignore[misc]
+    Fresh.left = left
     return Fresh
 
 
@@ -211,7 +215,7 @@ def test_two_processes_compile_and_this_one_loads(stand) -> None:
     assert prepared.report().title == "Loading"
     assert prepared.compile("auto") == "software"
     assert stand.made == [("walking", False), ("drawing", False)]
-    assert prepared.report() == preparation.Report("Loading", (), 1.0)
+    assert prepared.report() == Report("Loading", (), 1.0)
     assert not prepared.notes
 
 
