@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pygame
@@ -13,7 +12,7 @@ from .camera_rig import CameraRig
 from .panel.bindings import USUAL, Bindings
 from .panel.controls import Events, Press
 from .panel.panel import HINT_SECONDS, Panel, Status
-from .panel.thin_bar import Background, ThinBar
+from .panel.thin_bar import ThinBar, Underway
 from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
@@ -31,7 +30,7 @@ QUESTION_SECONDS = 6.0
 
 
 class App:
-    """The demo, frame by frame; the loop around it belongs to `demo.window`."""
+    """The demo, frame by frame; the loop around it belongs to `demo.running`."""
 
     def __init__(
         self,
@@ -71,7 +70,7 @@ class App:
         self._camera = Camera()
         # Told what is about to be done, and may wait until the code for it is there.
         self.before: Callable[[str], None] | None = None
-        self.background: Background | None = None
+        self.background: Underway | None = None
         self._thin_bar = ThinBar()
 
     @property

@@ -7,11 +7,10 @@ import argparse
 
 from PIL import Image
 
-from ..camera_rig import CameraRig
-from ..picture.frame import Frame
 from ..renderers.software import SoftwareRenderer
 from ..scenery.names import SCENES
 from ..scenery.scenes import make_scene
+from ..starting.rehearsal import first_frame
 from . import ASSETS
 
 OUT = ASSETS / "demo" / "stills"
@@ -20,8 +19,7 @@ SIZE = (960, 540)
 
 def draw(name: str) -> None:
     scene = make_scene(name)
-    frame = Frame(CameraRig(scene).placed(scene, 1.0))
-    scene.fill(frame, 1.0)
+    frame = first_frame(scene)
     renderer = SoftwareRenderer((2 * SIZE[0], 2 * SIZE[1]), visible=False)
     renderer.draw(frame)
     small = Image.fromarray(renderer.read()).resize(SIZE, Image.Resampling.LANCZOS)

@@ -1,8 +1,21 @@
 """A thin bar over the running game: how far something in the background is."""
 
+from typing import Protocol
+
 import pygame
 
 from .widgets import ACCENT, FAINT, GLASS, TRACK, window_ink
+
+
+class Underway(Protocol):
+    """Work in the background."""
+
+    share: float  # that is done, 0 to 1
+    words: str
+
+    @property
+    def is_working(self) -> bool:
+        """Whether there is more to do."""
 
 
 class ThinBar:

@@ -82,17 +82,15 @@ def play(scene: Scene) -> None:
 
 
 def look(scene: Scene) -> None:
-    """Look at a scene as the camera and the mouse do."""
-    rig = CameraRig(scene)
-    camera = rig.placed(scene, 1.0)
-    scene.pick(camera.position, (0.0, -1.0, 0.0))
-    scene.point(camera.position, (0.0, -1.0, 0.0))
+    """Look at a scene as the mouse does."""
+    eye = CameraRig(scene).placed(scene, 1.0).position
+    scene.pick(eye, (0.0, -1.0, 0.0))
+    scene.point(eye, (0.0, -1.0, 0.0))
 
 
 def draw(scene: Scene, kind: str, *views: str) -> None:
     """Draw a scene small and unseen, as a kind of renderer does."""
-    frame = Frame(scene.home)
-    scene.fill(frame, 1.0)
+    frame = first_frame(scene)
     fill_views(frame, scene, views)
     if kind == "software":
         renderer = SoftwareRenderer(_SMALL, visible=False, threads=1)
@@ -103,12 +101,16 @@ def draw(scene: Scene, kind: str, *views: str) -> None:
             visible_patches(LitGround(frame.land, frame.sun, pool), frame.camera, _SMALL)
 
 
+def first_frame(scene: Scene) -> Frame:
+    """Return what a window shows first of a scene."""
+    frame = Frame(CameraRig(scene).placed(scene, 1.0))
+    scene.fill(frame, 1.0)
+    return frame
+
+
 def ready(scene: Scene, renderer: Renderer) -> None:
     """Load what the first frame of a scene needs; nothing happens in it."""
-    frame = Frame(scene.home)
-    scene.fill(frame, 1.0)
-    renderer.prepare(frame)
-    CameraRig(scene).placed(scene, 1.0)
+    renderer.prepare(first_frame(scene))
 
 
 def main(part: str, name: str, kind: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from demo import command_line, options, run
+from demo.running import command_line, options, run
 from demo.scenery.names import SCENES
 from demo.scenery.scenes import make_scene
 from demo.starting import code
@@ -125,7 +125,7 @@ def test_what_is_to_be_done() -> None:
 def test_missing_pygame_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['pygame'] = None\n"
-        "from demo.command_line import main\n"
+        "from demo.running.command_line import main\n"
         "sys.exit(main(['--headless', '--frames', '1']))"
     )
     ended = forks.run("-c", code)
@@ -170,7 +170,7 @@ def test_a_window_waits_behind_a_bar_and_can_be_closed_there(
         pygame.display.init()
         pygame.event.post(pygame.event.Event(pygame.QUIT))
         assert command_line.main(["--scene", "slopes"]) == 0
-        assert len(renderers) == 2
+        assert all(shown.closed and not shown.drawn for shown in renderers[2:])
         assert not pygame.display.get_init()
     finally:
         pygame.display.quit()
@@ -241,7 +241,7 @@ def test_nothing_but_ours_on_the_terminal() -> None:
     ended = forks.run("-m", "demo", "--list", env=os.environ | HIDDEN)
     assert ended.returncode == 0
     assert not ended.stderr
-    code = "import os; from demo.command_line import main; main(['--list']); import pygame"
+    code = "import os; from demo.running.command_line import main; main(['--list']); import pygame"
     assert "pygame" not in forks.run("-c", code).stdout.lower()
 
 

@@ -150,7 +150,7 @@ def test_each_scene_has_a_still_that_covers_any_window(name: str) -> None:
 def test_without_a_still_there_is_a_plain_ground(tmp_path) -> None:
     (tmp_path / "walk.webp").write_bytes(b"no picture")
     for still in (Still("walk", tmp_path), Still("nowhere")):
-        assert still.fitted((70, 70)).get_at((3, 3)) == (*GROUND, 255)
+        assert tuple(still.fitted((70, 70)).get_at((3, 3))) == (*GROUND, 255)
 
 
 def test_a_thin_bar_grows_and_is_drawn_when_it_changes() -> None:

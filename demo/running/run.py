@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import replay as replays
-from .app import App
+from .. import replay as replays
+from ..app import App
+from ..panel.bindings import Bindings
+from ..picture.pictures import save_screenshot
+from ..renderers import Renderer, open_renderer
+from ..resolution import Resolution
+from ..scenery.scene import Scene
+from ..scenery.scenes import make_scene, scene_class
+from ..simulation import Simulation
 from .options import Options, Refused
-from .panel.bindings import Bindings
-from .picture.pictures import save_screenshot
-from .renderers import Renderer, open_renderer
-from .resolution import Resolution
-from .scenery.scene import Scene
-from .scenery.scenes import make_scene, scene_class
-from .simulation import Simulation
 
 FRAME = 1.0 / 60.0
 

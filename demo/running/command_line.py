@@ -8,17 +8,17 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .options import Options, Refused, parse
-from .sound.audio_driver import AUDIO_DRIVER
+from ..sound.audio_driver import AUDIO_DRIVER
+from .options import PACKAGE, Options, Refused, parse
 
 if TYPE_CHECKING:
-    from .panel.bindings import Bindings
+    from ..panel.bindings import Bindings
 
 _MODULES = {"pygame", "moderngl", "PIL"}
-_WITH_ALL = '-e ".[demo]"' if __package__ == "demo" else '"terrain-physics[demo]"'
+_WITH_ALL = '-e ".[demo]"' if PACKAGE == "demo" else '"terrain-physics[demo]"'
 
 
-def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {__package__}") -> int:
+def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAGE}") -> int:
     """Run the demo, which was started by the words ``prog``; return the exit status."""
     # Before pygame is imported: no greeting, and no search for a sound card.
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -54,7 +54,7 @@ def _run(options: Options) -> int:
 
 
 def _bindings() -> "Bindings":
-    from .panel import bindings
+    from ..panel import bindings
 
     try:
         return bindings.load(bindings.user_file())

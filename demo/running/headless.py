@@ -5,9 +5,9 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from .app import App
+from ..app import App
+from ..panel.bindings import USUAL
 from .options import Options, Refused
-from .panel.bindings import USUAL
 from .run import FRAME, begin, make, renderer_of
 
 RECORDED_EVERY = 3  # frames
@@ -29,7 +29,7 @@ def run_headless(options: Options) -> int:
 def _run_frames(app: App, options: Options) -> None:
     from tqdm import tqdm
 
-    from .picture.pictures import AnimatedPicture, save_picture
+    from ..picture.pictures import AnimatedPicture, save_picture
 
     frames = options.frames or 1
     recording = AnimatedPicture(options.record) if options.record is not None else None

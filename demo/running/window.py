@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pygame
 
+from ..panel.bindings import Bindings
+from ..panel.loading import Closed, Report, Screen, Window, wait_with_bar
+from ..panel.still import Still
+from ..starting.compiling import told_of_functions
+from ..starting.preparation import Preparation
 from .options import Options, Refused
-from .panel.bindings import Bindings
-from .panel.loading import Closed, Report, Screen, Window, wait_with_bar
-from .panel.still import Still
-from .starting.compiling import told_of_functions
-from .starting.preparation import Preparation
 
 if TYPE_CHECKING:
-    from .renderers import Renderer
+    from ..renderers import Renderer
+    from ..scenery.scene import Scene
+    from ..starting.background import Background
     from .run import Run
-    from .scenery.scene import Scene
-    from .starting.background import Background
 
 T = TypeVar("T")
 # Seconds that pass before a bar is drawn over the running game.
@@ -109,10 +109,10 @@ class _Play:
 
     def _begin_rest(self, run: "Run", renderer: "Renderer") -> None:
         """Have the rest of the code compiled while the game runs."""
-        from .starting import code
+        from ..starting import code
 
         if code.is_missing("rest") and code.can_help() and not code.why_not_kept():
-            from .starting.background import Background
+            from ..starting.background import Background
 
             self._background = run.app.background = Background(self._options.scene, renderer.name)
 
@@ -142,8 +142,8 @@ class _Play:
         return self._wait(renderer, name, f"Loading {name}", partial(self._other, renderer, name))
 
     def _other(self, renderer: "Renderer", name: str) -> "Scene":
+        from ..starting import code, rehearsal
         from .run import make
-        from .starting import code, rehearsal
 
         scene = make(self._options, name)
         if code.is_missing("rest"):
@@ -156,7 +156,7 @@ class _Play:
         """Wait for the code of a command behind a bar, as long as not all code is there."""
         if self._background is None or not self._background.is_working:
             return
-        from .starting import rehearsal
+        from ..starting import rehearsal
 
         app, (word, _, rest) = run.app, command.partition(" ")
         if word == "view":
