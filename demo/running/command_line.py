@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..panel.bindings import Bindings
 
 _MODULES = {"pygame", "moderngl", "PIL"}
-_WITH_ALL = '-e ".[demo]"' if PACKAGE == "demo" else '"terrain-physics[demo]"'
+_WITH_ALL = '-e ".[demo,jit]"' if PACKAGE == "demo" else '"terrain-physics[demo]"'
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAGE}") -> int:
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAG
         if missing.name not in _MODULES:
             raise
         print(
-            f"demo: needs {missing.name}, which comes with: pip install {_WITH_ALL}",
+            f"demo: the extra 'demo' is not installed ({missing.name} is missing). "
+            f"Install it: pip install {_WITH_ALL}",
             file=sys.stderr,
         )
         return 2

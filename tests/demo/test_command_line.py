@@ -132,7 +132,7 @@ def test_missing_pygame_names_the_extra() -> None:
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert "pygame" in ended.stderr
-    assert ".[demo]" in ended.stderr
+    assert ".[demo,jit]" in ended.stderr
 
 
 def test_headless_prints_a_timing_line(
