@@ -39,8 +39,8 @@ WALK = ("--headless", "--renderer", "software", "--frames", "10", "--size", "320
 PLAYED = """
 import importlib.util, os, sys
 from terrain_physics._kernels import _native
-from terrain_physics_demo import command_line
 from terrain_physics_demo.renderers import compiled
+from terrain_physics_demo.running import command_line
 
 assert command_line.main(sys.argv[1:]) == 0
 assert compiled.native.__name__ == "terrain_physics_demo.renderers._native_" + os.environ["LEVEL"]
