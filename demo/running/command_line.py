@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAG
         return 2
 
 
-def _with_all(missing: str) -> str:
+def _with_all(missing: str | None) -> str:
     """Return what to install where a module is missing."""
     if PACKAGE == "demo":
         return '-e ".[demo,jit]"'
