@@ -2,13 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pygame
 from numpy.typing import NDArray
 
 from ..picture.frame import Frame
+
+if TYPE_CHECKING:  # kernels are compiled ahead of time where there is no pygame
+    import pygame
 
 KINDS = ("auto", "gl", "software")
 
@@ -34,8 +36,8 @@ class Renderer(Protocol):
 
     def overlay(
         self,
-        panel: pygame.Surface,
-        boxes: Sequence[pygame.Rect] | None = None,
+        panel: "pygame.Surface",
+        boxes: "Sequence[pygame.Rect] | None" = None,
         version: int | None = None,
     ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner.

@@ -1,41 +1,44 @@
-"""Compiled loops of the software renderer: numba without Python's global lock, kept on disk.
+"""Compiled loops of the software renderer, without Python's global lock.
 
-Their machine code lies beside the library's, in the same cache. Wheels bring machine code for the
-library only: there, too, numba compiles these.
+Wheels bring their machine code, as they bring the library's. In a checkout numba compiles them on
+first use; their machine code is kept beside the library's, in the same cache.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
-
-from terrain_physics._kernels import _cache, _imports
-from terrain_physics._kernels._numba import CAN_NOALIAS
+from terrain_physics._kernels import _jit, _native, _sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_imports.follow(__name__.split(".", maxsplit=1)[0])
+_HERE = Path(__file__).parent
+
+PACKAGE = _sources.NativePackage(
+    str(__package__),
+    (str(_HERE), str(_HERE.parent / "picture"), *_sources.LIBRARY.folders),
+)
+
+native = _native.load(PACKAGE)
+"""The extension module that holds machine code, None where numba compiles."""
+
+if native is None:
+    from terrain_physics._kernels import _imports
+
+    _imports.follow(__name__.split(".", maxsplit=1)[0])
 
 
 def compiled(function: F) -> F:
     """Compile a function on first use, and keep its machine code if a folder can be written."""
-    return _compiled(function)
+    return _jit.compiled(function, PACKAGE, native)
 
 
 def by_vectors(function: F) -> F:
     """Compile a loop over pixels into vector instructions; its arrays must not overlap."""
-    alone = {"noalias": True} if CAN_NOALIAS else {}
-    return _compiled(function, fastmath={"contract", "nnan", "nsz", "reassoc"}, **alone)
+    fastmath = {"contract", "nnan", "nsz", "reassoc"}
+    return _jit.compiled(function, PACKAGE, native, fastmath=fastmath, noalias=True)
 
 
 def inlined(function: F) -> F:
-    """Compile a small function into its callers; Python cannot call it."""
-    return _compiled(function, inside=True, forceinline=True, no_cpython_wrapper=True)
-
-
-def _compiled(function: F, *, inside: bool = False, **more: Any) -> F:
-    # Nothing is called from C; wrappers for that would be a twelfth of the time to compile.
-    result: F = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **more)(function)
-    if result is not function:  # as it is with NUMBA_DISABLE_JIT=1
-        _cache.keeper(function)(result, inside=inside)
-    return result
+    """Compile a small function into its callers, which all are compiled."""
+    return _jit.compiled(function, PACKAGE, native, inline=True)

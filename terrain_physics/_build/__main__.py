@@ -2,8 +2,8 @@
 
 They are for the machine that this runs on. ``--target`` names another system with the same kind of
 processor: then `ziglang` links, and needs the headers of that system's Python and NumPy (and
-``python3.lib`` for Windows). Without a folder, one module is made for this very processor, and goes
-into this checkout: ``poe native``.
+``python3.lib`` for Windows). Modules lie in the folder as they do in a checkout. Without a folder
+they are made for this very processor, and go into this checkout: ``poe native``.
 """
 
 import argparse
@@ -12,13 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from terrain_physics._build.c_compiler import LIBRARIES_HERE, Linker, headers_here
+from terrain_physics._build.packages import PACKAGES, ROOT, KernelPackage
 from terrain_physics._build.platforms import HERE, PLATFORMS, Level
 from terrain_physics._support.threads import processors
-
-CHECKOUT = Path(__file__).parents[1] / "_kernels"
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     if chosen.folder is None:
         if HERE not in PLATFORMS:
             sys.exit(f"no machine code is made for {HERE}")
-        ended = _start([best_level_here()], processors(), str(CHECKOUT), *sys.argv[1:]).wait()
+        ended = _start([best_level_here()], processors(), str(ROOT), *sys.argv[1:]).wait()
         sys.exit(abs(ended))
     chosen.folder.mkdir(parents=True, exist_ok=True)
     by_processor: dict[str, list[Level]] = {}
@@ -71,18 +71,31 @@ def _start(levels: list[Level], processes: int, *given: str) -> subprocess.Popen
     return subprocess.Popen(command, env=os.environ | settings)  # noqa: S603
 
 
-def make(folder: Path, levels: list[Level], linker: Linker, processes: int) -> None:
+def make(
+    folder: Path,
+    levels: list[Level],
+    linker: Linker,
+    processes: int,
+    packages: Iterable[KernelPackage] = PACKAGES,
+) -> None:
     """Compile for one processor, and make the modules of its levels."""
     with tempfile.TemporaryDirectory() as name:
         # Kernels are compiled apart only where there is a cache, which nobody else may have filled.
         os.environ["TERRAIN_PHYSICS_CACHE_DIR"] = name
-        _make(folder, Path(name), levels, linker, processes)
+        for package in packages:
+            _make(package, folder / package.place, Path(name), levels, linker, processes)
 
 
-def _make(folder: Path, work: Path, levels: list[Level], linker: Linker, processes: int) -> None:
-    from terrain_physics._kernels import _sources
-
-    began, digest = time.monotonic(), _sources.digest()
+def _make(
+    package: KernelPackage,
+    folder: Path,
+    work: Path,
+    levels: list[Level],
+    linker: Linker,
+    processes: int,
+) -> None:
+    began, digest = time.monotonic(), package.digest()
+    folder.mkdir(parents=True, exist_ok=True)
 
     import llvmlite
     import numba
@@ -91,10 +104,10 @@ def _make(folder: Path, work: Path, levels: list[Level], linker: Linker, process
     from terrain_physics._kernels import _jit
 
     with _jit.collecting_rarely():
-        whole, entries = compiling.compile_all(signatures.read(), processes)
-    _say(f"{len(entries)} kernels compiled for {levels[0].compiled_for}", began)
+        whole, entries = compiling.compile_all(signatures.read(package), package, processes)
+    _say(f"{len(entries)} kernels of {package.name} compiled for {levels[0].compiled_for}", began)
     source = work / "module.c"
-    source.write_text(wrapping.module_source(entries), encoding="utf-8")
+    source.write_text(wrapping.module_source(entries, compiling.needs(whole)), encoding="utf-8")
     platform = PLATFORMS[linker.target]
     for level in levels:
         machine_code = work / f"{level.name}.o"
@@ -112,7 +125,7 @@ def _make(folder: Path, work: Path, levels: list[Level], linker: Linker, process
         if level.processor.startswith("x86-64-v"):
             defined.append(f"X86_64_LEVEL={level.processor[-1]}")
         linker.link([source, machine_code], module, defined)
-        _say(f"{module.name}: {module.stat().st_size / 1e6:.2f} MB", began)
+        _say(f"{package.place}/{module.name}: {module.stat().st_size / 1e6:.2f} MB", began)
 
 
 def _say(text: str, began: float) -> None:

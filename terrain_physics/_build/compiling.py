@@ -14,6 +14,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 
 from terrain_physics._build import signatures, together
+from terrain_physics._build.packages import KernelPackage
 from terrain_physics._kernels import _cache
 
 
@@ -22,6 +23,7 @@ class Entry:
     """Machine code that Python calls: one kernel for one list of types."""
 
     module: str
+    """Its name within the package of kernels."""
     name: str
     symbol: str
     arguments: tuple[Any, ...]
@@ -32,20 +34,22 @@ class Entry:
     """Whether the GIL is kept: to release it would take longer than the call."""
 
 
-def compile_all(lines: Sequence[str], processes: int = 1) -> tuple[Any, list[Entry]]:
-    """Return one LLVM module, and its entries in the order of the lines."""
+def compile_all(
+    lines: Sequence[str], package: KernelPackage, processes: int = 1
+) -> tuple[Any, list[Entry]]:
+    """Return one LLVM module, and its entries in the order of the lines of a package's list."""
     # numba would make each function callable from this process: a third of the time.
     CPUContext.get_executable = lambda *_: [].append  # any builtin, a new one for each function
     JITCodeLibrary._finalize_specific = lambda _: None  # noqa: SLF001
     # One process links what another compiles, so LLVM's code is kept, not the processor's.
     JITCodeLibrary.serialize_using_object_code = JITCodeLibrary.serialize_using_bitcode
     if processes > 1 and together.CAN_FORK:
-        together.do_all(len(lines), lambda task: _compile(lines[task]), processes)
-    compiled = [_compile(line) for line in lines]
-    libraries = {result.library for _, result in compiled} | set(_noinline_libraries())
+        together.do_all(len(lines), lambda task: _compile(lines[task], package), processes)
+    compiled = [_compile(line, package) for line in lines]
+    libraries = {result.library for _, result in compiled} | set(_noinline_libraries(package))
     whole = _linked(libraries)
     entries = [
-        _entry(whole, kernel, result, f"kernel_{number}")
+        _entry(whole, package.within(kernel.__module__), kernel, result, f"kernel_{number}")
         for number, (kernel, result) in enumerate(compiled)
     ]
     _discard_unused(whole, keep={entry.symbol for entry in entries})
@@ -56,19 +60,20 @@ def compile_all(lines: Sequence[str], processes: int = 1) -> tuple[Any, list[Ent
     return whole, entries
 
 
-def _compile(line: str) -> tuple[Any, Any]:
+def _compile(line: str, package: KernelPackage) -> tuple[Any, Any]:
     """Compile a kernel as other kernels call it; its wrapper for Python is written in C."""
-    kernel, signature = signatures.load(line)
+    kernel, signature = signatures.load(line, package)
     dispatcher = kernel.inner()
     dispatcher.compile(signature)
     return kernel, dispatcher.overloads[signature]
 
 
-def _noinline_libraries() -> list[Any]:
+def _noinline_libraries(package: KernelPackage) -> list[Any]:
     """Return the code of ``noinline`` kernels: it is not copied into callers."""
     return [
         signatures.kernel_named(module, name).inner().overloads[signature].library
         for module, name, signature in _cache.compiled_noinline()
+        if module.startswith(f"{package.name}.")
     ]
 
 
@@ -83,11 +88,11 @@ def _linked(libraries: set[Any]) -> Any:
     return whole
 
 
-def _entry(whole: Any, kernel: Any, result: Any, symbol: str) -> Entry:
+def _entry(whole: Any, module: str, kernel: Any, result: Any, symbol: str) -> Entry:
     function = whole.get_function(result.fndesc.llvm_func_name)
     function.name = symbol
     return Entry(
-        kernel.__module__,
+        module,
         kernel.__name__,
         symbol,
         tuple(map(numba.types.unliteral, result.signature.args)),

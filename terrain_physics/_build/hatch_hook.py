@@ -18,8 +18,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMPILERS = ["numba==0.68.1", "llvmlite==0.50.0", "numpy>=2.0"]
-"""The compilers, in one version: the suite has shown the same bits for it on each level."""
+COMPILERS = ["numba==0.68.1", "llvmlite==0.50.0", "numpy>=2.0", "pyglm>=2.8"]
+"""The compilers, in one version: the suite has shown the same bits for it on each level.
+
+With them goes what modules of kernels import.
+"""
 
 C_COMPILER = "ziglang==0.17.1"
 """A C compiler from the package index, for where the system has none."""
@@ -46,9 +49,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
             self.app.display_warning(f"terrain_physics: a wheel without machine code: {reason}")
             return
         modules = self._make()
-        build_data["force_include"] |= {
-            str(module): f"terrain_physics/_kernels/{module.name}" for module in modules
-        }
+        build_data["force_include"] |= {str(module): self._place_of(module) for module in modules}
         build_data["pure_python"] = False
         build_data["tag"] = f"cp311-abi3-{self._tag(modules)}"
 
@@ -56,13 +57,18 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         self._place = tempfile.TemporaryDirectory()  # until the wheel is written
         command = [sys.executable, "-m", "terrain_physics._build", self._place.name]
         ended = subprocess.run(command, cwd=self.root, check=False)  # noqa: S603
-        modules = sorted(Path(self._place.name).glob("_native_*"))
+        modules = sorted(Path(self._place.name).rglob("_native_*"))
         if ended.returncode or not modules:
             raise RuntimeError(
                 f"machine code could not be made (status {ended.returncode}; the reason is above); "
                 "TERRAIN_PHYSICS_NATIVE=0 builds a wheel without"
             )
         return modules
+
+    def _place_of(self, module: Path) -> str:
+        """Return where a module goes in the wheel, which has the demo under another name."""
+        place = module.relative_to(self._place.name).as_posix()
+        return place.replace("demo/", "terrain_physics_demo/", 1)
 
     def _tag(self, modules: list[Path]) -> str:
         """Return the platform tag: on Linux that of the oldest glibc which serves all modules."""
@@ -85,7 +91,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         return ""
 
     def _what_is_missing(self) -> str:
-        if missing := [name for name in ("numba", "numpy") if find_spec(name) is None]:
+        if missing := [name for name in ("numba", "numpy", "pyglm") if find_spec(name) is None]:
             return f"{' and '.join(missing)} must be installed first, as `pip wheel .` does"
         return "" if self._c_compiler() else "there is no C compiler"
 

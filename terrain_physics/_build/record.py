@@ -1,6 +1,6 @@
 """Lists the kernels to compile by running the suite: ``python -m terrain_physics._build.record``.
 
-Arguments are pytest's. With some, only a part of the suite runs and the list only grows.
+Arguments are pytest's. With some, only a part of the suite runs and the lists only grow.
 """
 
 import os
@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from terrain_physics import _kernels
 from terrain_physics._build import callers, signatures
+from terrain_physics._build.packages import PACKAGES, KernelPackage
 
 
 def main() -> None:
@@ -23,22 +23,26 @@ def main() -> None:
         settings |= {"TERRAIN_PHYSICS_RECORDING": "1"}  # an unlisted kernel is no failure now
         command = [sys.executable, "-m", "pytest", "-q", *chosen]
         subprocess.run(command, env=os.environ | settings, check=True)  # noqa: S603
-        found = set(lines_in(Path(name)))
-    used = callers.used_kernels()
+        for package in PACKAGES:
+            _write(package, set(lines_in(Path(name), package)), only_grows=bool(chosen))
+
+
+def _write(package: KernelPackage, found: set[str], *, only_grows: bool) -> None:
+    used = callers.used_kernels(package)
     found = {line for line in found if line.partition("(")[0] in used}
-    before = signatures.read()
-    signatures.write(found | set(before) if chosen else found)
-    after = signatures.read()
+    before = signatures.read(package)
+    signatures.write(found | set(before) if only_grows else found, package)
+    after = signatures.read(package)
     sys.stdout.writelines(f"+ {line}\n" for line in after if line not in before)
     sys.stdout.writelines(f"- {line}\n" for line in before if line not in after)
 
 
-def lines_in(cache: Path) -> Iterator[str]:
-    """Yield a line for each kernel in a cache that Python has called."""
+def lines_in(cache: Path, package: KernelPackage) -> Iterator[str]:
+    """Yield a line for each kernel of a package in a cache that Python has called."""
     for file in cache.glob("kernels-*/*.bin"):
         if ".inside-" not in file.name:
             _, (_, function, _, signature, *_) = pickle.loads(file.read_bytes()[32:])  # noqa: S301
-            if function.modname.startswith(f"{_kernels.__name__}."):
+            if function.modname.startswith(f"{package.name}."):
                 kernel = signatures.kernel_named(function.modname, function.qualname)
                 yield signatures.line_of(kernel, signature.args)
 

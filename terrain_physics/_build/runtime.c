@@ -39,6 +39,8 @@ Memory *NRT_MemInfo_alloc_aligned(size_t size, unsigned align) {
   return memory;
 }
 
+Memory *NRT_MemInfo_alloc(size_t size) { return NRT_MemInfo_alloc_aligned(size, 16); }
+
 void NRT_MemInfo_call_dtor(Memory *memory) {
   if (memory->destructor) memory->destructor(memory->data, memory->size, memory->info);
   free(memory);
@@ -61,6 +63,9 @@ Memory *NRT_MemInfo_new_varsize_dtor(size_t size, Destructor destructor) {
   return memory;
 }
 
+void *NRT_Allocate(size_t size) { return malloc(size); }
+void NRT_Free(void *data) { free(data); }
+
 double numba_ldexp(double value, int exponent) { return ldexp(value, exponent); }
 double numba_frexp(double value, int *exponent) { return frexp(value, exponent); }
 
@@ -71,6 +76,8 @@ static void release(Memory *memory) {
 
 /* ---- arguments: each tells whether a value is of the type, exactly ---- */
 
+enum { IN_ORDER = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED };
+
 static inline int array(PyObject *value, int type, int dimensions, int flags) {
   if (!PyArray_Check(value)) return 0;
   PyArrayObject *values = (PyArrayObject *)value;
@@ -79,7 +86,6 @@ static inline int array(PyObject *value, int type, int dimensions, int flags) {
   if (found == NPY_ULONGLONG) found = NPY_UINT64;
   if (found == NPY_INT) found = NPY_INT32;
   if (found == NPY_UINT) found = NPY_UINT32;
-  flags |= NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
   return found == type && PyArray_NDIM(values) == dimensions &&
          (PyArray_FLAGS(values) & flags) == flags && PyArray_ISNOTSWAPPED(values);
 }
@@ -262,19 +268,15 @@ typedef struct {
 
 static Kernel KERNELS[];
 
-/* kernel(module, name, fallback): the compiled function, or None if it was not compiled */
+/* kernel(module within its package, name, fallback, module): the compiled function, or None */
 static PyObject *kernel(PyObject *self, PyObject *arguments) {
-  const char *module, *name;
-  PyObject *fallback;
+  const char *within, *name;
+  PyObject *fallback, *module;
   (void)self;
-  if (!PyArg_ParseTuple(arguments, "ssO", &module, &name, &fallback)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "ssOO", &within, &name, &fallback, &module)) return NULL;
   for (Kernel *k = KERNELS; k->module; k++)
-    if (!strcmp(k->method.ml_name, name) && !strcmp(k->module, module)) {
-      PyObject *where = PyUnicode_FromString(module);
-      PyObject *made = where ? PyCFunction_NewEx(&k->method, fallback, where) : NULL;
-      Py_XDECREF(where);
-      return made;
-    }
+    if (!strcmp(k->method.ml_name, name) && !strcmp(k->module, within))
+      return PyCFunction_NewEx(&k->method, fallback, module);
   return Py_NewRef(Py_None);
 }
 

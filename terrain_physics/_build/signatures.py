@@ -1,21 +1,20 @@
-"""The list of compiled kernels: those that Python calls, and the types that it calls them with.
+"""The lists of compiled kernels: those that Python calls, and the types that it calls them with.
 
-``signatures.txt`` has one line for each, such as ``math.rows.all_within(float64[:, ::1], int64)``.
-It is written by ``python -m terrain_physics._build.record``, which runs the suite.
+``signatures.txt`` has one line for each of the library's, ``signatures_of_demo.txt`` for each of
+the demo's renderer, such as ``math.rows.all_within(float64[:, ::1], int64)``. They are written by
+``python -m terrain_physics._build.record``, which runs the suite.
 """
 
 import importlib
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numba
 from numba import types
 
-from terrain_physics import _kernels
-
-FILE = Path(__file__).with_name("signatures.txt")
+from terrain_physics._build.packages import LIBRARY, KernelPackage, package_of
 
 _LINE = re.compile(r"(?P<kernel>[\w.]+)\((?P<types>.*)\)")
 _SCALARS = {
@@ -33,25 +32,26 @@ def readonly(array: Any) -> Any:
     return array.copy(readonly=True)
 
 
-def named(where: str, *parts: Any) -> Any:
+def named(package: KernelPackage, where: str, *parts: Any) -> Any:
     """Return the type of a named tuple of the kernels, such as "counter.tree.Tree"."""
     module, _, name = where.rpartition(".")
-    kind = getattr(importlib.import_module(f"{_kernels.__name__}.{module}"), name)
+    kind = getattr(importlib.import_module(f"{package.name}.{module}"), name)
     return types.BaseTuple.from_types([*map(_as_type, parts)], pyclass=kind)
 
 
-_NAMES: dict[str, Any] = _SCALARS | {"readonly": readonly, "named": named, "none": types.none}
+_NAMES: dict[str, Any] = _SCALARS | {"readonly": readonly, "none": types.none}
 
 
 def text_of(kind: Any) -> str:
     """Write a type of numba as an expression of Python."""
-    if isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned:
-        dimensions = ", ".join([":"] * (kind.ndim - 1) + ["::1"])
+    if isinstance(kind, types.Array) and kind.layout in {"A", "C"} and kind.aligned:
+        last = "::1" if kind.layout == "C" else ":"
+        dimensions = ", ".join([":"] * (kind.ndim - 1) + [last])
         text = f"{text_of(kind.dtype)}[{dimensions}]"
         return text if kind.mutable else f"readonly({text})"
     if isinstance(kind, types.BaseNamedTuple):
         parts = ", ".join(map(text_of, kind.types))
-        return f'named("{_within(kind.instance_class)}", {parts})'
+        return f'named("{_name_of(kind.instance_class)}", {parts})'
     if isinstance(kind, types.BaseTuple):
         return f"({''.join(f'{text_of(part)}, ' for part in kind.types).rstrip(' ')})"
     if isinstance(kind, types.NoneType):
@@ -61,9 +61,10 @@ def text_of(kind: Any) -> str:
     raise TypeError(f"no kernel is compiled ahead of time for {kind}")
 
 
-def types_of(text: str) -> tuple[Any, ...]:
+def types_of(text: str, package: KernelPackage = LIBRARY) -> tuple[Any, ...]:
     """Read the types between the brackets of a line."""
-    values = eval(f"({text},)" if text else "()", {"__builtins__": {}}, _NAMES)  # noqa: S307
+    names = _NAMES | {"named": partial(named, package)}
+    values = eval(f"({text},)" if text else "()", {"__builtins__": {}}, names)  # noqa: S307
     return tuple(map(_as_type, values))
 
 
@@ -71,34 +72,36 @@ def _as_type(value: Any) -> Any:
     return types.Tuple([*map(_as_type, value)]) if isinstance(value, tuple) else value
 
 
-def _within(thing: Any) -> str:
-    """Return the name of a kernel, or of a class, below the package of kernels."""
-    return f"{thing.__module__.removeprefix(f'{_kernels.__name__}.')}.{thing.__qualname__}"
+def _name_of(thing: Any) -> str:
+    """Return the name of a kernel, or of a class, within its package of kernels."""
+    package = package_of(thing.__module__)
+    module = thing.__module__ if package is None else package.within(thing.__module__)
+    return f"{module}.{thing.__qualname__}"
 
 
 def line_of(kernel: Any, signature: Iterable[Any]) -> str:
     """Write a kernel and the types of one call."""
-    return f"{_within(kernel)}({', '.join(map(text_of, signature))})"
+    return f"{_name_of(kernel)}({', '.join(map(text_of, signature))})"
 
 
-def read(file: Path = FILE) -> list[str]:
-    """Return the lines of the list."""
-    return file.read_text(encoding="utf-8").splitlines()
+def read(package: KernelPackage = LIBRARY) -> list[str]:
+    """Return the lines of a package's list."""
+    return package.listed.read_text(encoding="utf-8").splitlines()
 
 
-def write(lines: Iterable[str], file: Path = FILE) -> None:
-    """Write the list anew."""
+def write(lines: Iterable[str], package: KernelPackage) -> None:
+    """Write the list of a package anew."""
     text = "".join(f"{line}\n" for line in sorted(set(lines)))
-    file.write_text(text, encoding="utf-8", newline="\n")
+    package.listed.write_text(text, encoding="utf-8", newline="\n")
 
 
-def load(line: str) -> tuple[Any, tuple[Any, ...]]:
-    """Return the kernel that a line names, and the types."""
+def load(line: str, package: KernelPackage = LIBRARY) -> tuple[Any, tuple[Any, ...]]:
+    """Return the kernel of a package that a line names, and the types."""
     found = _LINE.fullmatch(line)
     if found is None:
         raise ValueError(f"not a kernel and its types: {line!r}")
     module, _, name = found["kernel"].rpartition(".")
-    return kernel_named(f"{_kernels.__name__}.{module}", name), types_of(found["types"])
+    return kernel_named(f"{package.name}.{module}", name), types_of(found["types"], package)
 
 
 def kernel_named(module: str, name: str) -> Any:
@@ -106,11 +109,11 @@ def kernel_named(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def met(modules: Iterable[Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield kernels of these modules, with types that Python has called them with here."""
+def met(modules: Iterable[Any], package: KernelPackage) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Yield kernels of a package, with types that Python has called them with here."""
     for module in modules:
         name = getattr(module, "__name__", "")
-        if name.startswith(f"{_kernels.__name__}."):
+        if name.startswith(f"{package.name}."):
             for value in list(vars(module).values()):
                 if isinstance(value, numba.core.dispatcher.Dispatcher) and value.__module__ == name:
                     yield from ((value, signature) for signature in value.overloads)

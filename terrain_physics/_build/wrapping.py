@@ -1,6 +1,6 @@
 """Writes the C module through which Python calls machine code."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, groupby
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,13 @@ _LLVM_TYPES = {"uint8_t": "i8", "double": "double", "float": "float"} | {
 }
 
 
-def module_source(entries: Sequence[Entry]) -> str:
-    """Return the C source of a module with these entries."""
+def module_source(entries: Sequence[Entry], needed: Iterable[str]) -> str:
+    """Return the C source of a module with these entries; ``needed``: what they call."""
     parts = [RUNTIME.read_text(encoding="utf-8")]
+    # What is missing otherwise is functions of C, which the linker knows.
+    of_numba = (name for name in needed if name.startswith(("NRT_", "numba_")))
+    if missing := sorted(name for name in of_numba if f"{name}(" not in parts[0]):
+        raise NotImplementedError(f"{RUNTIME.name} lacks functions of numba: {', '.join(missing)}")
     parts += [_Wrapper(entry).source() for entry in entries]
     table = []
     by_kernel = groupby(sorted(entries, key=_key), key=_key)
@@ -100,7 +104,7 @@ class _Wrapper:
     def _take(self, kind: Any, value: str) -> None:
         """Note how a value is tested and handed on."""
         if isinstance(kind, types.Array):
-            flags = "NPY_ARRAY_WRITEABLE" if kind.mutable else "0"
+            flags = " | ".join(_flags_needed(kind)) or "0"
             self._tests.append(f"array({value}, {_numpy_type(kind)}, {kind.ndim}, {flags})")
             self._hand_on_array(f"((PyArrayObject *){value})", value, kind)
         elif isinstance(kind, types.NoneType):
@@ -176,6 +180,14 @@ class _Wrapper:
             return f"PyFloat_FromDouble({value})"
         is_signed = kind.signed
         return f"PyLong_From{'' if is_signed else 'Unsigned'}LongLong({value})"
+
+
+def _flags_needed(array: Any) -> Iterator[str]:
+    """Yield NumPy's flags of the arrays that machine code takes."""
+    if array.layout == "C":  # else any strides will do
+        yield "IN_ORDER"
+    if array.mutable:
+        yield "NPY_ARRAY_WRITEABLE"
 
 
 def _numpy_type(array: Any) -> str:

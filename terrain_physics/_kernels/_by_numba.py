@@ -15,20 +15,18 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from terrain_physics._kernels import _sources
-
-_HERE = __name__.rpartition(".")[0]
-_PACKAGE = f"{_HERE}_by_numba"
+from terrain_physics._kernels._sources import NativePackage
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+def compiled(function: Callable[..., Any], package: NativePackage) -> Callable[..., Any] | None:
     """Return a kernel as numba compiles it; None without numba, or without sources."""
-    module = function.__module__.replace(_HERE, _PACKAGE)
+    finder = _Finder(package)
+    module = function.__module__.replace(package.name, finder.name)
     try:
         if find_spec("numba") is None:
             return None
-        if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _Finder())  # others would find the sources as they are
+        if not any(map(finder.is_same, sys.meta_path)):
+            sys.meta_path.insert(0, finder)  # others would find the sources as they are
         made: Callable[..., Any] = getattr(import_module(module), function.__name__)
     except Exception:  # a frozen program or a broken numba
         return None
@@ -38,20 +36,29 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 class _Finder(MetaPathFinder):
     """Finds sources only, so that no machine code of the wheel is found from there."""
 
+    def __init__(self, package: NativePackage) -> None:
+        self._package = package
+        self.name = f"{package.name}_by_numba"
+
+    def is_same(self, other: object) -> bool:
+        """Tell whether another one finds the same package."""
+        return isinstance(other, _Finder) and other.name == self.name
+
     def find_spec(
         self,
         fullname: str,
         path: Sequence[str] | None,  # noqa: ARG002
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
-        if fullname != _PACKAGE and not fullname.startswith(f"{_PACKAGE}."):
+        if fullname != self.name and not fullname.startswith(f"{self.name}."):
             return None
-        place = Path(_sources.FOLDER, *fullname.removeprefix(_PACKAGE).split(".")[1:])
+        place = Path(self._package.folders[0], *fullname.removeprefix(self.name).split(".")[1:])
         is_folder = place.is_dir()
         file = place / "__init__.py" if is_folder else place.with_suffix(".py")
         if not file.is_file():
             return None
         loader = _Loader(fullname, str(file))
+        loader.renamed = self._package.name, self.name
         folders: list[str] | None = [] if is_folder else None
         return spec_from_file_location(
             fullname, file, loader=loader, submodule_search_locations=folders
@@ -59,9 +66,12 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(SourceFileLoader):
+    renamed: tuple[str, str]
+    """The package's own name, and that of its copy."""
+
     def get_code(self, fullname: str) -> CodeType:
         """Compile the source with the package's other name; leave the original's bytecode alone."""
         path = self.get_filename(fullname)
-        source = self.get_data(path).decode().replace(_HERE, _PACKAGE)
+        source = self.get_data(path).decode().replace(*self.renamed)
         code: CodeType = self.source_to_code(source.encode(), path)
         return code

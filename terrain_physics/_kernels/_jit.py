@@ -8,22 +8,27 @@ A kernel is plain Python on float64 scalars and arrays. Its machine code came wi
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from typing import Any, TypeVar, cast, overload
 
 from terrain_physics._kernels import _native
+from terrain_physics._kernels._sources import LIBRARY, NativePackage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 native = _native.load()
 """The extension module that holds machine code, None where numba compiles."""
 
-if native is None:
-    from terrain_physics._kernels import _cache, _numba
 
-HAS_NUMBA = native is None and _numba.HAS_NUMBA
-"""Whether numba compiles the kernels."""
+def _has_numba() -> bool:
+    from terrain_physics._kernels import _numba
+
+    return _numba.HAS_NUMBA
+
+
+HAS_NUMBA = native is None and _has_numba()
+"""Whether numba compiles the library's kernels."""
 
 # New objects after which Python looks for garbage. numba makes millions of objects and leaves few
 # of them behind: with Python's 700 a tenth of the time that it takes to compile goes into that.
@@ -44,26 +49,51 @@ def collecting_rarely() -> Iterator[None]:
 
 def is_cached(kernel: Callable[..., Any]) -> bool:
     """Tell whether there is machine code of this kernel, so that its first call is quick."""
-    return native is not None or _cache.is_cached(kernel)
+    if native is not None and not hasattr(kernel, "py_func"):
+        return True
+    from terrain_physics._kernels import _cache
+
+    return _cache.is_cached(kernel)
 
 
-def _with_machine_code(function: F) -> F:
+def compiled(
+    function: F, package: NativePackage, module: Any, *, noinline: bool = False, **how: Any
+) -> F:
+    """Return a kernel of a package, whose machine code is in a module, if there is one.
+
+    ``how`` is that of `kernel`, but for ``fastmath``: a set of numba's names, in place of
+    ``contract``.
+    """
+    if module is not None:
+        return _with_machine_code(function, package, module)
+    return _with_numba(function, noinline=noinline, **how) if _has_numba() else function
+
+
+def _with_machine_code(function: F, package: NativePackage, module: Any) -> F:
     """Return a kernel of the extension module; a function that only kernels call stays as it is."""
-    fallback = _native.Fallback(function)
-    made = native.kernel(function.__module__, function.__name__, fallback)
+    full, fallback = function.__module__, _native.Fallback(function, package)
+    within = full.removeprefix(f"{package.name}.")
+    made = module.kernel(within, function.__name__, fallback, full)
     return function if made is None else cast("F", made)
 
 
 def _options(
-    *, inline: bool, no_refcount: bool, holds_gil: bool, contract: bool, noalias: bool
+    *,
+    inline: bool = False,
+    no_refcount: bool = False,
+    holds_gil: bool = False,
+    noalias: bool = False,
+    fastmath: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return the options of a kernel in numba's terms."""
+    from terrain_physics._kernels import _numba
+
     options: dict[str, Any] = {
         "nogil": not holds_gil,
         "error_model": "numpy",
         "forceinline": inline,
         "no_cfunc_wrapper": True,  # for calls from C; a twelfth of the time to compile
-        "fastmath": {"contract"} if contract else False,
+        "fastmath": set(fastmath) or False,
     }
     if _native.CHECKED:
         options["boundscheck"] = True
@@ -75,11 +105,9 @@ def _options(
     return options
 
 
-def _compile(function: F, *, noinline: bool, **how: bool) -> F:
-    if native is not None:
-        return _with_machine_code(function)
-    if not HAS_NUMBA:
-        return function
+def _with_numba(function: F, *, noinline: bool, **how: Any) -> F:
+    from terrain_physics._kernels import _cache, _numba
+
     options = _options(**how)
     outer: Any = _numba.numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
@@ -158,16 +186,18 @@ def kernel(
         Promise that no two arrays overlap, so that loops which gather and store are vectorized.
         Only for private stages that write to working memory of their own.
     """
-    compiled: Callable[[F], F] = partial(
-        _compile,
-        inline=inline,
+    made: Callable[[F], F] = partial(
+        compiled,
+        package=LIBRARY,
+        module=native,
         noinline=noinline,
+        inline=inline,
         no_refcount=no_refcount,
         holds_gil=holds_gil,
-        contract=contract,
         noalias=noalias,
+        fastmath={"contract"} if contract else (),
     )
-    return compiled if function is None else compiled(function)
+    return made if function is None else made(function)
 
 
 class CachedDispatch:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from terrain_physics._kernels import _by_numba, _notices, _sources
+from terrain_physics._kernels._sources import NativePackage
 
 LEVELS = ("v4", "v3", "v2", "arm64")
 """Best first. A wheel holds those of its platform (``_build/platforms.py``)."""
@@ -26,13 +27,13 @@ CHECKED = os.environ.get("TERRAIN_PHYSICS_CHECK", "0") not in {"", "0"}
 """Whether each index is checked: a build to find mistakes with, several times slower."""
 
 
-def load() -> Any:
-    """Return the extension module for this processor, None if there is none to be used."""
+def load(package: NativePackage = _sources.LIBRARY) -> Any:
+    """Return a package's module for this processor, None if there is none to be used."""
     if os.environ.get("TERRAIN_PHYSICS_NATIVE") == "0" or IS_PLAIN_WANTED or CHECKED:
         return None
     reasons: list[Exception] = []
     for level in os.environ.get("TERRAIN_PHYSICS_NATIVE_LEVEL", "").split() or LEVELS:
-        name = f"{__package__}._native_{level}"
+        name = f"{package.name}._native_{level}"
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as reason:
@@ -41,7 +42,7 @@ def load() -> Any:
         except Exception as reason:  # damaged, or for a better processor
             reasons.append(reason)
         else:
-            return module if _is_of_these_sources(module) else None
+            return module if _is_of_these_sources(module, package) else None
     if reasons:
         warnings.warn(
             f"machine code that came with terrain_physics cannot be used ({reasons[-1]}); "
@@ -52,12 +53,13 @@ def load() -> Any:
     return None
 
 
-def _is_of_these_sources(module: Any) -> bool:
-    if _sources.digest() in {"", module.DIGEST}:
+def _is_of_these_sources(module: Any, package: NativePackage) -> bool:
+    if _sources.digest(package) in {"", module.DIGEST}:
         return True
     if os.path.isdir(os.path.join(os.path.dirname(_sources.FOLDER), "_build")):  # noqa: PTH112, PTH118, PTH120
-        stale.append("machine code of other sources is passed over; `poe native` makes it anew")
-        _notices.tell(stale[-1])  # in a checkout sources are edited
+        if not stale:  # once for all packages: in a checkout sources are edited
+            stale.append("machine code of other sources is passed over; `poe native` makes it anew")
+            _notices.tell(stale[-1])
         return False
     warnings.warn(
         "machine code that came with terrain_physics is of other sources than lie beside it and is "
@@ -81,8 +83,9 @@ class Fallback:
     numba compiles the kernel if it is there; else the kernel runs as plain Python.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], package: NativePackage) -> None:
         self._function = function
+        self._package = package
         self._is_new = True
 
     def __call__(self, *values: Any) -> Any:
@@ -97,7 +100,7 @@ class Fallback:
         function = self._function
         call = f"{function.__module__}.{function.__name__}({', '.join(map(_type_of, values))})"
         fallbacks.append(call)
-        compiled = _by_numba.compiled(function)
+        compiled = _by_numba.compiled(function, self._package)
         how = "as plain Python: same results, much slower" if compiled is None else "by numba"
         self._function = compiled or function
         warnings.warn(f"no machine code for {call}; it runs {how}", RuntimeWarning, stacklevel=3)

@@ -1,10 +1,22 @@
-"""A digest of the sources of all kernels: machine code of other sources is wrong for them."""
+"""A digest of the sources of kernels: machine code of other sources is wrong for them."""
 
 import hashlib
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
+
+
+class NativePackage(NamedTuple):
+    """A package of kernels, which may have machine code of its own."""
+
+    name: str
+    folders: tuple[str, ...]
+    """What holds the sources that its machine code is made from, the package's own first."""
+
+
+LIBRARY = NativePackage(str(__package__), (FOLDER,))
 
 
 def stats_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
@@ -17,17 +29,20 @@ def stats_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, o
                 yield from stats_below(entry.path, suffixes)
 
 
-def digest() -> str:
+def digest(package: NativePackage = LIBRARY) -> str:
     """Return a hash of the source files; nothing where there are none, as in a frozen program."""
-    try:
-        files = sorted(path for path, _ in stats_below(FOLDER, (".py",)))
-    except OSError:
-        return ""
     found = hashlib.sha256()
-    for path in files:
-        name = path[len(FOLDER) :].replace(os.sep, "/")
-        with open(path, "rb") as file:  # noqa: PTH123 quicker
-            content = file.read()
-        found.update(f"{name} {len(content)}\n".encode())
-        found.update(content)
-    return found.hexdigest() if files else ""
+    for folder in package.folders:
+        try:
+            files = sorted(path for path, _ in stats_below(folder, (".py",)))
+        except OSError:
+            return ""
+        if not files:
+            return ""
+        for path in files:
+            name = path[len(folder) :].replace(os.sep, "/")
+            with open(path, "rb") as file:  # noqa: PTH123 quicker
+                content = file.read()
+            found.update(f"{name} {len(content)}\n".encode())
+            found.update(content)
+    return found.hexdigest()
