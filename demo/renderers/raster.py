@@ -60,8 +60,7 @@ def _raise(
     for column in range(start, stop):
         value = np.float32(min(max(base + across * column, lowest), highest))
         at = np.uint64(column)
-        before = depth[np.uint64(row), at]
-        depth[np.uint64(row), at] = value if value > before else before  # of NaN nothing
+        depth[np.uint64(row), at] = max(depth[np.uint64(row), at], value)
 
 
 @compiled
