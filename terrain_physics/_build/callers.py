@@ -66,9 +66,7 @@ def _is_kernel(node: ast.AST, package: KernelPackage) -> TypeGuard[ast.FunctionD
 
 def _names_taken(module: str, tree: ast.Module, package: KernelPackage) -> Iterator[str]:
     """Yield the full names of what a module's Python code takes from its own and other modules."""
-    taken = {
-        node.name: f"{module}.{node.name}" for node in tree.body if _is_kernel(node, package)
-    }
+    taken = {node.name: f"{module}.{node.name}" for node in tree.body if _is_kernel(node, package)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             origin = resolve_name("." * node.level + (node.module or ""), module.rpartition(".")[0])

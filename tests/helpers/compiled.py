@@ -32,7 +32,8 @@ def compile_all(processes: int) -> None:
 
 
 def _compile_library_and_pictures(processes: int) -> None:
-    from terrain_physics._build import signatures, together
+    from terrain_physics._build import signatures
+    from tests.helpers import together
 
     lines = signatures.read()
 

@@ -120,7 +120,7 @@ signatures.read = lambda package: sys.argv[3].split("\\n")
 linker = build.Linker()
 levels = build.PLATFORMS[linker.target].levels
 same = [level for level in levels if level.compiled_for == "x86-64-v3"]
-build.make(Path(sys.argv[2]), same, linker, processes=1, packages=[LIBRARY])
+build.make(Path(sys.argv[2]), same, linker, [LIBRARY])
 """
 
 
