@@ -15,6 +15,7 @@ from .panel.panel import HELP_SECONDS, Panel, Status
 from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
+from .resolution import FrameTime, Resolution
 from .scenery.inputs import Controls, Floats3
 from .scenery.names import SCENES
 from .scenery.scene import Scene
@@ -37,12 +38,14 @@ class App:
         change_scene: Callable[[str], Scene] | None = None,
         save_picture: Callable[[NDArray[np.uint8]], str] | None = None,
         bindings: Bindings = USUAL,
+        resolution: Resolution | None = None,
         scripted: bool = False,
     ) -> None:
         self.simulation, self.renderer, self.size = simulation, renderer, size
         self.events = Events(bindings)
         self.panel = Panel(size, simulation.scene, bindings)
         self.rig = CameraRig(simulation.scene)
+        self.resolution = resolution or Resolution(1.0)
         self.views: set[str] = set()
         self.sounds = Sounds()
         simulation.stepped.append(self._hear)
@@ -55,6 +58,7 @@ class App:
         self._change_scene, self._save_picture = change_scene, save_picture
         self._right_since: float | None = None
         self._hole = False
+        self._saves = False  # the picture of this frame
         self._wish = Controls()
         self._camera = Camera()
 
@@ -136,8 +140,8 @@ class App:
             self.grid = not self.grid
         elif word == "hole":
             self._hole = True
-        elif word == "screenshot" and self._save_picture is not None:
-            self.show(self._save_picture(self.renderer.read()))
+        elif word == "screenshot":
+            self._saves = True
         elif word == "quit":
             self.running = False
         elif word == "escape":
@@ -266,18 +270,32 @@ class App:
         frame = Frame(self._camera, grid=self.grid)
         scene.fill(frame, simulation.alpha)
         fill_views(frame, scene, self.views)
+        self.renderer.scale = 1.0 if self._saves else self.resolution.scale
+        gathered = time.perf_counter()
         self.renderer.draw(frame)
         drawn = time.perf_counter()
         if self.panel.visible or self.help_left > 0.0 or self.picked:
             status = Status(
                 self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
-                self.events.mouse, help=self.help_left > 0.0, sound=self.sounds.on,
+                f"{self.resolution.scale:.0%}", self.events.mouse, help=self.help_left > 0.0,
+                sound=self.sounds.on,
             )  # fmt: skip
             self.renderer.overlay(self.panel.draw(simulation, status, seconds), self.panel.boxes)
         paneled = time.perf_counter()
+        if self._saves and self._save_picture is not None:
+            self.show(self._save_picture(self.renderer.read()))
+        self._saves = False
+        showing = time.perf_counter()
         self.renderer.present()
         done = time.perf_counter()
-        physics = simulation.timing.seconds
+        physics, drawing = simulation.timing.seconds, drawn - gathered
+        rest = paneled - begun - physics - drawing
+        self.resolution.add(
+            FrameTime(
+                physics, simulation.timing.steps, drawing, rest, done - showing,
+                self.renderer.card_seconds,
+            )
+        )  # fmt: skip
         self.panel.times.add(
             physics,
             drawn - begun - physics + (done - paneled),

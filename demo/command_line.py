@@ -130,6 +130,7 @@ def _open(
 ) -> "App":
     from .app import App
     from .picture.pictures import save_screenshot
+    from .resolution import Resolution
 
     def change_scene(name: str) -> Scene:
         if options.replay is not None:
@@ -144,6 +145,7 @@ def _open(
         change_scene=change_scene,
         save_picture=save_screenshot,
         bindings=bindings,
+        resolution=None if options.headless else Resolution(options.scale),
         scripted=options.headless,
     )
     app.views.update(options.views)

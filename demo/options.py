@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from .picture.scaling import LEAST_SCALE, checked_scale
 from .scenery.names import SCENES, VIEW_NAMES
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Options:
     land: "HeightMap | None" = None
     views: tuple[str, ...] = ()
     panel: bool = True
+    scale: float | None = None  # the share of its size that the picture is drawn at; None: follows
     sound: bool = False
 
 
@@ -94,11 +96,14 @@ def parse(
         land=land,
         views=_views(given.views),
         panel=not given.no_panel,
+        scale=_scale(given.scale),
         sound=given.sound,
     )
     if options.renderer not in RENDERERS:
         raise Refused(f"--renderer must be one of {', '.join(RENDERERS)}, got {options.renderer!r}")
     _decide_frames(options, environment)
+    if options.headless and options.scale is not None:
+        raise Refused("--scale is for a window; without one all is drawn at full size")
     return options
 
 
@@ -161,6 +166,13 @@ def _parser(prog: str) -> _Parser:
     add("--headless", action="store_true", help="no window; the scene plays itself")
     add("--size", default="{}x{}".format(*DEFAULT_SIZE), metavar="WxH", help="of the picture")
     add("--renderer", default="auto", metavar="KIND", help="auto, gl or software")
+    add(
+        "--scale",
+        default="auto",
+        metavar="SHARE",
+        help="how much of its width and height a window is drawn at: 0.5 to 1, or auto, as speed "
+        "allows",
+    )
     add("--heightmap", metavar="FILE", help="another land, in any format of HeightMap.load")
     add("--screenshot", metavar="OUT.png", help="save the last frame")
     add("--record", metavar="OUT.webp", help="save all frames, as .webp or .gif")
@@ -206,6 +218,15 @@ def _size(text: str) -> tuple[int, int]:
     if not (LEAST <= width <= MOST and LEAST <= height <= MOST):
         raise Refused(f"--size must be from {LEAST} to {MOST} each way, got {text!r}")
     return width, height
+
+
+def _scale(text: str) -> float | None:
+    if text == "auto":
+        return None
+    try:
+        return checked_scale(float(text))
+    except ValueError:
+        raise Refused(f"--scale must be auto or from {LEAST_SCALE} to 1, got {text!r}") from None
 
 
 def _whole(name: str, text: str, least: int, most: int) -> int:

@@ -59,6 +59,7 @@ class Status:
     camera: str = ""
     renderer: str = ""
     picked: str = ""
+    picture: str = "100%"  # of the window's width and height
     mouse: tuple[int, int] = (0, 0)
     help: bool = False
     sound: bool = False
@@ -191,6 +192,7 @@ class Panel:
         rows.append(("state", scene.state_hash()))
         rows.append(("camera", status.camera))
         rows.append(("renderer", status.renderer))
+        rows.append(("picture", status.picture))
         return rows
 
     def _draw_left(self, simulation: Simulation, status: Status) -> None:

@@ -20,6 +20,13 @@ class Renderer(Protocol):
 
     name: str
     size: tuple[int, int]
+    # The share of its width and height that the picture is drawn at, then enlarged: 0.5 to 1.
+    # Labels and overlays keep the window's resolution.
+    scale: float
+
+    @property
+    def card_seconds(self) -> float | None:
+        """What an earlier picture took the graphics card; None where the processor draws."""
 
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from ..picture import camera as cameras
 from ..picture.frame import Frame
+from ..picture.scaling import LEAST_PIXELS, checked_scale, scaled
 from . import gl_shaders as shaders
 from . import look
 from .bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
 from .faces import Faces, FrameFaces
+from .gl_clock import CardClock
 from .gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
 from .gl_shapes import SHAPES
 from .ground import LitGround
@@ -59,8 +61,10 @@ class GLRenderer:
         self._line = program(shaders.LINE_VERTEX, shaders.LINE_FRAGMENT)
         self._tint = program(shaders.TINT_VERTEX, shaders.TINT_FRAGMENT)
         self._panel = program(shaders.PANEL_VERTEX, shaders.PANEL_FRAGMENT)
+        self._enlarging = program(shaders.PANEL_VERTEX, shaders.ENLARGE_FRAGMENT)
         self._sky_array = self.context.vertex_array(self._sky, [])
         self._panel_array = self.context.vertex_array(self._panel, [])
+        self._enlarging_array = self.context.vertex_array(self._enlarging, [])
         self._shapes = [self.context.buffer(shape().astype("f4").tobytes()) for shape in SHAPES]
         self._cast = self.context.depth_texture((MAP_SIZE, MAP_SIZE))
         self._cast.compare_func = "<="
@@ -75,7 +79,25 @@ class GLRenderer:
         self._anchor = np.zeros(3)
         self.size: tuple[int, int] = (0, 0)
         self._targets: list[Any] = []
+        self._scale = 1.0
         self._make_targets(size)
+        self._clock = CardClock(self.context)
+
+    @property
+    def scale(self) -> float:
+        """The share of the picture's width and height that is drawn, then enlarged: 0.5 to 1."""
+        return self._scale
+
+    @scale.setter
+    def scale(self, share: float) -> None:
+        if share != self._scale:
+            self._scale = checked_scale(share)
+            self._make_targets(self.size)
+
+    @property
+    def card_seconds(self) -> float:
+        """What a picture just before took the graphics card."""
+        return self._clock.seconds
 
     def resize(self, size: tuple[int, int]) -> None:
         """Draw at another size from now on."""
@@ -92,6 +114,15 @@ class GLRenderer:
 
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
+        with self._clock.timed():
+            self._draw_scene(frame)
+        if frame.labels:
+            picture = pygame.Surface(self.size, pygame.SRCALPHA)
+            draw_labels(picture, frame)
+            self.overlay(picture)
+
+    def _draw_scene(self, frame: Frame) -> None:
+        """Draw all but the labels."""
         ground = self._ground.follow(frame)
         meshes = self._frame_faces.follow(frame, ground)
         bodies = pack_bodies(frame)
@@ -105,7 +136,7 @@ class GLRenderer:
         packed = self._pack(bodies, eye)
         to_map = self._cast_shadows(packed, meshes, bodies, to_sun, eye)
         far = ground.far if ground else look.view_distance(200.0)
-        clip = _relative_clip(frame, self.size, far)
+        clip = _relative_clip(frame, self._drawn, far)
         common = {
             "clip": _columns(clip), "to_sun": tuple(to_sun), "far": far, "casters": CAST,
             "to_map": _columns(to_map), "anchor": tuple(self._anchor - eye),
@@ -113,22 +144,31 @@ class GLRenderer:
         for program in (self._sky, self._land, self._body, self._face, self._line, self._tint):
             set_uniforms(program, common)
         self._smooth.use()
-        self.context.viewport = (0, 0, *self.size)
+        self.context.viewport = (0, 0, *self._drawn)
         self.context.clear(depth=1.0)
         self._cast.use(CAST)
         self.context.enable_only(moderngl.DEPTH_TEST)
-        self._ground.draw(frame, self.size, eye)
+        self._ground.draw(frame, self._drawn, eye)
         self._draw_bodies(self._body, packed)
         if len(meshes.faces):
             set_uniforms(self._face, {"dull": frame.wireframe})
             self._draw_faces(self._face)
         self._draw_sky(frame, eye)
         self._draw_overlays(frame, meshes, eye)
-        self.context.copy_framebuffer(self._plain, self._smooth)
-        if frame.labels:
-            picture = pygame.Surface(self.size, pygame.SRCALPHA)
-            draw_labels(picture, frame)
-            self.overlay(picture)
+        self._finish()
+
+    def _finish(self) -> None:
+        """Bring what was drawn to the picture, enlarged if it was drawn smaller."""
+        if self._small is None:
+            self.context.copy_framebuffer(self._plain, self._smooth)
+            return
+        self.context.copy_framebuffer(self._small, self._smooth)
+        self._plain.use()
+        self.context.viewport = (0, 0, *self.size)
+        self.context.enable_only(moderngl.NOTHING)
+        self._small_texture.use(PANEL)
+        set_uniforms(self._enlarging, {"small": PANEL})
+        self._enlarging_array.render(moderngl.TRIANGLE_STRIP, vertices=4)
 
     def overlay(
         self,
@@ -170,14 +210,20 @@ class GLRenderer:
     def _make_targets(self, size: tuple[int, int]) -> None:
         for target in self._targets:
             target.release()
-        self.size = max(int(size[0]), 16), max(int(size[1]), 16)
+        self.size = max(int(size[0]), LEAST_PIXELS), max(int(size[1]), LEAST_PIXELS)
+        self._drawn = scaled(self.size, self._scale)
         samples = min(SAMPLES, int(self.context.max_samples))
-        color = self.context.renderbuffer(self.size, 4, samples=samples)
-        depth = self.context.depth_renderbuffer(self.size, samples=samples)
+        color = self.context.renderbuffer(self._drawn, 4, samples=samples)
+        depth = self.context.depth_renderbuffer(self._drawn, samples=samples)
         plain = self.context.renderbuffer(self.size, 4)
         self._smooth = self.context.framebuffer(color, depth)
         self._plain = self.context.framebuffer(plain)
+        self._small: moderngl.Framebuffer | None = None
         self._targets = [self._smooth, self._plain, color, depth, plain]
+        if self._drawn != self.size:
+            self._small_texture = self.context.texture(self._drawn, 4)
+            self._small = self.context.framebuffer(self._small_texture)
+            self._targets += [self._small, self._small_texture]
 
     def _pack(self, bodies: Floats, eye: Floats) -> list[tuple[int, bytes, int]]:
         """Return for each kind of body its rows as the shaders read them, and their number."""
@@ -262,11 +308,11 @@ class GLRenderer:
         return matrix
 
     def _draw_sky(self, frame: Frame, eye: Floats) -> None:
-        focal = cameras.focal_length(frame.camera, self.size)
+        focal = cameras.focal_length(frame.camera, self._drawn)
         ground = self._ground.look
         values = {
             "view": _columns(cameras.basis(frame.camera)),
-            "slopes": (0.5 * self.size[0] / focal, 0.5 * self.size[1] / focal),
+            "slopes": (0.5 * self._drawn[0] / focal, 0.5 * self._drawn[1] / focal),
             "drop": float(eye[1] - (ground.lowest if ground else 0.0) + 2.0),
             "ends": ground is None or not ground.extends,
             "clouds": CLOUDS,
@@ -297,7 +343,8 @@ class GLRenderer:
         ends, colors = frame_lines(frame, meshes)
         if len(ends):
             lines = np.column_stack([ends - np.tile(eye, 2), colors / 255.0]).astype("f4")
-            set_uniforms(self._line, {"pixels": self.size, "width": LINE_WIDTH})
+            width = LINE_WIDTH * self._drawn[1] / self.size[1]
+            set_uniforms(self._line, {"pixels": self._drawn, "width": width})
             held = self.context.buffer(lines.tobytes())
             array = self.context.vertex_array(
                 self._line, [(held, "3f 3f 3f/i", "from", "to", "tone")]

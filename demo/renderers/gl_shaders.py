@@ -348,3 +348,29 @@ in vec2 at;
 out vec4 color;
 void main() { color = texture(panel, at); }
 """
+ENLARGE_FRAGMENT = """
+#version 330
+uniform sampler2D small;
+in vec2 at;
+out vec4 color;
+// The shares of four texels beside each other: Catmull and Rom's cubic.
+vec4 shares(float t) {
+    vec4 powers = vec4(1.0, t, t * t, t * t * t);
+    return vec4(
+        dot(powers, vec4(0.0, -0.5, 1.0, -0.5)), dot(powers, vec4(1.0, 0.0, -2.5, 1.5)),
+        dot(powers, vec4(0.0, 0.5, 2.0, -1.5)), dot(powers, vec4(0.0, 0.0, -0.5, 0.5))
+    );
+}
+void main() {
+    ivec2 size = textureSize(small, 0);
+    vec2 place = vec2(at.x, 1.0 - at.y) * vec2(size) - 0.5;
+    ivec2 first = ivec2(floor(place)) - 1;
+    vec4 across = shares(fract(place.x)), along = shares(fract(place.y));
+    vec3 sum = vec3(0.0);
+    for (int k = 0; k < 16; k++) {
+        ivec2 texel = clamp(first + ivec2(k & 3, k >> 2), ivec2(0), size - 1);
+        sum += across[k & 3] * along[k >> 2] * texelFetch(small, texel, 0).rgb;
+    }
+    color = vec4(sum, 1.0);
+}
+"""

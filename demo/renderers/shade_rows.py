@@ -59,7 +59,7 @@ def _halved(level: np.int32) -> np.float32:
 
 
 @inlined
-def _byte(word: np.uint32, shift: np.uint32) -> np.float32:
+def byte_of(word: np.uint32, shift: np.uint32) -> np.float32:
     return np.float32(np.int32(np.int32(word >> shift) & _BYTES))
 
 
@@ -167,9 +167,9 @@ def put_texels(upper: Pairs, lower: Pairs, us: Singles, vs: Singles, colors: Sin
         c, d = np.uint32(lower[k]), np.uint32(lower[k] >> _PAIR)
         for channel in range(4):
             shift = np.uint32(8 * channel)
-            left, right = _byte(a, shift), _byte(b, shift)
+            left, right = byte_of(a, shift), byte_of(b, shift)
             top = left + p * (right - left)
-            left, right = _byte(c, shift), _byte(d, shift)
+            left, right = byte_of(c, shift), byte_of(d, shift)
             low = left + p * (right - left)
             colors[channel, k] = top + q * (low - top)
 
@@ -216,9 +216,9 @@ def put_grain(
     """Multiply the fine noise onto colors; ``quads``: four neighboring bytes of it in each word."""
     for k in range(depths.shape[0]):
         p, q, quad = us[k], vs[k], quads[k]
-        left, right = _byte(quad, np.uint32(0)), _byte(quad, np.uint32(8))
+        left, right = byte_of(quad, np.uint32(0)), byte_of(quad, np.uint32(8))
         top = left + p * (right - left)
-        left, right = _byte(quad, np.uint32(16)), _byte(quad, np.uint32(24))
+        left, right = byte_of(quad, np.uint32(16)), byte_of(quad, np.uint32(24))
         low = left + p * (right - left)
         fade = _GRAIN * max(_ONE - depths[k] * _FADE, _ZERO)
         bright = _ONE + fade * (top + q * (low - top) - _GRAY)
@@ -233,7 +233,7 @@ def put_drawn(words: Words, colors: Singles) -> None:
     for k in range(words.shape[0]):
         drawn = words[k] >= _LIT
         for channel in range(3):
-            color = _byte(words[k], np.uint32(16 - 8 * channel))
+            color = byte_of(words[k], np.uint32(16 - 8 * channel))
             colors[channel, k] = color if drawn else colors[channel, k]
         colors[3, k] = _ZERO if drawn else colors[3, k]
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from ..picture import camera as cameras
 from ..picture.frame import Frame
+from ..picture.scaling import LEAST_PIXELS, LEAST_SCALE, checked_scale, scaled
 from . import look
 from .bodies import draw_bodies, pack_bodies, place_bodies
 from .edges import REACH, smooth_edges
+from .enlarge import Taps, enlarge, find_taps
 from .faces import Faces, FrameFaces
 from .ground import LitGround
 from .labels import draw_labels
@@ -43,10 +45,28 @@ class _View(NamedTuple):
     lens: Floats
 
 
+class Buffers(NamedTuple):
+    """What is drawn into, each (height, width): 1 / depth, what is seen there, colors."""
+
+    depth: NDArray[np.float32]
+    surface: Words
+    rough: Words  # colors before edges are smoothed
+    scratch: NDArray[np.float32]
+    marks: Words
+    pixels: Words
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        height, width = self.pixels.shape
+        return width, height
+
+
 class SoftwareRenderer:
     """Draws with the processor alone."""
 
     name = "software"
+    card_seconds = None
 
     def __init__(self, size: tuple[int, int], *, visible: bool, threads: int | None = None) -> None:
         self.visible = visible
@@ -55,41 +75,52 @@ class SoftwareRenderer:
         self._ground: LitGround | None = None
         self._frame_faces = FrameFaces()
         self._grain, self._grain_levels = _grain()
+        self._scale = 1.0
+        self._taps: tuple[Taps, Taps] | None = None
         self.resize(size)
+
+    @property
+    def scale(self) -> float:
+        """The share of the picture's width and height that is drawn, then enlarged: 0.5 to 1."""
+        return self._scale
+
+    @scale.setter
+    def scale(self, share: float) -> None:
+        if share != self._scale:
+            self._scale = checked_scale(share)
+            self._make_buffers()
 
     def resize(self, size: tuple[int, int]) -> None:
         """Draw at another size from now on."""
-        self.size = width, height = max(int(size[0]), 16), max(int(size[1]), 16)
+        self.size = width, height = max(int(size[0]), LEAST_PIXELS), max(int(size[1]), LEAST_PIXELS)
         if self.visible:
             self._window = pygame.display.set_mode(self.size, pygame.RESIZABLE)
-        self._depth = np.zeros((height, width), dtype=np.float32)
-        self._surface = np.zeros((height, width), dtype=np.uint32)
-        self._rough = np.zeros((height, width), dtype=np.uint32)
-        self._scratch = np.zeros((height, width), dtype=np.float32)
-        self._marks = np.zeros((height, width), dtype=np.uint32)
         self._pixels: Words = np.zeros((height, width), dtype=np.uint32)
         # The picture is these pixels, without their fourth byte, which stays zero.
         self._picture = pygame.image.frombuffer(self._pixels.data, self.size, "BGRA")
         self._picture.set_alpha(None)
+        self._make_buffers()
 
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
         small = SoftwareRenderer((64, 64), visible=False, threads=1)
+        small.scale = LEAST_SCALE  # all that is needed at full size, and more
         small.draw(frame)
         small.close()
 
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
-        camera, (width, height) = frame.camera, self.size
+        camera, (width, height) = frame.camera, self._buffers.size
         view = _View(
             np.array(camera.position, dtype=np.float64),
             cameras.basis(camera),
-            np.array([cameras.focal_length(camera, self.size), 0.5 * width, 0.5 * height]),
+            np.array([cameras.focal_length(camera, (width, height)), 0.5 * width, 0.5 * height]),
         )
         ground = self._follow(frame)
         meshes = self._frame_faces.follow(frame, ground)
         self._draw_solids(frame, ground, meshes, view)
         self._draw_overlays(frame, meshes, view)
+        self._enlarge()
         draw_labels(self._picture, frame)
 
     def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
@@ -110,6 +141,35 @@ class SoftwareRenderer:
     def close(self) -> None:
         """Give everything back."""
         self._pool.shutdown()
+
+    def _make_buffers(self) -> None:
+        """Make what is drawn into; at full size its pixels are the picture's."""
+        width, height = scaled(self.size, self._scale)
+        pixels, self._taps = self._pixels, None
+        if (width, height) != self.size:
+            pixels = np.zeros((height, width), dtype=np.uint32)
+            self._taps = find_taps(width, self.size[0]), find_taps(height, self.size[1])
+        self._buffers = Buffers(
+            depth=np.zeros((height, width), dtype=np.float32),
+            surface=np.zeros((height, width), dtype=np.uint32),
+            rough=np.zeros((height, width), dtype=np.uint32),
+            scratch=np.zeros((height, width), dtype=np.float32),
+            marks=np.zeros((height, width), dtype=np.uint32),
+            pixels=pixels,
+        )
+
+    def _enlarge(self) -> None:
+        """Bring what was drawn to the picture, if it was drawn smaller."""
+        if self._taps is None:
+            return
+        across, down = self._taps
+        pairs, columns = pairs_of(self._buffers.pixels), self._buffers.size[0]
+
+        def band(top: int) -> None:
+            bottom = min(top + 2 * BAND, self.size[1])
+            enlarge(pairs, columns, across, down, top, bottom, self._pixels)
+
+        self._share(band, range(0, self.size[1], 2 * BAND))
 
     def _follow(self, frame: Frame) -> LitGround | None:
         """Return the look of the frame's land, up to date."""
@@ -139,10 +199,11 @@ class SoftwareRenderer:
         solid, flipped, shadows, place, far, pairs, levels = _arrays_of(ground)
         ends = 0 if ground is not None and ground.extends else 1
         lines = 2 if frame.wireframe else 1 if frame.grid else 0
-        depth, surface = self._depth, self._surface
+        buffers = self._buffers
+        depth, surface, height = buffers.depth, buffers.surface, buffers.size[1]
 
         def band(top: int) -> None:
-            bottom = min(top + BAND, self.size[1])
+            bottom = min(top + BAND, height)
             depth[top:bottom] = 0.0
             fill_ground(
                 patches, spans, seen, solid, flipped, view.lens, top, bottom, depth, surface
@@ -156,25 +217,24 @@ class SoftwareRenderer:
             shade(
                 depth, surface, top, bottom, *view, sun, cast, pairs_of(cast), place, far, pairs,
                 levels, self._grain, self._grain_levels, look.clouds(), colors, flipped, lines,
-                ends, self._rough,
+                ends, buffers.rough,
             )  # fmt: skip
-            height = self.size[1]
             smooth(top + REACH if top else 0, bottom - REACH if bottom < height else height)
 
         def seam(top: int) -> None:
-            smooth(top - REACH, min(top + REACH, self.size[1]))
+            smooth(top - REACH, min(top + REACH, height))
 
         def smooth(first: int, last: int) -> None:
-            smooth_edges(depth, surface, self._rough, first, last, self._pixels)
+            smooth_edges(depth, surface, buffers.rough, first, last, buffers.pixels)
 
-        self._share(band, range(0, self.size[1], BAND))
-        self._share(seam, range(BAND, self.size[1], BAND))
+        self._share(band, range(0, height, BAND))
+        self._share(seam, range(BAND, height, BAND))
 
     def _see_ground(self, frame: Frame, ground: LitGround | None, view: _View) -> tuple[Any, ...]:
         """Return the ground's patches in sight, where they lie across, and their vertices."""
         if ground is None:
             return np.empty((0, 4), dtype=np.int64), np.empty((0, 2)), np.empty((0, 4))
-        patches = visible_patches(ground, frame.camera, self.size)
+        patches = visible_patches(ground, frame.camera, self._buffers.size)
         seen = np.empty((len(patches), SIDE, SIDE, 4))
         spans = np.empty((len(patches), 2))
         extends = 1.0 if ground.extends else 0.0
@@ -192,7 +252,8 @@ class SoftwareRenderer:
 
     def _draw_overlays(self, frame: Frame, meshes: Faces, view: _View) -> None:
         """Draw what lies over the picture."""
-        pixels = self._pixels
+        buffers, height = self._buffers, self._buffers.size[1]
+        width = LINE_WIDTH * height / self.size[1]
         ends, colors = frame_lines(frame, meshes)
         shades = np.concatenate(
             [np.empty((0, 4))]
@@ -206,15 +267,15 @@ class SoftwareRenderer:
         see_points(np.concatenate([np.empty((0, 3)), *places]), *view, corners)
 
         def overlay(top: int) -> None:
-            bottom = min(top + BAND, self.size[1])
+            bottom = min(top + BAND, height)
             draw_tints(
-                corners, shades, view.lens, 0, 1, top, bottom, self._depth, self._scratch,
-                self._marks, pixels,
+                corners, shades, view.lens, 0, 1, top, bottom, buffers.depth, buffers.scratch,
+                buffers.marks, buffers.pixels,
             )  # fmt: skip
-            draw_lines(ends, colors, *view, LINE_WIDTH, top, bottom, self._depth, pixels)
+            draw_lines(ends, colors, *view, width, top, bottom, buffers.depth, buffers.pixels)
 
         if len(ends) or len(shades):
-            self._share(overlay, range(0, self.size[1], BAND))
+            self._share(overlay, range(0, height, BAND))
 
     def _share(self, task: Callable[[int], None], starts: range) -> None:
         """Run tasks here and in the other threads; each takes the next when it is done with one.

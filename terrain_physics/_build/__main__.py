@@ -2,9 +2,8 @@
 
 They are for the machine that this runs on. ``--target`` names another system with the same kind of
 processor: then `ziglang` links, and needs the headers of that system's Python and NumPy (and
-``python3.lib`` for Windows). Without a folder, modules are made for this very processor, and go
-into this checkout: ``poe native``. In the folder, too, each package of kernels has its modules
-where it has them in a checkout.
+``python3.lib`` for Windows). Modules lie in the folder as they do in a checkout. Without a folder
+they are made for this very processor, and go into this checkout: ``poe native``.
 """
 
 import argparse

@@ -56,7 +56,9 @@ def is_cached(kernel: Callable[..., Any]) -> bool:
     return _cache.is_cached(kernel)
 
 
-def compiled(function: F, package: Package, module: Any, *, noinline: bool = False, **how: Any) -> F:
+def compiled(
+    function: F, package: Package, module: Any, *, noinline: bool = False, **how: Any
+) -> F:
     """Return a kernel of a package, whose machine code is in a module, if there is one.
 
     ``how`` is that of `kernel`, but for ``fastmath``: a set of numba's names, in place of

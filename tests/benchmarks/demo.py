@@ -3,7 +3,7 @@
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -22,9 +22,17 @@ PARTS = {
     "choose patches": ("visible_patches", "patch_vertices"),
     "cast shadows": ("cast_shadows",),
     "fill the ground": ("fill_ground", "mark_ground"),
-    "draw faces and bodies": ("fill_faces", "pack_bodies", "place_bodies", "draw_bodies"),
+    "draw faces and bodies": (
+        "see_points",
+        "fill_faces",
+        "pack_bodies",
+        "place_bodies",
+        "draw_bodies",
+    ),
     "shade": ("shade",),
     "smooth edges": ("smooth_edges",),
+    "overlays": ("frame_lines", "draw_tints", "draw_lines"),
+    "labels": ("draw_labels",),
 }
 THREADS = (1, 2)
 
@@ -42,29 +50,34 @@ def _frames() -> dict[str, Frame]:
 
 
 @contextmanager
-def _timed(module: Any) -> Iterator[dict[str, float]]:
-    """Add up the processor time of a renderer's parts, over all threads."""
-    spent = dict.fromkeys(PARTS, 0.0)
-    kept = {name: getattr(module, name) for names in PARTS.values() for name in names}
+def _timed(parts: Mapping[str, Sequence[tuple[Any, str]]]) -> Iterator[dict[str, float]]:
+    """Add up the processor time of parts, each some functions of modules, classes or objects.
+
+    It is right for what calls them in one thread. A function that runs in another one counts there.
+    """
+    spent = dict.fromkeys(parts, 0.0)
+    kept = [
+        (owner, name, getattr(owner, name)) for pairs in parts.values() for owner, name in pairs
+    ]
 
     def around(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
             start = time.thread_time()
             try:
-                return function(*args)
+                return function(*args, **options)
             finally:
                 spent[part] += time.thread_time() - start
 
         return call
 
-    for part, names in PARTS.items():
-        for name in names:
-            setattr(module, name, around(part, kept[name]))
+    for part, pairs in parts.items():
+        for owner, name in pairs:
+            setattr(owner, name, around(part, getattr(owner, name)))
     try:
         yield spent
     finally:
-        for name, function in kept.items():
-            setattr(module, name, function)
+        for owner, name, function in kept:
+            setattr(owner, name, function)
 
 
 def _draw(renderer: Any, frame: Frame, *, wait: bool) -> None:
@@ -73,10 +86,16 @@ def _draw(renderer: Any, frame: Frame, *, wait: bool) -> None:
         renderer.context.finish()
 
 
-def software(size: tuple[int, int], repeats: int) -> None:
+def _renderer_parts() -> dict[str, list[tuple[Any, str]]]:
     from demo.renderers import software as module
 
-    renderers = {n: module.SoftwareRenderer(size, visible=False, threads=n) for n in THREADS}
+    return {part: [(module, name) for name in names] for part, names in PARTS.items()}
+
+
+def software(size: tuple[int, int], repeats: int) -> None:
+    from demo.renderers.software import SoftwareRenderer
+
+    renderers = {n: SoftwareRenderer(size, visible=False, threads=n) for n in THREADS}
     for name, frame in _frames().items():
         calls: dict[str, Callable[[], object]] = {
             str(n): partial(renderer.draw, frame) for n, renderer in renderers.items()
@@ -86,7 +105,7 @@ def software(size: tuple[int, int], repeats: int) -> None:
             (f"{n} threads", f"{1e3 * used:6.1f} ms, {1.0 / used:5.1f} frames a second")
             for n, used in seconds.items()
         ]
-        with _timed(module) as spent:
+        with _timed(_renderer_parts()) as spent:
             for _ in range(repeats):
                 renderers[1].draw(frame)
         rows += [(f"  {part}", f"{1e3 * used / repeats:6.1f} ms") for part, used in spent.items()]
@@ -95,35 +114,53 @@ def software(size: tuple[int, int], repeats: int) -> None:
         renderer.close()
 
 
-def scenes(names: Sequence[str], size: tuple[int, int], repeats: int) -> None:
-    """Whole frames as the demo does them: two steps, picture and panel."""
+def _app(name: str, size: tuple[int, int], threads: int) -> Any:
+    """Return the demo as it plays a scene by itself, in a window that nobody sees."""
     from demo.app import App
     from demo.renderers.software import SoftwareRenderer
 
+    simulation = Simulation(make_scene(name, 0))
+    simulation.source = simulation.scene.script
+    renderer = SoftwareRenderer(size, visible=True, threads=threads)
+    return App(simulation, renderer, size, scripted=True)
+
+
+def _scene_parts(app: Any) -> dict[str, list[tuple[Any, str]]]:
+    from demo import app as module
+
+    return {
+        "physics": [(app.simulation, "advance")],
+        "gather the frame": [(app.scene, "fill"), (module, "fill_views")],
+        "follow edits": [(app.renderer, "_follow")],
+        **_renderer_parts(),
+        "panel": [(app.panel, "draw"), (app.renderer, "overlay")],
+        "present": [(app.renderer, "present")],
+    }
+
+
+def scenes(names: Sequence[str], size: tuple[int, int], repeats: int) -> None:
+    """Whole frames as the demo does them: two steps, picture and panel."""
     for name in names:
         rows = []
         for threads in THREADS:
-            simulation = Simulation(make_scene(name, 0))
-            simulation.source = simulation.scene.script
-            renderer = SoftwareRenderer(size, visible=False, threads=threads)
-            app = App(simulation, renderer, size, scripted=True)
-            used = []
-            for _ in range(2 * repeats):
-                start = time.process_time()
+            app = _app(name, size, threads)
+            for _ in range(repeats):
                 app.frame(1 / 60, [])
-                used.append(1e3 * (time.process_time() - start))
-            times = app.panel.times
-            parts = (("physics", times.physics), ("draw", times.draw), ("panel", times.panel))
-            for part, values in parts:
-                median = statistics.median(list(values)[-repeats:])
-                rows.append((f"{threads} threads, {part}", f"{median:6.1f} ms"))
-            whole = statistics.median(
-                map(sum, zip(*(list(v)[-repeats:] for _, v in parts), strict=True))
+            busy, walls = [], []
+            with _timed(_scene_parts(app)) as spent:
+                for _ in range(repeats):
+                    start, wall = time.process_time(), time.perf_counter()
+                    app.frame(1 / 60, [])
+                    busy.append(1e3 * (time.process_time() - start))
+                    walls.append(time.perf_counter() - wall)
+            if threads == 1:
+                rows += [(part, f"{1e3 * used / repeats:6.1f} ms") for part, used in spent.items()]
+            rows.append(
+                (f"{threads} threads, processor time", f"{statistics.median(busy):6.1f} ms")
             )
-            rows.append((f"{threads} threads, whole frame", f"{1e3 / whole:6.1f} a second"))
-            busy = statistics.median(used[-repeats:])
-            rows.append((f"{threads} threads, processor time", f"{busy:6.1f} ms"))
-            renderer.close()
+            whole = 1.0 / statistics.median(walls)
+            rows.append((f"{threads} threads, whole frames", f"{whole:6.1f} a second"))
+            app.renderer.close()
         print_table(f"A frame of the scene {name}, {size[0]} x {size[1]}, software", rows)
 
 

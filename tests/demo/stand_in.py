@@ -17,11 +17,14 @@ class Counting:
     """Takes frames and panels, and remembers the last of them."""
 
     name = "counting"
+    card_seconds = None
 
     def __init__(self, size=SIZE) -> None:
         self.size = size
+        self.scale = 1.0
         self.drawn = self.overlaid = self.presented = self.prepared = 0
         self.last: Frame | None = None
+        self.scales: list[float] = []
         self._panel = pygame.Surface(size, pygame.SRCALPHA)
         self.closed = False
 
@@ -31,6 +34,7 @@ class Counting:
     def draw(self, frame: Frame) -> None:
         self.drawn += 1
         self.last = frame
+        self.scales.append(self.scale)
 
     def overlay(self, panel: pygame.Surface, boxes: object = None) -> None:  # noqa: ARG002
         assert panel.get_size() == self.size

@@ -71,6 +71,9 @@ def test_list_names_the_scenes(capsys: pytest.CaptureFixture[str]) -> None:
         (["--frames", "x"], "--frames must be a whole number, got 'x'"),
         (["--seed", "-1"], "--seed must be from 0 to"),
         (["--renderer", "crayon", "--frames", "1"], "--renderer must be one of auto, gl, software"),
+        (["--scale", "0.4"], "--scale must be auto or from 0.5 to 1, got '0.4'"),
+        (["--scale", "80%"], "--scale must be auto or from 0.5 to 1, got '80%'"),
+        (["--scale", "0.7", "--headless", "--frames", "1"], "--scale is for a window"),
         (["--heightmap", "nowhere.png"], "nowhere.png"),
         (["--replay", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--screenshot", "out.bmp"], "--screenshot must end in .png"),
@@ -158,10 +161,12 @@ def test_a_window_waits_behind_a_bar_and_can_be_closed_there(
         assert shown.visible is True
         assert (shown.drawn, shown.prepared) == (3, 1)
         assert shown.presented > 3
+        assert command_line.main(["--frames", "3", "--scene", "slopes", "--scale", "0.7"]) == 0
+        assert renderers[1].scales == [0.7, 0.7, 0.7]
         pygame.event.post(pygame.event.Event(pygame.QUIT))
         assert command_line.main(["--scene", "slopes"]) == 0
-        assert renderers[1].drawn == 0
-        assert renderers[1].closed
+        assert renderers[2].drawn == 0
+        assert renderers[2].closed
     finally:
         pygame.display.quit()
 

@@ -9,6 +9,7 @@ import pytest
 from demo.panel.bindings import USUAL
 from demo.panel.controls import Events, help_of
 from demo.picture.camera import project
+from demo.resolution import Resolution
 from demo.scenery.names import SCENES, VIEWS
 from tests.demo.stand_in import SIZE, click, key, open_app, press
 
@@ -291,6 +292,31 @@ def test_screenshot_key_saves_what_is_seen() -> None:
     press(app, "F12")
     assert saved[0].shape == (SIZE[1], SIZE[0], 3)
     assert app.picked == "saved it"
+
+
+def test_a_screenshot_is_at_full_resolution() -> None:
+    app = open_app(save_picture=lambda pixels: "saved it", resolution=Resolution(0.6))  # noqa: ARG005
+    press(app, "F12")
+    app.frame(1 / 60, [])
+    assert app.renderer.scales == [0.6, 1.0, 0.6, 0.6]
+    assert open_app().renderer.scales == [1.0]
+
+
+def test_slow_pictures_are_drawn_smaller_and_the_panel_tells(monkeypatch) -> None:
+    app = open_app(resolution=Resolution())
+    now = [0.0]
+    monkeypatch.setattr("demo.app.time.perf_counter", lambda: now[0])
+    draw = app.renderer.draw
+
+    def slow(frame) -> None:
+        draw(frame)
+        now[0] += 0.030 * app.renderer.scale**2
+
+    app.renderer.draw = slow
+    for _ in range(60):
+        app.frame(1 / 60, [])
+    assert app.renderer.scale == 0.7
+    assert ("picture", "70%") in app.panel._words
 
 
 def test_closing_the_window_ends() -> None:

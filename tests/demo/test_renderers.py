@@ -17,7 +17,8 @@ from demo.camera_rig import CameraRig  # noqa: E402
 from demo.picture import camera as cameras  # noqa: E402 after pygame's settings
 from demo.picture.frame import Camera, Frame, Mesh  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
-from demo.renderers.software import SoftwareRenderer  # noqa: E402
+from demo.renderers.enlarge import enlarge, find_taps  # noqa: E402
+from demo.renderers.software import SoftwareRenderer, pairs_of  # noqa: E402
 from demo.scenery.inputs import STEP  # noqa: E402
 from demo.scenery.names import VIEW_NAMES  # noqa: E402
 from demo.scenery.scenes import make_scene  # noqa: E402
@@ -324,3 +325,110 @@ def test_what_is_made_ready_elsewhere_changes_no_picture(renderer, land) -> None
     with ThreadPoolExecutor(1) as elsewhere:
         elsewhere.submit(renderer.prepare, other).result()
     assert (renderer.read() == before).all()
+
+
+# Pictures that are drawn smaller, and enlarged
+
+
+@pytest.fixture
+def scaled(renderer):
+    """The renderer, and full resolution afterwards."""
+    yield renderer
+    renderer.scale = 1.0
+
+
+@pytest.mark.parametrize("scale", [0.5, 0.6, 0.7, 0.85])
+def test_a_picture_drawn_smaller_looks_like_the_full_one(scaled, land, scale):
+    frame = with_overlays(bodies_on(land, 60.0, 64.0), 60.0, 64.0)
+    frame.labels = []
+    full = picture(scaled, frame)
+    scaled.scale = scale
+    seen = picture(scaled, frame)
+    assert seen.shape == full.shape
+    apart = np.abs(seen - full).mean(axis=2)
+    assert 0.5 < apart.mean() < 9.0
+    for shift in (-2, 2):  # it is where the full one is
+        for axis in (0, 1):
+            assert np.abs(np.roll(seen, shift, axis) - full).mean() > 1.2 * apart.mean()
+    scaled.scale = 1.0
+    np.testing.assert_array_equal(picture(scaled, frame), full)
+
+
+def test_labels_and_panels_keep_the_windows_resolution(scaled, land):
+    frame = bodies_on(land, 60.0, 64.0)
+    frame.labels = with_overlays(bodies_on(land, 60.0, 64.0), 60.0, 64.0).labels
+    panel = pygame.Surface(SIZE, pygame.SRCALPHA)
+    panel.fill((255, 0, 0, 255), (3, 5, 11, 7))
+    pictures = []
+    for scale in (1.0, 0.5):
+        scaled.scale = scale
+        scaled.draw(frame)
+        scaled.overlay(panel)
+        pictures.append(scaled.read().astype(int))
+    full, seen = pictures
+    letters = (full == 255).all(axis=2)
+    assert letters.sum() > 10
+    assert (seen[letters] == 255).all()
+    np.testing.assert_array_equal(seen[5:12, 3:14], full[5:12, 3:14])
+    assert (seen[5:12, 14] != [255, 0, 0]).any()
+
+
+@pytest.mark.parametrize("size", [(331, 187), (40, 17)])
+def test_any_number_of_threads_enlarges_the_same_pixels(land, size):
+    frame = with_overlays(bodies_on(land, 60.0, 64.0), 60.0, 64.0)
+    pictures = []
+    for threads in (1, 3):
+        drawn = SoftwareRenderer(size, visible=False, threads=threads)
+        drawn.scale = 0.6
+        pictures.append(picture(drawn, frame))
+        drawn.close()
+    np.testing.assert_array_equal(*pictures)
+
+
+@pytest.mark.parametrize(("small", "large"), [((16, 18), (16, 31)), ((21, 17), (35, 34))])
+def test_enlarging_is_catmull_and_roms_cubic(small, large):
+    random = np.random.default_rng(5)
+    colors = random.integers(0, 256, (*small[::-1], 3))
+    words = (colors @ np.array([1 << 16, 1 << 8, 1])).astype(np.uint32)
+    across, down = find_taps(small[0], large[0]), find_taps(small[1], large[1])
+    out = np.zeros(large[::-1], dtype=np.uint32)
+    middle = large[1] // 2
+    for first, last in ((0, middle), (middle, large[1])):
+        enlarge(pairs_of(words), small[0], across, down, first, last, out)
+
+    def weights(count, taps):
+        rows = np.zeros((len(taps[0]), count))
+        for k in range(4):
+            np.add.at(rows, (np.arange(len(rows)), taps[0] + k), taps[1][k])
+        return rows
+
+    wide, high = weights(small[0], across), weights(small[1], down)
+    for rows in (wide, high):
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-6)
+        if rows.shape[0] == rows.shape[1]:
+            np.testing.assert_allclose(rows, np.eye(len(rows)), atol=1e-6)
+        places = np.arange(rows.shape[1]) @ rows.T
+        wanted = (np.arange(len(rows)) + 0.5) * rows.shape[1] / rows.shape[0] - 0.5
+        inner = (wanted > 1.0) & (wanted < rows.shape[1] - 2.0)
+        np.testing.assert_allclose(places[inner], wanted[inner], atol=1e-5)
+    expected = np.einsum("ia,jb,abc->ijc", high, wide, colors.astype(float))
+    expected = np.clip(expected, 0.0, 255.0)
+    seen = np.stack([out >> 16, (out >> 8) & 255, out & 255], axis=2).astype(float)
+    assert np.abs(seen - expected).max() <= 0.51
+    assert (out >> 24 == 0).all()
+
+
+@pytest.mark.parametrize("scale", [0.49, 1.01, float("nan")])
+def test_a_scale_that_cannot_be_is_refused(scaled, scale):
+    with pytest.raises(ValueError, match=r"scale must be from 0\.5 to 1, got"):
+        scaled.scale = scale
+    assert scaled.scale == 1.0
+
+
+def test_what_a_graphics_card_takes_is_known_later(renderer, land):
+    if renderer.name == "software":
+        assert renderer.card_seconds is None
+        return
+    for _ in range(3):
+        picture(renderer, bodies_on(land, 60.0, 64.0))
+    assert 0.0 < renderer.card_seconds < 10.0

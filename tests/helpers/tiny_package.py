@@ -103,7 +103,7 @@ class Tiny:
             source = file.read_text()
             for package in ("terrain_physics._kernels", "terrain_physics"):
                 source = source.replace(f"from {package} import", "from tiny import")
-                source = source.replace(f"from {package}._locks", "from tiny._locks")
+                source = source.replace(f"from {package}.", "from tiny.")
             (self.package / file.name).write_text(source)
         self.path = self.package.parent
         self.cache = place / "cache"

@@ -90,6 +90,14 @@ def refuse(value):
 @kernel
 def sorted_copy(values):
     return np.sort(values)
+
+
+@kernel
+def sum_of(values):
+    result = np.uint64(0)
+    for value in values:
+        result += value
+    return result
 """
 
 LINES = """
@@ -104,6 +112,7 @@ probe.refuse(float64)
 probe.scale(float64[::1], float64)
 probe.scale(int64[::1], int64)
 probe.sorted_copy(float64[::1])
+probe.sum_of(uint64[:])
 probe.total(float64[:, ::1])
 probe.total(readonly(float64[:, ::1]))
 probe.weight(float64)
@@ -141,7 +150,8 @@ terrain_physics._kernels.__path__.append(sys.argv[1])
 from terrain_physics._kernels import _jit, _native, probe as plain
 
 assert not hasattr(plain.total, "overloads")
-spec = importlib.util.spec_from_file_location("_native_v2", sys.argv[1] + "/_native_v2.abi3.so")
+module = sys.argv[1] + "/terrain_physics/_kernels/_native_v2.abi3.so"
+spec = importlib.util.spec_from_file_location("_native_v2", module)
 _jit.native = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(_jit.native)
 spec = importlib.util.find_spec("terrain_physics._kernels.probe")
@@ -215,6 +225,19 @@ assert made.dtype == np.float32 and made.shape == (3, 2) and (made == 1.5).all()
 assert made.flags.c_contiguous and made.flags.writeable and made.flags.aligned
 assert probe.made(0, 1.5).shape == (0, 2)
 assert probe.sorted_copy(np.array([3.0, 1.0, 2.0])).tolist() == [1, 2, 3]
+assert not _native.fallbacks
+""",
+    )
+
+
+def test_strides_go_in_where_they_are_listed(place):
+    run(
+        place,
+        """
+words = np.arange(5, dtype=np.uint32)
+pairs = np.ndarray((4,), np.uint64, words.data, strides=(4,))  # overlapping, not aligned
+expected = sum(k + ((k + 1) << 32) for k in range(4))
+assert probe.sum_of(pairs) == probe.sum_of(pairs[::-1]) == expected
 assert not _native.fallbacks
 """,
     )

@@ -25,8 +25,8 @@ def add(level, digest=None):
     module.kernel = kernel
     sys.modules[module.__name__] = module
 
-def kernel(module, name, fallback):
-    if (module, name) == ("tiny.caller", "total"):
+def kernel(within, name, fallback, module):
+    if (within, name, module) == ("caller", "total", "tiny.caller"):
         return lambda *values: 99.0 if type(values[0]) is float else fallback(*values)
     return None
 """
@@ -119,7 +119,7 @@ def test_an_edited_source_is_another(tiny):
 
 
 def test_a_package_without_sources_is_trusted(tiny):
-    report = run(tiny, "_sources.digest = lambda: ''; add('v3', 'of whoever froze it')")
+    report = run(tiny, "_sources.digest = lambda _: ''; add('v3', 'of whoever froze it')")
     assert report["level"] == "v3"
 
 

@@ -19,13 +19,16 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import os, sys
 from terrain_physics._build import signatures
+from terrain_physics._build.packages import DEMO, LIBRARY
 from terrain_physics._kernels._cache import _KernelCache
 from tests.helpers import compiled, together
 
-wanted = ("math.rows.", "math.orientation.")
-lines = [line for line in signatures.read() if line.startswith(wanted)]
-signatures.read = lambda: lines
-compiled.draw_pictures = lambda: None
+wanted = ("math.rows.", "math.orientation.", "raster.see_points", "raster.mark_ground")
+lines = {
+    package: [line for line in signatures.read(package) if line.startswith(wanted)]
+    for package in (LIBRARY, DEMO)
+}
+signatures.read = lines.get
 save = _KernelCache.save_overload
 
 def save_and_tell(self, signature, result):
@@ -35,8 +38,8 @@ def save_and_tell(self, signature, result):
 _KernelCache.save_overload = save_and_tell
 compiled.compile_all(3)
 compiled.compile_all(2)  # compiles nothing
-kernels = [signatures.load(line) for line in lines]
-assert len(kernels) > 2
+assert len(lines[LIBRARY]) > 2 and len(lines[DEMO]) == 2
+kernels = [signatures.load(line, package) for package in lines for line in lines[package]]
 for kernel, types in kernels:
     assert kernel._cache.file(types, kernel.targetctx.codegen()).exists()
 """

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ pytestmark = [
 
 LEVELS = ("v3", "v2")
 """Those that follow from one compilation."""
+PLACES = ("terrain_physics/_kernels", "demo/renderers")
 
 MACH_O_64, MACH_O_X86_64, MACH_O_LIBRARY = 0xFEEDFACF, 0x01000007, 6
 
@@ -97,8 +99,8 @@ def test_for_windows_it_needs_python3_dll_and_the_system(python: Path, tmp_path:
     headers = windows_headers(tmp_path), numpy_headers(tmp_path, "win_amd64")
     libraries = import_library(tmp_path, python, headers)
     make(python, tmp_path, "win32-amd64", headers, "--libraries", libraries)
-    for level in LEVELS:
-        module = pe_file.read(tmp_path / f"_native_{level}.pyd")
+    for place, level in product(PLACES, LEVELS):
+        module = pe_file.read(tmp_path / place / f"_native_{level}.pyd")
         assert (module.machine, module.format) == (pe_file.X86_64, pe_file.PE32_PLUS)
         assert module.flags & pe_file.IS_LIBRARY
         assert module.exported == [f"PyInit__native_{level}"]
@@ -111,8 +113,8 @@ def test_for_macos_it_is_a_library_too(python: Path, tmp_path: Path) -> None:
     systems = ("macosx_11_0_x86_64", "macosx_14_0_x86_64")
     headers = Path(sysconfig.get_paths()["include"]), numpy_headers(tmp_path, *systems)
     make(python, tmp_path, "darwin-x86_64", headers)
-    for level in LEVELS:
-        module = (tmp_path / f"_native_{level}.abi3.so").read_bytes()
+    for place, level in product(PLACES, LEVELS):
+        module = (tmp_path / place / f"_native_{level}.abi3.so").read_bytes()
         magic, processor, _, kind = struct.unpack_from("<IIII", module)
         assert (magic, processor, kind) == (MACH_O_64, MACH_O_X86_64, MACH_O_LIBRARY)
         assert f"_PyInit__native_{level}\0".encode() in module

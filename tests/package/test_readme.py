@@ -2,17 +2,61 @@
 
 import re
 import tomllib
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from terrain_physics import __version__
+from terrain_physics._build import metadata_hook
 from tests.helpers.pages import blocks, run
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+class _Clock:
+    """A clock of a game that takes 16 ms a frame and waits for nobody."""
+
+    def tick(self, _most: int) -> int:
+        return 16
+
+
+@pytest.fixture
+def player(monkeypatch):
+    """Somebody who holds D for two seconds and then closes the window, which nobody sees."""
+    pygame = pytest.importorskip("pygame", reason="the game of the README needs the extra demo")
+    frames = iter(range(120))
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr(pygame.time, "Clock", _Clock)
+    monkeypatch.setattr(pygame.key, "get_pressed", lambda: defaultdict(int, {pygame.K_d: 1}))
+    monkeypatch.setattr(
+        pygame.event, "get", lambda kind: [kind] if next(frames, None) is None else []
+    )
+    yield
+    pygame.display.quit()
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:no fast renderer available")
+
+
+@pytest.mark.usefixtures("player")
+def test_the_game_opens_a_window_and_its_hero_walks():
+    game = next(block.code for block in blocks(TEXT) if block.language == "python")
+    names: dict[str, Any] = {}
+    exec(game, names)  # noqa: S102
+    hero, land = names["hero"], names["land"]
+    x, y, z = hero.position
+    assert 175 < x < 182  # 6 m/s, at first in the air
+    assert z == 170
+    assert hero.grounded
+    assert y - 0.9 == pytest.approx(land.height_at(x, z), abs=0.2)
+    assert names["window"].get_at((100, 75))[:3] == (255, 255, 255)
+    assert len({tuple(names["window"].get_at((x, 10))) for x in range(0, 200, 10)}) > 5
+
+
+@pytest.mark.usefixtures("player")
 def test_python_blocks_run_one_after_another(monkeypatch):
     monkeypatch.chdir(ROOT)
     printed = list(run(ROOT / "README.md", ROOT))
@@ -20,9 +64,14 @@ def test_python_blocks_run_one_after_another(monkeypatch):
     assert [text for _, text, _ in printed] == [shown for _, _, shown in printed]
 
 
+def test_the_game_is_of_few_lines():
+    game = next(block.code for block in blocks(TEXT) if block.language == "python")
+    assert len([line for line in game.splitlines() if line]) <= 13
+
+
 def test_ci_runs_the_two_commands_of_the_readme():
     script = "".join((ROOT / ".ci" / name).read_text(encoding="utf-8") for name in ("run", "steps"))
-    commands = next(block for block in blocks(TEXT) if block.language == "sh")
+    (commands,) = (block for block in blocks(TEXT) if "-e " in block.code)
     install, test = commands.code.splitlines()
     assert '-e ".[demo,test]"' in install
     assert '-e ".[demo,test]"' in script
@@ -37,39 +86,41 @@ def test_links_lead_somewhere(target):
     assert (ROOT / target.partition("#")[0]).exists()
 
 
-def on_a_package_index(address: str) -> str:
-    """Return the README as a package index shows it, if this is the repository's address."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    settings = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
-    *kinds, last = settings["substitutions"]
-    assert last["replacement"] == r"\1\2", "the address is the publisher's; here there is none"
-    text = TEXT
-    for rule in kinds:
-        text = re.sub(rule["pattern"], rule["replacement"], text)
-    text = re.sub(last["pattern"], rf"\1{address}\2", text)
-    return text.replace("$HFPR_VERSION", __version__)
-
-
 def test_on_a_package_index_pages_are_shown_and_pictures_handed_out():
-    address = "https://example.invalid/"
-    text = on_a_package_index(address)
-    found = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+    address = "https://example.invalid/somebody/terrain_physics"
+    text = metadata_hook.with_address(TEXT, address, __version__)
+    found = re.findall(r"(!?)\[[^\[\]]*\]\(([^)]+)\)", text)
     assert len(found) == len(re.findall(r"\]\(", TEXT))
     assert {bool(mark) for mark, _ in found} == {True, False}
     for mark, link in found:
-        folder = f"{address}{'raw' if mark else 'blob'}/v{__version__}/"
+        folder = f"{address}/{'raw' if mark else 'blob'}/v{__version__}/"
         assert link.startswith(folder)
         assert (ROOT / link.removeprefix(folder).partition("#")[0]).is_file()
-    plain = text.replace(f"{address}raw/v{__version__}/", "")
-    assert plain.replace(f"{address}blob/v{__version__}/", "") == TEXT
+    plain = text.replace(f"{address}/raw/v{__version__}/", "")
+    assert plain.replace(f"{address}/blob/v{__version__}/", "") == TEXT
 
 
-def test_links_without_an_address_are_not_released():
-    script = (ROOT / ".ci" / "package").read_text(encoding="utf-8")
-    (pattern,) = re.findall(r"grep -qE '(.+?)' <<<\"\$metadata\"", script)
-    assert re.search(pattern, on_a_package_index(""))
-    assert not re.search(pattern, on_a_package_index("https://example.invalid/"))
+def test_one_setting_has_the_address_of_the_repository():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    settings = project["tool"]["hatch"]["metadata"]["hooks"]["custom"]
+    assert settings["repository"] == "", "the address is the publisher's; here there is none"
+
+    def metadata_of(repository: str) -> dict[str, Any]:
+        hook = metadata_hook.RepositoryHook(str(ROOT), settings | {"repository": repository})
+        metadata: dict[str, Any] = {"version": "1.2.3"}
+        hook.update(metadata)
+        return metadata
+
+    without = metadata_of("")
+    assert "urls" not in without
+    assert without["readme"] == {"content-type": "text/markdown", "text": TEXT}
+    made = metadata_of("https://example.invalid/a/")
+    assert made["urls"]["Repository"] == "https://example.invalid/a"
+    assert made["urls"]["Changelog"] == "https://example.invalid/a/blob/v1.2.3/CHANGELOG.md"
+    assert "](https://example.invalid/a/blob/v1.2.3/demo/docs/" in made["readme"]["text"]
+    with pytest.raises(ValueError, match=r"begins with https://.*got 'github.com/a'"):
+        metadata_of("github.com/a")
 
 
 def test_it_is_short():
-    assert TEXT.count("\n") <= 150
+    assert TEXT.count("\n") <= 110
