@@ -102,9 +102,11 @@ def _made(
         lowering.hand_on_to(take)
         with _jit.collecting_rarely():
             for package in packages:
-                digest, entries = package.digest(), []
+                digest = package.digest()
+                entries = []
                 for line in lists[package.name]:
-                    entries.append(lowering.lower(line, package, f"kernel_{len(entries)}"))
+                    entry = lowering.lower(line, package, f"kernel_{len(entries)}")
+                    entries.append(entry)
                     progress.kernels += 1
                 processes.order(lowering.extension(package, entries, digest))
         processes.order(None)
