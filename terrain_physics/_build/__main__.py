@@ -36,7 +36,7 @@ def main() -> None:
         chosen_levels = [best_level_here()]
     folder = chosen.folder or ROOT
     try:  # what can be known now, not in some minutes
-        linker.command  # noqa: B018
+        linker.command()
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
         parser.error(str(reason))

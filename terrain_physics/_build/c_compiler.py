@@ -49,7 +49,6 @@ class Linker:
     headers: Sequence[str] = field(default_factory=headers_here)
     libraries: str = LIBRARIES_HERE
 
-    @property
     def command(self) -> list[str]:
         """Return the command of the C compiler."""
         if (command := find(self.target)) is None:
@@ -62,7 +61,7 @@ class Linker:
         platform = PLATFORMS[self.target]
         subprocess.run(  # noqa: S603
             [
-                *self.command,
+                *self.command(),
                 *("-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"),
                 "-Wno-gnu-variable-sized-type-not-at-end",  # results that hold arrays
                 *(f"-D{definition}" for definition in defined),

@@ -12,9 +12,12 @@ from terrain_physics._kernels import _jit
 from tests.helpers import forks
 
 build = pytest.importorskip("terrain_physics._build.__main__")
+c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
+
+TESTED = "linux-x86_64"
 
 pytestmark = pytest.mark.skipif(
-    not _jit.HAS_NUMBA or build.HERE != "linux-x86_64" or not build.Linker().command,
+    not _jit.HAS_NUMBA or build.HERE != TESTED or c_compiler.find(TESTED) is None,
     reason="machine code is made by numba and a C compiler, on Linux",
 )
 
@@ -125,8 +128,6 @@ def test_what_cannot_be_made_is_refused_at_once(
 def test_a_missing_c_compiler_is_told_at_once(
     tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
-    from terrain_physics._build import c_compiler
-
     monkeypatch.setattr(sys, "argv", ["build", str(tmp_path)])
     monkeypatch.setattr(build, "make", None)
     monkeypatch.setattr(c_compiler, "find", lambda _: None)
