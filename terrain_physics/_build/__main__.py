@@ -87,12 +87,12 @@ def _made(
     """Make modules in a folder; return their files by place."""
     from terrain_physics._build import lowering, signatures, workers
     from terrain_physics._build.lowered import Library
-    from terrain_physics._build.progress import Progress
+    from terrain_physics._build.progress import BuildProgress
     from terrain_physics._kernels import _jit
 
     lists = {package.name: signatures.read(package) for package in packages}
     with workers.started(levels, linker, work) as processes:
-        progress = Progress(processes, sum(map(len, lists.values())))
+        progress = BuildProgress(processes, sum(map(len, lists.values())))
 
         def take(library: Library) -> None:
             processes.order(library)

@@ -3,15 +3,15 @@
 import sys
 import time
 
-from terrain_physics._build.workers import Workers
+from terrain_physics._build.workers import WorkerProcesses
 
 _SECONDS_BETWEEN_LINES = 4.0
 
 
-class Progress:
+class BuildProgress:
     """Counts what this process does, and tells it beside what the others do."""
 
-    def __init__(self, workers: Workers, kernels: int) -> None:
+    def __init__(self, workers: WorkerProcesses, kernels: int) -> None:
         self._workers = workers
         self._all_kernels = kernels
         self._began = self._told = time.monotonic()

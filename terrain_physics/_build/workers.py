@@ -67,7 +67,7 @@ class _Worker:
 
 
 @contextmanager
-def started(levels: Sequence[Level], linker: Linker, folder: Path) -> Iterator["Workers"]:
+def started(levels: Sequence[Level], linker: Linker, folder: Path) -> Iterator["WorkerProcesses"]:
     """Start the processes, which work in a folder; at the end of the block they have ended."""
     by_processor: dict[str, list[Level]] = {}
     for level in levels:
@@ -77,10 +77,10 @@ def started(levels: Sequence[Level], linker: Linker, folder: Path) -> Iterator["
         for same in by_processor.values():
             workers.append(_Worker(same, linker, folder))
             block.callback(workers[-1].end)
-        yield Workers(workers)
+        yield WorkerProcesses(workers)
 
 
-class Workers:
+class WorkerProcesses:
     """All of these processes: each gets the same orders."""
 
     def __init__(self, workers: Sequence[_Worker]) -> None:

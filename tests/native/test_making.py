@@ -143,7 +143,7 @@ def test_progress_is_a_line_now_and_then_and_one_for_each_file(
     from terrain_physics._build import progress
 
     workers: Any = SimpleNamespace(optimized={"one": 5, "two": 3}, made={})
-    shown = progress.Progress(workers, kernels=9)
+    shown = progress.BuildProgress(workers, kernels=9)
     shown.kernels, shown.functions = 2, 7
     shown.tell()
     assert not capsys.readouterr().out
