@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 from .camera_rig import CameraRig
 from .panel.bindings import USUAL, Bindings
 from .panel.controls import Events, Press
-from .panel.panel import HELP_SECONDS, Panel, Status
+from .panel.panel import HINT_SECONDS, Panel, Status
 from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
 from .resolution import FrameTime, Resolution
 from .scenery.inputs import Controls, Floats3
 from .scenery.names import SCENES
+from .scenery.pick import Found
 from .scenery.scene import Scene
 from .scenery.views import fill_views
 from .simulation import Simulation
 from .sound.sounds import Sounds
 
-NOTICE_SECONDS = 4.0
+NOTICE_SECONDS = 5.0
+QUESTION_SECONDS = 6.0
 
 
 class App:
@@ -51,12 +53,16 @@ class App:
         simulation.stepped.append(self._hear)
         self.grid = False
         self.scripted = scripted
-        self.help_left = 0.0 if scripted else HELP_SECONDS
+        self.panel.bare = scripted
+        self.help = False
+        self.hints_left = HINT_SECONDS
+        self.asks_left = 0.0  # seconds that the question whether to quit is still there
         self.running = True
         self.picked = ""
         self._picked_left = 0.0
         self._change_scene, self._save_picture = change_scene, save_picture
         self._right_since: float | None = None
+        self._captured = False
         self._hole = False
         self._saves = False  # the picture of this frame
         self._wish = Controls()
@@ -73,6 +79,7 @@ class App:
         """Do one frame, ``seconds`` after the last one; one that nobody sees need not be drawn."""
         begun = time.perf_counter()
         self.events.begin_frame(seconds)
+        self.events.in_menu = self.panel.menu.is_open
         for event in events:
             self.events.handle(event)
         if self.events.quit:
@@ -80,12 +87,15 @@ class App:
         if self.events.resized is not None:
             self.resize(self.events.resized)
         self._hole = False
+        if self.events.touched and "escape" not in self.events.commands:
+            self._answer()
         for command in self.events.commands:
             self._obey(command)
         for press in self.events.presses:
             self._press(press)
+        self._follow_capture()
         self._hold(seconds)
-        self.simulation.time_scale = self.panel.time.value
+        self.simulation.time_scale = self.panel.sliders.time.value
         self._wish = self._controls()
         self.simulation.advance(seconds, self._wish)
         if drawn:
@@ -110,6 +120,8 @@ class App:
             self.views ^= {rest}
         elif word == "scene":
             self._go_to(rest)
+        elif word == "menu":
+            self._obey_menu(rest)
         elif rest == "scene":
             way = 1 if word == "next" else -1
             self._go_to(SCENES[(SCENES.index(self.scene.name) + way) % len(SCENES)])
@@ -130,7 +142,7 @@ class App:
         elif word == "sound":
             self.show(self.sounds.toggle())
         elif word == "help":
-            self.help_left = 0.0 if self.help_left > 0.0 else float("inf")
+            self.help, self.hints_left = not self.help, 0.0
         elif word == "home":
             self.rig.go_home(self.scene)
         elif word == "camera":
@@ -145,10 +157,39 @@ class App:
         elif word == "quit":
             self.running = False
         elif word == "escape":
-            if self.events.captured:
-                self._capture(on=False)
-            else:
-                self.running = False
+            self._escape()
+
+    def _obey_menu(self, what: str) -> None:
+        menu = self.panel.menu
+        if what == "choose":
+            self._obey(menu.choose())
+        elif what:
+            menu.move(-1 if what == "up" else 1)
+        else:
+            menu.toggle(f"scene {self.scene.name}")
+
+    def _escape(self) -> None:
+        """Close what is open, free the mouse, or ask, and the second time end."""
+        if self.asks_left > 0.0:
+            self.running = False
+        elif self.panel.menu.is_open:
+            self.panel.menu.close()
+        elif self.help:
+            self.help = False
+        elif self.events.captured:
+            self.events.captured = False
+        else:
+            self.asks_left = QUESTION_SECONDS
+
+    def _answer(self) -> None:
+        """Take a click or another key than Esc as the answer to the question, if there is one."""
+        if self.asks_left <= 0.0:
+            return
+        self.asks_left = 0.0
+        clicks = [press for press in self.events.presses if press.down and press.button == 1]
+        if clicks and self.panel.question.press(clicks[0].place) == "quit":
+            self.running = False
+        self.events.presses.clear()
 
     def _go_to(self, name: str) -> None:
         if self._change_scene is None:
@@ -164,6 +205,7 @@ class App:
             simulation.source = scene.script
         self.simulation = simulation
         self.rig = CameraRig(scene)
+        self.hints_left = HINT_SECONDS
         self.panel.use_rules(type(scene).rules)
 
     def _hear(self, scene: Scene, controls: Controls) -> None:  # noqa: ARG002 told to all alike
@@ -174,35 +216,42 @@ class App:
         if press.button == 3:
             if press.down:
                 self._right_since = time.perf_counter()
-                self._capture(on=not self.events.captured)
+                self.events.captured = not self.events.captured
             # A long press looks around only while it lasts, a click until Esc.
             elif self._right_since is not None:
                 if time.perf_counter() - self._right_since > 0.3:
-                    self._capture(on=False)
+                    self.events.captured = False
                 self._right_since = None
         elif press.button == 1 and not press.down:
-            self.panel.dragged = None
+            self.panel.sliders.dragged = None
         elif press.button == 1 and not self._press_panel(press):
             if self.scene.name != "digging":
-                origin, direction = self._sight()
-                self.show(self.scene.pick(origin, direction))
+                self._tell(self.scene.pick(*self._sight()))
+
+    def _tell(self, found: Found) -> None:
+        """Say what was met, with numbers while the panel is on."""
+        figures = f" \u2022 {found.figures}" if self.panel.visible and found.figures else ""
+        self.show(found.words + figures)
 
     def _press_panel(self, press: Press) -> bool:
         """Tell whether a click was for the panel or its menu, and do what it asks for."""
-        if self.events.captured or not self.panel.visible:
+        if self.events.captured or self.panel.bare:
             return False
         command = self.panel.menu.press(press.place)
-        if command is None:
-            return self.panel.press(press.place)
+        if command is None and not self.panel.press(press.place):
+            return False
         self.events.left_down = False  # no digging below
-        self._obey(command)
+        self._obey(command or "")
         return True
 
-    def _capture(self, *, on: bool) -> None:
-        self.events.captured = on
+    def _follow_capture(self) -> None:
+        """Hide and hold the mouse while it looks around, also after the window lost the focus."""
+        if self.events.captured == self._captured:
+            return
+        self._captured = captured = self.events.captured
         if pygame.display.get_init() and pygame.display.get_surface() is not None:
-            pygame.mouse.set_visible(not on)
-            pygame.event.set_grab(on)
+            pygame.mouse.set_visible(not captured)
+            pygame.event.set_grab(captured)
 
     def _hold(self, seconds: float) -> None:
         """Do what goes on while something is held."""
@@ -211,15 +260,16 @@ class App:
             self.simulation.back()
         if events.repeats("forward"):
             self.simulation.forward()
-        if self.panel.dragged is not None:
-            self.panel.dragged.drag(events.mouse[0])
+        if self.panel.sliders.dragged is not None:
+            self.panel.sliders.dragged.drag(events.mouse[0])
         if events.look != (0.0, 0.0):
             self.rig.turn(*events.look)
         if events.wheel:
             self.rig.zoom(events.wheel)
         up = float("up" in events.held) - float("down" in events.held)
         self.rig.fly(seconds, events.controls(), up, self.scene)
-        self.help_left = max(0.0, self.help_left - seconds)
+        self.hints_left = max(0.0, self.hints_left - seconds)
+        self.asks_left = max(0.0, self.asks_left - seconds)
         self._picked_left -= seconds
         if self._picked_left <= 0.0:
             self.picked = ""
@@ -231,7 +281,7 @@ class App:
         tool, place = self._tool()
         if not self.rig.steers_player:
             wish = replace(wish, forward=0.0, right=0.0, jump=False)
-        rules = self.panel.rules()
+        rules = self.panel.sliders.rules()
         return replace(
             wish,
             yaw=camera.yaw,
@@ -248,7 +298,7 @@ class App:
             return "", None
         if self._hole:
             tool = "hole"
-        elif self.events.left_down and self.panel.dragged is None:
+        elif self.events.left_down and self.panel.sliders.dragged is None:
             tool = "heap" if "run" in self.events.held else "dig"
         else:
             return "", None
@@ -270,17 +320,16 @@ class App:
         frame = Frame(self._camera, grid=self.grid)
         scene.fill(frame, simulation.alpha)
         fill_views(frame, scene, self.views)
+        laid_out = time.perf_counter()
+        panel = self._draw_panel(seconds) if self.panel.visible or not self.panel.bare else None
+        if panel is not None:
+            frame.covered = [(box.x, box.y, box.w, box.h) for box in self.panel.boxes]
         self.renderer.scale = 1.0 if self._saves else self.resolution.scale
         gathered = time.perf_counter()
         self.renderer.draw(frame)
         drawn = time.perf_counter()
-        if self.panel.visible or self.help_left > 0.0 or self.picked:
-            status = Status(
-                self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
-                f"{self.resolution.scale:.0%}", self.events.mouse, help=self.help_left > 0.0,
-                sound=self.sounds.on,
-            )  # fmt: skip
-            self.renderer.overlay(self.panel.draw(simulation, status, seconds), self.panel.boxes)
+        if panel is not None:
+            self.renderer.overlay(panel, self.panel.boxes, self.panel.version)
         paneled = time.perf_counter()
         if self._saves and self._save_picture is not None:
             self.show(self._save_picture(self.renderer.read()))
@@ -296,9 +345,15 @@ class App:
                 self.renderer.card_seconds,
             )
         )  # fmt: skip
-        self.panel.times.add(
-            physics,
-            drawn - begun - physics + (done - paneled),
-            paneled - drawn,
-            max(seconds, done - begun),
-        )
+        over = (gathered - laid_out) + (paneled - drawn)
+        spent = paneled - begun - physics - over + (done - showing)
+        self.panel.times.add(physics, spent, over, max(seconds, done - begun))
+
+    def _draw_panel(self, seconds: float) -> pygame.Surface:
+        status = Status(
+            self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
+            f"{self.resolution.scale:.0%}", self.events.mouse, help=self.help,
+            hints=self.hints_left > 0.0, asks=self.asks_left > 0.0, pad=self.events.pad,
+            sound=self.sounds.on,
+        )  # fmt: skip
+        return self.panel.draw(self.simulation, status, seconds)

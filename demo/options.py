@@ -49,7 +49,7 @@ class Options:
     save_replay: Path | None = None
     land: "HeightMap | None" = None
     views: tuple[str, ...] = ()
-    panel: bool = True
+    panel: bool = False
     scale: float | None = None  # the share of its size that the picture is drawn at; None: follows
     sound: bool = False
 
@@ -95,7 +95,7 @@ def parse(
         save_replay=_out("--save-replay", given.save_replay, ()),
         land=land,
         views=_views(given.views),
-        panel=not given.no_panel,
+        panel=given.panel,
         scale=_scale(given.scale),
         sound=given.sound,
     )
@@ -179,7 +179,7 @@ def _parser(prog: str) -> _Parser:
     add("--save-replay", metavar="FILE", help="save the inputs and the hash of each step")
     add("--replay", metavar="FILE", help="play such a file and compare the hashes")
     add("--views", default="", metavar="A,B", help=f"of {', '.join(VIEW_NAMES)}")
-    add("--no-panel", action="store_true", help="the picture only")
+    add("--panel", action="store_true", help="with the panel: figures, views and sliders")
     add("--sound", action="store_true", help="footsteps are heard, if there is a window")
     return parser
 

@@ -1,5 +1,6 @@
 """The clock of a scene: fixed steps, pause, single steps, and the way back."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from .scenery.scene import Scene
 
 MOST_STEPS = 5  # a frame; what is missing then is slow motion, not a spiral
 REMEMBERED = 10 * STEPS_A_SECOND
+PACE_SECONDS = 2.0  # that the pace is a mean of, older ones weighing less
 
 
 @dataclass
@@ -21,6 +23,19 @@ class Timing:
 
     steps: int = 0
     seconds: float = 0.0
+
+
+@dataclass
+class _Pace:
+    """Time that was asked for and time that was simulated, of late."""
+
+    asked: float = 0.0
+    done: float = 0.0
+
+    def add(self, asked: float, done: float) -> None:
+        """Take down a frame, in seconds."""
+        fades = math.exp(-asked / PACE_SECONDS)
+        self.asked, self.done = self.asked * fades + asked, self.done * fades + done
 
 
 @dataclass
@@ -52,7 +67,13 @@ class Simulation:
         self.timing = Timing()
         self._clock = FixedStep(STEP, max_steps=MOST_STEPS)
         self._past = _Past()
+        self._pace = _Pace()
         self.restart()
+
+    @property
+    def pace(self) -> float:
+        """Simulated time over the time asked for, of late: less than 1 is slow motion."""
+        return self._pace.done / self._pace.asked if self._pace.asked else 1.0
 
     @property
     def alpha(self) -> float:
@@ -75,13 +96,16 @@ class Simulation:
         self._clock.reset()
         self._past = _Past(states={0: self.scene.state()})
         self.timing = Timing()
+        self._pace = _Pace()
 
     def advance(self, seconds: float, controls: Controls) -> int:
         """Let time pass; return how many steps that was."""
         if self.paused:
             self.timing = Timing()
             return 0
-        count = len(self._clock.steps(max(0.0, seconds) * self.time_scale))
+        asked = max(0.0, seconds) * self.time_scale
+        count = len(self._clock.steps(asked))
+        self._pace.add(asked, asked - self._clock.dropped)
         self._run(count, controls)
         return count
 

@@ -1,6 +1,6 @@
 // The site's search, for people who do not know our words: it finds a page by its search words, too, which conf.py makes
 // entries of the index. Rare words count more than common ones, titles and search words more than text, guides more than
-// notes. Words may be cut short, joined or parted: "walljump", "wall jumping". Sphinx puts this before its own code runs.
+// notes. Words may be cut short, joined or parted: "walljump", "wall jumping". Sphinx loads this behind its searchtools.js.
 
 var Scorer = {
   objNameMatch: 11,
@@ -17,7 +17,7 @@ var Scorer = {
 
 const Ranking = {
   title: 12,
-  searchWord: 9,
+  heading: 9, // and search words
   partial: 2.5,
   phrase: 24,
   least: 0.15, // of the best page's score; pages below it are not shown
@@ -29,10 +29,12 @@ const Ranking = {
     return splitQuery(text.toLowerCase()).map((word) => stemmer.stemWord(word));
   },
 
-  // Titles and search words of each page, as lists of stems.
+  // Each page's title, its other headings and its search words, as lists of stems.
   phrases: () => {
-    const { titles, docnames, indexentries } = Search._index;
-    const pages = docnames.map((_, file) => ({ title: Ranking.stems(titles[file]), words: [] }));
+    const { titles, docnames, alltitles, indexentries } = Search._index;
+    const pages = titles.map((title) => ({ title: Ranking.stems(title), words: [] }));
+    for (const [heading, places] of Object.entries(alltitles))
+      for (const [file, id] of places) if (id) pages[file].words.push(Ranking.stems(heading));
     for (const [entry, places] of Object.entries(indexentries))
       for (const [file, id] of places) if (!id) pages[file].words.push(Ranking.stems(entry));
     return pages;
@@ -42,7 +44,7 @@ const Ranking = {
   ofWord: (word, page, inText) => {
     const known = page.words.flat();
     if (page.title.includes(word)) return Ranking.title;
-    if (known.includes(word)) return Ranking.searchWord;
+    if (known.includes(word)) return Ranking.heading;
     const isPart = (other) => word.length > 3 && other.startsWith(word);
     return Math.max(inText, [...page.title, ...known].some(isPart) ? Ranking.partial : 0);
   },

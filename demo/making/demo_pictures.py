@@ -44,8 +44,8 @@ def draw(name: str) -> None:
         arguments = ["--scene", scene, "--frames", str(frames), "--views", views]
         arguments += ["--size", f"{2 * SIZE[0]}x{2 * SIZE[1]}", "--renderer", "software"]
         arguments += ["--screenshot", str(large)]
-        if name != "panel":
-            arguments.append("--no-panel")
+        if name == "panel":
+            arguments.append("--panel")
         if demo(arguments) != 0:
             raise SystemExit(1)
         with Image.open(large) as image:

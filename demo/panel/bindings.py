@@ -17,7 +17,7 @@ _KEYS = {
     for name, code in vars(pygame).items()
     if name.startswith("K_") and name != "K_UNKNOWN"
 }
-_DIGITS = "1234567890"
+DIGITS = "1234567890"
 
 
 def fixed_keys(scenes: Sequence[str]) -> dict[str, str]:
@@ -26,7 +26,7 @@ def fixed_keys(scenes: Sequence[str]) -> dict[str, str]:
     The menu and the keys for the next and the previous scene lead to all of them.
     """
     views = {view.key.lower(): f"view {view.name}" for view in VIEWS}
-    return views | {digit: f"scene {name}" for digit, name in zip(_DIGITS, scenes, strict=False)}
+    return views | {digit: f"scene {name}" for digit, name in zip(DIGITS, scenes, strict=False)}
 
 
 _FIXED = fixed_keys(SCENES)
@@ -53,6 +53,7 @@ _USUAL_KEYS: dict[str, tuple[str, ...]] = {
     "camera": ("c",),
     "home": ("home",),
     "grid": ("g",),
+    "menu": ("f10",),
     "panel": ("tab",),
     "sound": ("m",),
     "help": ("h", "f1"),
@@ -68,8 +69,10 @@ _USUAL_BUTTONS: dict[str, tuple[int, ...]] = {
     "previous_scene": (4,),
     "next_scene": (5,),
     "help": (6,),
-    "pause": (7,),
+    "menu": (7,),
 }
+_BUTTON_NAMES = ("A", "B", "X", "Y", "LB", "RB", "Back", "Start")
+_STICK_NAMES = {(0, 1): "left stick", (2, 3): "right stick", (3, 4): "right stick"}
 _STICKS = {"move": (0, 1), "look": (3, 4)}
 
 _HELD = {"ahead", "behind", "left", "right", "up", "down", "run", "back", "forward"}
@@ -111,6 +114,11 @@ class Bindings:
     def labels(self) -> dict[str, str]:
         """Return the first key of each action, as people call it."""
         return {name: _SIGNS.get(keys[0], keys[0].title()) for name, keys in self.keys.items()}
+
+    def pad_labels(self) -> dict[str, str]:
+        """Return the first button of each action that has one, and the sticks to move and look."""
+        labels = {name: _button_name(numbers[0]) for name, numbers in self.buttons.items()}
+        return labels | {"move": _stick_name(self.move), "look": _stick_name(self.look)}
 
 
 USUAL = Bindings()
@@ -215,6 +223,14 @@ def _each(
     bound: dict[str, tuple[Any, ...]], wanted: Callable[[str], bool]
 ) -> Iterable[tuple[Any, str]]:
     return ((which, name) for name in bound if wanted(name) for which in bound[name])
+
+
+def _button_name(number: int) -> str:
+    return _BUTTON_NAMES[number] if number < len(_BUTTON_NAMES) else f"button {number}"
+
+
+def _stick_name(axes: tuple[int, int]) -> str:
+    return _STICK_NAMES.get(axes, "axes {} and {}".format(*axes))
 
 
 def _is_command(name: str) -> bool:

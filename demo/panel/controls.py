@@ -14,36 +14,13 @@ REPEAT_AFTER = 0.3  # seconds a key is held before it repeats
 _STICK = 2.5  # radians a second, of a stick pushed all the way
 _DEAD = 0.2  # of a stick that nobody pushes
 
-# Keys in braces are those of the bindings.
-_HELP = (
-    ("{ahead} {left} {behind} {right}", "walk; without a player, move the camera"),
-    ("{jump}, {run}", "jump, run"),
-    ("right mouse", "look around; the wheel comes nearer"),
-    ("left mouse", "what is there? (digging: dig, {run} heaps up, {hole} hole)"),
-    ("{throw}, {drop}", "throw a ball, drop a box"),
-    ("1-9, 0, {previous_scene} {next_scene}", "scenes"),
-    ("{pause}, {single}", "pause, one step"),
-    ("{back} {forward}", "one step back, forward"),
-    ("{restart}", "restart"),
-    ("{camera}, {home}", "camera mode, camera home"),
-    ("F2-F9, {grid}", "views, grid"),
-    ("{panel}, {help}", "panel, this help"),
-    ("{sound}", "sound of footsteps on, off"),
-    ("{screenshot}", "screenshot"),
-    ("{escape}", "free the mouse, then quit"),
-)
-_HINT = "{help} help, 1-9 scenes"
-
-
-def help_of(bindings: Bindings) -> list[tuple[str, str]]:
-    """Return keys and what they do, in words."""
-    labels = bindings.labels()
-    return [(keys.format_map(labels), words.format_map(labels)) for keys, words in _HELP]
-
-
-def hint_of(bindings: Bindings) -> str:
-    """Return the line that stays on the screen: the way to everything else."""
-    return _HINT.format_map(bindings.labels())
+# What chooses in an open menu, whatever the bindings say; and their words that do so too.
+_MENU_KEYS = {
+    pygame.K_UP: "menu up", pygame.K_DOWN: "menu down",
+    pygame.K_RETURN: "menu choose", pygame.K_KP_ENTER: "menu choose",
+}  # fmt: skip
+_MENU_WORDS = {"ahead": "menu up", "behind": "menu down", "jump": "menu choose"}
+_TILTED = 0.5  # of a stick that steps through the menu
 
 
 _Switch = tuple[str, int]  # "key" or "button", and which
@@ -67,6 +44,9 @@ class Events:
         self.mouse = (0, 0)
         self.left_down = False
         self.captured = False
+        self.pad = False  # whether a gamepad was used last
+        self.touched = False  # whether anything went down since the last frame
+        self.in_menu = False  # whether keys and buttons choose from a menu
         self.look = (0.0, 0.0)
         self.wheel = 0.0
         self.resized: tuple[int, int] | None = None
@@ -87,7 +67,7 @@ class Events:
     def begin_frame(self, seconds: float) -> None:
         """Forget what was done once."""
         self.commands, self.presses = [], []
-        self.wheel, self.resized = 0.0, None
+        self.wheel, self.resized, self.touched = 0.0, None, False
         right, down = self._stick(self._look)
         self.look = -right * _STICK * seconds, -down * _STICK * seconds
         for name in self.held:
@@ -107,6 +87,7 @@ class Events:
                 self.look = (self.look[0] - event.rel[0] * LOOK, self.look[1] - event.rel[1] * LOOK)
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button <= 3:
             self.mouse = event.pos
+            self.pad, self.touched = False, True
             self.left_down |= event.button == 1
             self.presses.append(Press(event.button, down=True, place=event.pos))
         elif event.type == pygame.MOUSEBUTTONUP and event.button <= 3:
@@ -141,7 +122,7 @@ class Events:
 
     def controls(self) -> Controls:
         """Return the wish to move, without where the player looks."""
-        right, backward = self._stick(self._move)
+        right, backward = (0.0, 0.0) if self.in_menu else self._stick(self._move)
         forward = float("ahead" in self.held) - float("behind" in self.held) - backward
         right += float("right" in self.held) - float("left" in self.held)
         return Controls(
@@ -159,7 +140,10 @@ class Events:
         elif event.type == pygame.JOYBUTTONUP:
             self._let_go(("button", event.button))
         elif event.type == pygame.JOYAXISMOTION:
-            self._axes[event.axis] = event.value if abs(event.value) > _DEAD else 0.0
+            self._tilt(event.axis, event.value if abs(event.value) > _DEAD else 0.0)
+        elif event.type == pygame.JOYHATMOTION:
+            if self.in_menu and event.value[1]:
+                self.commands.append("menu up" if event.value[1] > 0 else "menu down")
         elif event.type == pygame.JOYDEVICEADDED:
             pad = pygame.joystick.Joystick(event.device_index)
             self._pads[pad.get_instance_id()] = pad
@@ -173,14 +157,33 @@ class Events:
         across, along = axes
         return self._axes.get(across, 0.0), self._axes.get(along, 0.0)
 
+    def _tilt(self, axis: int, value: float) -> None:
+        before, self._axes[axis] = self._axes.get(axis, 0.0), value
+        self.pad |= value != 0.0
+        if self.in_menu and axis == self._move[1] and abs(value) > _TILTED >= abs(before):
+            self.commands.append("menu down" if value > 0.0 else "menu up")
+
     def _press(self, switch: _Switch) -> None:
         if switch in self._down:  # the system's own repeats
             return
         self._down.add(switch)
+        self.touched, self.pad = True, switch[0] == "button"
+        if self.in_menu and (chosen := self._in_menu(switch)):
+            self.commands.append(chosen)
+            return
         if switch in self._once:
             self.commands.append(self._once[switch])
         if switch in self._while:
             self.held.setdefault(self._while[switch], 0.0)
+
+    def _in_menu(self, switch: _Switch) -> str | None:
+        """Return what a key or button does in a menu; None: what it does elsewhere."""
+        if switch[0] == "key" and switch[1] in _MENU_KEYS:
+            return _MENU_KEYS[switch[1]]
+        if switch[0] == "button" and self._while.get(switch) == "run":
+            return "escape"
+        names = (self._once.get(switch, ""), self._while.get(switch, ""))
+        return next((_MENU_WORDS[name] for name in names if name in _MENU_WORDS), None)
 
     def _let_go(self, switch: _Switch) -> None:
         self._down.discard(switch)

@@ -1,53 +1,31 @@
-"""The panel over the picture: figures, graph, views, sliders, help, menu."""
+"""What lies over the picture: hints, help, menu, and the panel with figures and sliders."""
 
-import math
-from collections import deque
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
 
 import pygame
 
-from ..scenery.inputs import RESOLVERS, Rules
+from ..scenery.inputs import Rules
 from ..scenery.names import VIEWS
 from ..scenery.scene import Scene
 from ..scenery.views import candidates_of
 from ..simulation import Simulation
 from .bindings import USUAL, Bindings
-from .controls import help_of, hint_of
+from .figures import WIDTH, FrameTimes, Graph, Look, draw_figures, graph_of
+from .help import help_of, hints_of, way_to_help
 from .menu import Menu
-from .widgets import ACCENT, FAINT, GLASS, TEXT, Color4, Slider, draw_graph, window_ink
+from .question import Question
+from .sliders import Sliders
+from .tables import Row, Table, Words, draw_table, pairs
+from .widgets import ACCENT, DARK_GLASS, GLASS, Canvas, Color4
 
-WIDTH = 236
-GRAPH_FRAMES = 120
-HELP_SECONDS = 8.0
-# Words change so often a second; a faster flicker could not be read.
-_WORDS_A_SECOND = 6.0
-PHYSICS, DRAW, PANEL = (250, 196, 32), (70, 150, 230), (150, 110, 220)
-
-
-@dataclass
-class FrameTimes:
-    """Milliseconds of the last frames."""
-
-    physics: deque[float] = field(default_factory=lambda: deque(maxlen=GRAPH_FRAMES))
-    draw: deque[float] = field(default_factory=lambda: deque(maxlen=GRAPH_FRAMES))
-    panel: deque[float] = field(default_factory=lambda: deque(maxlen=GRAPH_FRAMES))
-    whole: deque[float] = field(default_factory=lambda: deque(maxlen=GRAPH_FRAMES))
-
-    def add(self, physics: float, draw: float, panel: float, whole: float) -> None:
-        """Take down a frame, in seconds."""
-        for values, seconds in (
-            (self.physics, physics),
-            (self.draw, draw),
-            (self.panel, panel),
-            (self.whole, whole),
-        ):
-            values.append(1e3 * seconds)
-
-    def mean(self, values: deque[float], last: int = 30) -> float:
-        """Return the mean of the last frames."""
-        part = list(values)[-last:]
-        return sum(part) / len(part) if part else 0.0
+HINT_SECONDS = 10.0
+# Figures change so often a second; a faster flicker could not be read.
+_FIGURES_A_SECOND = 4.0
+# Slow motion is told below the first, until it is above the second.
+SLOW, FAST_AGAIN = 0.85, 0.92
+_PAUSED = (120, 60, 20, 190)
 
 
 @dataclass
@@ -62,116 +40,91 @@ class Status:
     picture: str = "100%"  # of the window's width and height
     mouse: tuple[int, int] = (0, 0)
     help: bool = False
+    hints: bool = False
+    asks: bool = False  # whether to quit
+    pad: bool = False  # words for a gamepad
     sound: bool = False
 
 
+Part = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function that draws on a canvas, and what it draws: equal values look alike."""
+
+
 class Panel:
-    """Draws itself on a surface of the window's size; holds the sliders."""
+    """Draws itself on a surface of the window's size, anew only when something looks different."""
 
     def __init__(self, size: tuple[int, int], scene: Scene, bindings: Bindings = USUAL) -> None:
-        self.visible = True
-        self._help, self._hint = help_of(bindings), hint_of(bindings)
-        self._grid_key = bindings.labels()["grid"]
+        self.visible = False  # figures, views and sliders
+        self.bare = False  # nothing but those
+        self.version = 0  # how often the surface was drawn
         self.times = FrameTimes()
-        self.dragged: Slider | None = None
-        self.menu = Menu()
-        self._words: list[tuple[str, str]] = []
-        self._words_left = 0.0
+        self.menu = Menu(bindings)
+        self.question = Question(bindings.labels())
+        self._bindings = bindings
+        self._labels = bindings.labels()
+        self._figures: tuple[tuple[str, str], ...] = ()
+        self._graph = Graph((), (), (), 1.0)
+        self._fps = ""
+        self._fresh = (0.0, -1)  # seconds that figures stay, the step they are of
+        self._is_slow = False
         self.resize(size)
         self.use_rules(type(scene).rules)
 
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the window."""
-        self.surface = pygame.Surface(size, pygame.SRCALPHA)
-        self.boxes: list[pygame.Rect] = []
-        self.ink = window_ink(size)
+        self.canvas = Canvas(size)
+        self._drawn: list[Part] | None = None
 
     def use_rules(self, rules: Rules) -> None:
         """Set the sliders."""
-        self.gravity = Slider("gravity", 0.0, 30.0, rules.gravity, "{:.1f} m/s\u00b2".format)
-        self.slope = Slider(
-            "slope limit", 0.0, 90.0, math.degrees(rules.slope_limit), "{:.0f}\u00b0".format
-        )
-        self.step = Slider("step height", 0.0, 1.0, rules.step_offset, "{:.2f} m".format)
-        self.resolver = Slider(
-            "resolver",
-            0.0,
-            len(RESOLVERS) - 1.0,
-            float(RESOLVERS.index(rules.resolver)),
-            lambda value: RESOLVERS[int(value)],
-            RESOLVERS,
-        )
-        self.time = Slider("time scale", 0.0, 2.0, 1.0, "{:.2f}".format)
-        self.dragged = None
-        self._first = rules
+        self.sliders = Sliders(rules)
 
     @property
-    def sliders(self) -> tuple[Slider, ...]:
-        """All sliders, from top to bottom."""
-        return self.gravity, self.slope, self.step, self.resolver, self.time
-
-    def rules(self) -> Rules:
-        """Return what the sliders say; untouched ones keep the scene's exact numbers."""
-        first = self._first
-        slope = self.slope.value
-        return Rules(
-            gravity=self.gravity.value,
-            slope_limit=(
-                first.slope_limit
-                if slope == math.degrees(first.slope_limit)
-                else math.radians(slope)
-            ),
-            step_offset=self.step.value,
-            resolver=RESOLVERS[int(self.resolver.value)],
-        )
+    def boxes(self) -> list[pygame.Rect]:
+        """Where something is drawn; they do not overlap."""
+        return self.canvas.boxes
 
     def press(self, place: tuple[int, int]) -> bool:
-        """Begin to drag the slider there, if there is one; tell whether the panel was hit."""
-        for slider in self.sliders:
-            if slider.rect is not None and slider.rect.inflate(8, 8).collidepoint(place):
-                self.dragged = slider
-                slider.drag(place[0])
-                return True
-        return place[0] < self.ink.px(WIDTH + 12)
+        """Begin to drag the slider there, if there is one; tell whether anything was hit."""
+        if self.visible and self.sliders.press(place):
+            return True
+        return any(box.collidepoint(place) for box in self.boxes)
 
     def draw(self, simulation: Simulation, status: Status, seconds: float) -> pygame.Surface:
-        """Draw all anew and return the surface; nothing is on it outside of `boxes`."""
-        for box in self.boxes:
-            self.surface.fill((0, 0, 0, 0), box)
-        self.boxes.clear()
+        """Return the surface, up to date; nothing is on it outside of `boxes`."""
+        self._refresh(simulation, status, seconds)
+        parts = self._side(simulation, status) if self.visible else []
+        if not self.bare:
+            parts += self._lines(simulation, status)
+            parts += self._middle(simulation, status)
+        if parts != self._drawn:
+            self._drawn = parts
+            self.version += 1
+            self.canvas.clear()
+            for draw, values in parts:
+                draw(self.canvas, *values)
+        return self.canvas.surface
+
+    def _refresh(self, simulation: Simulation, status: Status, seconds: float) -> None:
+        """Take new figures now and then; while paused, after each step."""
+        left, step = self._fresh
+        stepped = simulation.paused and step != simulation.scene.steps
+        self._fresh = left - seconds, step
+        if left - seconds > 0.0 and not stepped:
+            return
+        self._fresh = 1.0 / _FIGURES_A_SECOND, simulation.scene.steps
+        whole = self.times.mean(self.times.whole)
+        self._fps = f"{1e3 / whole:.0f} fps" if whole else ""
+        self._is_slow = simulation.pace < (FAST_AGAIN if self._is_slow else SLOW)
+        self._slow = f"slow: {simulation.pace:.1f} x" if self._is_slow else ""
         if self.visible:
-            self._words_left -= seconds
-            if self._words_left <= 0.0 or simulation.paused or not self._words:
-                self._words_left = 1.0 / _WORDS_A_SECOND
-                self._words = self._figures(simulation, status)
-            self._draw_left(simulation, status)
-            self._draw_title(simulation)
-            self._draw_line(self._hint)
-        if status.help:
-            self._draw_help()
-        if status.picked:
-            self._draw_line(status.picked, above=self.visible)
-        if self.visible:
-            on = {f"scene {simulation.scene.name}"} | ({"sound"} if status.sound else set())
-            for box in self.menu.draw(self.ink, self.surface, status.mouse, on):
-                self._add(box)
-        return self.surface
+            self._figures = tuple(self._rows(simulation, status))
+            self._graph = graph_of(self.times)
 
-    def _box(self, width: int, height: int, place: tuple[int, int], color: Color4 = GLASS) -> None:
-        self.surface.blit(self.ink.box(width, height, color), place)
-        self._add(pygame.Rect(place, (width, height)))
-
-    def _add(self, box: pygame.Rect) -> None:
-        """Take down where something is drawn; what overlaps becomes one."""
-        while (other := box.collidelist(self.boxes)) >= 0:
-            box = box.union(self.boxes.pop(other))
-        self.boxes.append(box)
-
-    def _figures(self, simulation: Simulation, status: Status) -> list[tuple[str, str]]:
+    def _rows(self, simulation: Simulation, status: Status) -> list[tuple[str, str]]:
         scene, times = simulation.scene, self.times
-        whole = times.mean(times.whole)
         rows = [
-            ("fps", f"{1e3 / whole:.0f}" if whole else "-"),
+            ("fps", self._fps.removesuffix(" fps") or "-"),
             ("physics", f"{times.mean(times.physics):.2f} ms"),
             ("draw", f"{times.mean(times.draw):.2f} ms"),
             ("panel", f"{times.mean(times.panel):.2f} ms"),
@@ -195,108 +148,88 @@ class Panel:
         rows.append(("picture", status.picture))
         return rows
 
-    def _draw_left(self, simulation: Simulation, status: Status) -> None:
-        ink, surface = self.ink, self.surface
-        px = ink.px
-        left, width, row = px(12), px(WIDTH), px(17)
-        inner, right = left + px(12), left + width - px(12)
-        menu = simulation.scene.menu()
-        heights = (
-            px(18) + row * len(self._words) + px(62),
-            px(16) + row * (len(VIEWS) + 1),
-            px(14) + px(33) * len(self.sliders),
-        )
-        top = px(12)
-        self._box(width, heights[0], (left, top))
-        y = top + px(10)
-        for name, value in self._words:
-            surface.blit(ink.text(name, 12, FAINT), (inner, y))
-            shown = ink.text(value, 12)
-            surface.blit(shown, (right - shown.get_width(), y))
-            y += row
-        times = self.times
-        draw_graph(
-            ink,
-            surface,
-            pygame.Rect(inner, y + px(6), width - px(24), px(48)),
-            ((times.physics, PHYSICS), (times.draw, DRAW), (times.panel, PANEL)),
-            top=self._graph_top(),
-            line=16.7,
-        )
-        top += heights[0] + px(8)
-        self._box(width, heights[1], (left, top))
-        y = top + px(8)
-        entries = [(view.key, view.title, view.name in status.views) for view in VIEWS]
-        for key, title, on in (*entries, (self._grid_key, "grid", status.grid)):
-            surface.blit(ink.text(key, 12, ACCENT if on else FAINT), (inner, y))
-            surface.blit(ink.text(title, 12, TEXT if on else FAINT), (inner + px(30), y))
-            y += row
-        top += heights[1] + px(8)
-        if top + heights[2] <= surface.get_height():
-            self._box(width, heights[2], (left, top))
-            y = top + px(9)
-            for slider in self.sliders:
-                y += slider.draw(ink, surface, inner, y, width - px(24))
-        self._draw_menu(menu)
+    # The parts, each as plain values
 
-    def _graph_top(self) -> float:
-        """Return what the graph's height stands for: a power of two times 1/60 s."""
-        most, top = self.times.mean(self.times.whole), 33.4
-        while most > 0.8 * top:
-            top *= 2.0
-        return top
+    @property
+    def _left(self) -> int:
+        """Where the panel ends, and the rest begins."""
+        return self.canvas.ink.px(WIDTH + 12) if self.visible else 0
 
-    def _draw_menu(self, lines: list[str]) -> None:
-        if not lines:
-            return
-        ink = self.ink
-        texts = [ink.text(line, 13) for line in lines]
-        width = max(text.get_width() for text in texts) + ink.px(24)
-        height = ink.px(18) * len(texts) + ink.px(14)
-        x = self.surface.get_width() - width - ink.px(12)
-        y = ink.px(52)
-        self._box(width, height, (x, y))
-        for index, text in enumerate(texts):
-            self.surface.blit(text, (x + ink.px(12), y + ink.px(9) + index * ink.px(18)))
-
-    def _draw_title(self, simulation: Simulation) -> None:
-        ink = self.ink
-        words = simulation.scene.title
+    def _side(self, simulation: Simulation, status: Status) -> list[Part]:
+        """Return figures, views and sliders, and the scene in words."""
+        if not self._figures:
+            self._figures = tuple(self._rows(simulation, status))
+        views = [(view.key, view.title, view.name in status.views) for view in VIEWS]
+        views.append((self._labels["grid"], "grid", status.grid))
+        look = Look(self._figures, self._graph, tuple(views), self.sliders.look())
+        scene, title = simulation.scene, simulation.scene.title
         if simulation.paused:
             back, forward = simulation.steps_back, simulation.steps_forward
-            words = f"{words}   \u2022   paused, {back} steps back, {forward} forward"
-        text = ink.text(words, 15)
-        width, height = text.get_width() + ink.px(28), ink.px(32)
-        x = self.surface.get_width() - width - ink.px(12)
-        color = (120, 60, 20, 190) if simulation.paused else (16, 22, 32, 176)
-        self._box(width, height, (x, ink.px(12)), color)
-        self.surface.blit(text, (x + ink.px(14), ink.px(12) + (height - text.get_height()) // 2))
+            title = f"{title}   \u2022   paused, {back} steps back, {forward} forward"
+        lines = tuple((Words(line),) for line in scene.menu())
+        return [
+            (draw_figures, (look, self.sliders)),
+            (self._draw_title, (title, _PAUSED if simulation.paused else GLASS, lines)),
+        ]
 
-    def _draw_help(self) -> None:
-        ink = self.ink
-        row = ink.px(20)
-        keys = [ink.text(key, 13, ACCENT) for key, _ in self._help]
-        texts = [ink.text(text, 13) for _, text in self._help]
-        first = max(key.get_width() for key in keys) + ink.px(16)
-        width = first + max(text.get_width() for text in texts) + ink.px(32)
-        height = row * len(self._help) + ink.px(24)
-        left = self.ink.px(WIDTH + 12) if self.visible else 0
-        x = left + (self.surface.get_width() - left - width) // 2
-        y = (self.surface.get_height() - height) // 2
-        self._box(width, height, (x, y), (16, 22, 32, 205))
-        for index, (key, text) in enumerate(zip(keys, texts, strict=True)):
-            at = y + ink.px(14) + index * row
-            self.surface.blit(key, (x + ink.px(16), at))
-            self.surface.blit(text, (x + ink.px(16) + first, at))
+    def _lines(self, simulation: Simulation, status: Status) -> list[Part]:
+        """Return the menu, the line beside it, and what was said last."""
+        px = self.canvas.ink.px
+        width, height = self.canvas.surface.get_size()
+        on = {f"scene {simulation.scene.name}"}
+        on |= {name for name, is_on in (("sound", status.sound), ("panel", self.visible)) if is_on}
+        told = [self._slow, self._paused(simulation)]
+        rows: list[Row] = [(Words(text, ACCENT),) for text in told if text]
+        way = way_to_help(self._bindings, pad=status.pad)
+        rows.append((Words(f"{self._fps}   {way}".strip()),))
+        beside = width - px(12 + 72 + 8), height - px(12)
+        line = Table(tuple(rows), "bottomright", beside, beside[0], 12)
+        parts: list[Part] = [
+            (draw_table, (line,)),
+            (self.menu.draw, (self.menu.look(status.mouse, on),)),
+        ]
+        if status.picked:
+            place = (self._left + width) // 2, height - px(12 + 30 + 8)
+            room = width - self._left - px(24)
+            said = Table(((Words(status.picked),),), "midbottom", place, room)
+            parts.insert(0, (draw_table, (said,)))
+        return parts
 
-    def _draw_line(self, words: str, *, above: bool = False) -> None:
-        """Draw a line at the bottom, or above the one that is there."""
-        ink = self.ink
-        text = ink.text(words, 13)
-        width, height = text.get_width() + ink.px(28), ink.px(30)
-        x = max(0, (self.surface.get_width() - width) // 2)
-        y = self.surface.get_height() - height - ink.px(12)
-        if above:
-            y -= height + ink.px(6)
-        self._box(width, height, (x, y))
-        self.surface.blit(text, (x + ink.px(14), y + (height - text.get_height()) // 2))
+    def _paused(self, simulation: Simulation) -> str:
+        if not simulation.paused or self.visible:
+            return ""
+        return f"paused   {self._labels['pause']}: go on   {self._labels['single']}: one step"
+
+    def _middle(self, simulation: Simulation, status: Status) -> list[Part]:
+        """Return the question, the help or the first hints."""
+        px = self.canvas.ink.px
+        width, height = self.canvas.surface.get_size()
+        middle = (self._left + width) // 2
+        if status.asks:
+            return [(self.question.draw, (middle,))]
+        room = width - self._left - px(24)
+        if status.help:
+            rows = pairs(help_of(self._bindings, pad=status.pad))
+            table = Table(rows, "center", (middle, height // 2), room, 13, DARK_GLASS)
+            return [(draw_table, (table,))]
+        if status.hints:
+            scene = simulation.scene
+            task = scene.task.format_map(self._labels)
+            rows = ((Words(scene.title, ACCENT),), (Words(task),)) if task else ()
+            keys = hints_of(self._bindings, pad=status.pad, player=scene.player is not None)
+            place = self._left + px(12), px(12)
+            table = Table((*rows, *keys), "topleft", place, min(room, px(360)), 14)
+            return [(draw_table, (table,))]
+        return []
+
+    def _draw_title(
+        self, canvas: Canvas, words: str, color: Color4, lines: tuple[Row, ...]
+    ) -> None:
+        """Draw the scene's title, and below it what it says about itself."""
+        px = canvas.ink.px
+        right, room = canvas.surface.get_width() - px(12), canvas.surface.get_width() - self._left
+        title = Table(((Words(words),),), "topright", (right, px(12)), room - px(24), 15, color)
+        box = draw_table(canvas, title)
+        if lines:
+            place = right, box.bottom + px(8)
+            draw_table(canvas, Table(lines, "topright", place, room - px(24)))

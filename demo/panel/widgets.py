@@ -9,11 +9,35 @@ import pygame
 Color4 = tuple[int, int, int, int]
 
 GLASS: Color4 = (16, 22, 32, 176)
+DARK_GLASS: Color4 = (16, 22, 32, 216)
 TEXT = (232, 238, 246)
 FAINT = (150, 164, 184)
 ACCENT = (250, 196, 32)
 TRACK: Color4 = (255, 255, 255, 46)
 _SMOOTH = 4  # boxes are drawn this many times larger and made smaller
+
+
+class Canvas:
+    """A transparent surface, and the boxes outside of which there is nothing on it."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self.ink = window_ink(size)
+        self.surface = pygame.Surface(size, pygame.SRCALPHA)
+        self.boxes: list[pygame.Rect] = []
+
+    def clear(self) -> None:
+        """Take away what is drawn."""
+        for box in self.boxes:
+            self.surface.fill((0, 0, 0, 0), box)
+        self.boxes.clear()
+
+    def box(self, rect: pygame.Rect, color: Color4 = GLASS) -> None:
+        """Draw a box."""
+        self.surface.blit(self.ink.box(*rect.size, color), rect)
+        # What overlaps becomes one, or it would be blended twice.
+        while (other := rect.collidelist(self.boxes)) >= 0:
+            rect = rect.union(self.boxes.pop(other))
+        self.boxes.append(rect)
 
 
 class Ink:
@@ -38,13 +62,28 @@ class Ink:
         key = (text, height, color)
         found = self._texts.get(key)
         if found is None:
-            font = self._fonts.get(height)
-            if font is None:
-                font = self._fonts[height] = pygame.font.Font(None, round(height * 1.42))
             if len(self._texts) > 600:
                 self._texts.clear()
+            font = self._font(height)
             found = self._texts[key] = font.render(text, True, color)  # noqa: FBT003 smooth
         return found
+
+    def lines(self, text: str, size: float, width: int) -> list[str]:
+        """Return text in lines that are at most so many pixels wide, as far as words allow."""
+        lines: list[str] = []
+        for word in text.split():
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and self._font(self.px(size)).size(longer)[0] <= width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        return lines
+
+    def _font(self, height: int) -> pygame.font.Font:
+        font = self._fonts.get(height)
+        if font is None:
+            font = self._fonts[height] = pygame.font.Font(None, round(height * 1.42))
+        return font
 
     def box(
         self, width: int, height: int, color: Color4 = GLASS, radius: float = 9
@@ -66,7 +105,7 @@ class Ink:
 
 def window_ink(size: tuple[int, int]) -> Ink:
     """Return ink that grows with the window."""
-    return Ink(min(max(size[1] / 720.0, 0.5), 3.0))
+    return Ink(min(max(min(size[0] / 960.0, size[1] / 720.0), 0.5), 3.0))
 
 
 @dataclass

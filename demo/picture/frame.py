@@ -101,3 +101,5 @@ class Frame:
     sun: tuple[float, float, float] = (0.5, 0.7, 0.4)  # towards it
     wireframe: bool = False
     grid: bool = False  # lines of the cells
+    # Rectangles of the picture, left, top, width and height, that labels stay clear of.
+    covered: list[tuple[int, int, int, int]] = field(default_factory=list)

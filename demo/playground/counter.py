@@ -20,7 +20,8 @@ _MIDDLE = np.array([0.0, 11.0, 0.0])
 
 class Counter(Scene):
     name = "counter"
-    title = "Balls and the triangles their surface touches"
+    title = "Balls in a cloud of triangles"
+    task = "Yellow triangles are touched by the surface of a ball; the numbers count them."
     view_distance = 25.0
 
     def build(self) -> None:

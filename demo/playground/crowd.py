@@ -23,6 +23,7 @@ STROLL, STAND = 2 * STEPS_A_SECOND, 6 * STEPS_A_SECOND  # in turn
 class Crowd(Throng):
     name = "crowd"
     title = "2,000 characters chase you"
+    task = "Run from them, or push through."
     takes_land = True
     view_distance = 15.0
 

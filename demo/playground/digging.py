@@ -20,7 +20,8 @@ MATERIALS = ("grass", "earth")
 
 class Digging(Scene):
     name = "digging"
-    title = "Dig with the mouse: left digs, Shift heaps up, X makes a hole"
+    title = "Dig, raise and pierce the ground"
+    task = "The left mouse button digs, with {run} it raises the ground, and {hole} makes a hole."
     takes_land = True
     view_distance = 15.0
 

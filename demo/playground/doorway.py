@@ -28,7 +28,8 @@ IN_DOOR, IN_FRONT, BEHIND = -0.05, 0.45, -1.0
 
 class Doorway(Throng):
     name = "doorway"
-    title = "A door that 300 go through, a post that 60 stand around"
+    title = "A door that 300 go through"
+    task = "Watch them, then go through the door with them."
     view_distance = 19.0
 
     def build(self) -> None:

@@ -79,7 +79,8 @@ class OneByOne:
 
 class Edges(Scene):
     name = "edges"
-    title = "Internal edges: handled, and each triangle by itself"
+    title = "Balls roll over level triangles"
+    task = "Two balls roll as the library moves them; two take each triangle by itself, and trip."
     view_distance = 17.0
 
     def build(self) -> None:

@@ -58,7 +58,8 @@ class Crate:
 
 class Lift(Scene):
     name = "lift"
-    title = "Lifts, a ship, a door, a conveyor: ground that moves"
+    title = "Lifts, a ship and a conveyor"
+    task = "Ride up with the yellow lift, and cross the bridge that falls behind you."
     view_distance = 24.0
     opaque = ALL_LAYERS & ~MOVING_LAYER  # or it would jump when a lift passes by
 
@@ -72,7 +73,9 @@ class Lift(Scene):
         self.machines = list(self._machines())
         self.planks = {plank.key: plank for plank in self._planks()}
         self.moving = [*self.machines, *self.planks.values()]
-        self.names = {1: "the buildings"} | {machine.key: machine.name for machine in self.moving}
+        self.part_names = {1: "the buildings"} | {
+            machine.key: machine.name for machine in self.moving
+        }
         self._add_belt()
         self._add_ledge()
         self.trodden: dict[int, int] = {}  # the steps when planks were first stood on
@@ -163,7 +166,7 @@ class Lift(Scene):
         belt = made_of("metal", [block(middle, (1.0, 0.5 * BELT_TOP, length), _PAVED)])
         key = self._ground.add(solid(belt))
         self._ground.set_surface_velocity(key, (0.0, 0.0, BELT_SPEED))
-        self.names[key] = "the conveyor"
+        self.part_names[key] = "the conveyor"
         self.meshes += drawn(belt)
         places = np.arange(BELT_FROM + 0.1, BELT_TO - 0.1 - SLATS, SLATS).tolist()
         bars = [block((BELT_X, BELT_TOP, z), (0.92, 0.015, 0.09), colors.DARK) for z in places]
@@ -174,13 +177,13 @@ class Lift(Scene):
         ledge = made_of("metal", [block((x, y - 0.06, z), (2.0, 0.06, 1.1), colors.GREEN)])
         key = self._ground.add(solid(ledge), layers=LEDGE_LAYER)
         self._ground.set_one_way(key, (0.0, 1.0, 0.0))
-        self.names[key] = "the one-way platform"
+        self.part_names[key] = "the one-way platform"
         self.meshes += drawn(ledge)
 
     def _add_people(self) -> None:
         x, z = POND
         places = {
-            "thrown": (QUICK_LIFT[0] + 0.6, FLOOR + 0.05, QUICK_LIFT[1]),
+            "passenger": (QUICK_LIFT[0] + 0.6, FLOOR + 0.05, QUICK_LIFT[1]),
             "dizzy": (TURNTABLE[0] + 2.8, FLOOR + 0.05, TURNTABLE[2]),
             "sailor": (x - 1.2, WATER + 1.3, z),
             "guest": (DOOR[0] - 0.6, 0.05, DOOR[1] + 0.4),
@@ -322,9 +325,10 @@ class Lift(Scene):
 
     def menu(self) -> list[str]:
         body, report = self._hero, self.report
-        on = f"on {self.names.get(report.part, 'the ground')}"
+        on = f"on {self.part_names.get(report.part, 'the ground')}"
         pressed = [
-            f"{self.names[squeeze.part]}, {squeeze.depth:.2f} m" for squeeze in body.result.squeezed
+            f"{self.part_names[squeeze.part]}, {squeeze.depth:.2f} m"
+            for squeeze in body.result.squeezed
         ]
         return [
             on if body.result.grounded else "in the air",

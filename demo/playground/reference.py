@@ -11,7 +11,8 @@ from ..scenery.scenes import load_land, reference
 
 class Reference(Scene):
     name = "reference"
-    title = "100 balls and 25 turned boxes, dropped on the land"
+    title = "Balls and boxes fall on the land"
+    task = "A check, not a game: with the same seed it ends in the same state, bit for bit."
     takes_land = True
     view_distance = 40.0
 

@@ -20,7 +20,8 @@ _STANDS, _SLIDES = colors.GREEN, colors.RED
 
 class Slopes(Scene):
     name = "slopes"
-    title = "Ramps of 10 to 80 degrees"
+    title = "Slopes of 10 to 80 degrees"
+    task = "Walk up a ramp: what is too steep lets you slide down again."
     view_distance = 26.0
 
     def build(self) -> None:

@@ -12,7 +12,7 @@ from ..picture import colors
 from ..picture.frame import Frame, Pills
 from ..scenery.bodies import Body, Floats
 from ..scenery.inputs import STEP, Floats3
-from ..scenery.pick import described
+from ..scenery.pick import Found, described
 from ..scenery.player import BODY, RADIUS, Player
 from ..scenery.scene import Scene
 
@@ -94,12 +94,12 @@ class Throng(Scene):
         thrown = super().nearest(place, count)
         return [*thrown, *(self._body(int(row)) for row in order[: count - len(thrown)])]
 
-    def pick(self, origin: Floats3, direction: Floats3) -> str:
+    def pick(self, origin: Floats3, direction: Floats3) -> Found:
         low, high = self._ends(self.group.positions)
         capsules = np.column_stack([low, high, np.full(len(low), RADIUS)])
         distances = raycast_capsule([origin], [direction], capsules)
         met = [] if np.isnan(distances).all() else [self._body(int(np.nanargmin(distances)))]
-        return described(origin, direction, self.ground, [*met, *self.bodies])
+        return described(origin, direction, self.ground, [*met, *self.bodies], self.part_names)
 
     def menu(self) -> list[str]:
         return [f"{len(self.group):,} characters, {int(self.group.grounded.sum()):,} grounded"]

@@ -21,7 +21,8 @@ _MARBLE = (226, 222, 212)
 
 class Walk(Scene):
     name = "walk"
-    title = "Walk, run and jump over land and ruins"
+    title = "Walk over land and ruins"
+    task = "Walk to the flag on the hill."
     takes_land = True
 
     def build(self) -> None:

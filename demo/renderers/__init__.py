@@ -35,11 +35,15 @@ class Renderer(Protocol):
         """Draw a frame; nothing is shown yet."""
 
     def overlay(
-        self, panel: "pygame.Surface", boxes: "Sequence[pygame.Rect] | None" = None
+        self,
+        panel: "pygame.Surface",
+        boxes: "Sequence[pygame.Rect] | None" = None,
+        version: int | None = None,
     ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner.
 
-        There is nothing on it outside of ``boxes``, if they are given; they do not overlap.
+        There is nothing on it outside of ``boxes``, if they are given; they do not overlap. It is
+        the same picture as long as ``version`` is the same number.
         """
 
     def present(self) -> None:

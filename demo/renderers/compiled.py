@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _HERE = Path(__file__).parent
 
-PACKAGE = _sources.Package(
+PACKAGE = _sources.NativePackage(
     str(__package__),
     (str(_HERE), str(_HERE.parent / "picture"), *_sources.LIBRARY.folders),
 )

@@ -79,6 +79,7 @@ class GLRenderer:
         self._anchor = np.zeros(3)
         self.size: tuple[int, int] = (0, 0)
         self._targets: list[Any] = []
+        self._overlaid: tuple[pygame.Surface, int, moderngl.Texture] | None = None
         self._scale = 1.0
         self._make_targets(size)
         self._clock = CardClock(self.context)
@@ -174,11 +175,11 @@ class GLRenderer:
         self,
         panel: pygame.Surface,
         boxes: Sequence[pygame.Rect] | None = None,  # noqa: ARG002 one texture holds them all
+        version: int | None = None,
     ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner."""
         width, height = panel.get_size()
-        texture = self.context.texture((width, height), 4, pygame.image.tobytes(panel, "RGBA"))
-        texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+        texture = self._texture_of(panel, version)
         self._plain.use()
         self.context.viewport = (0, self.size[1] - height, width, height)
         self.context.enable_only(moderngl.BLEND)
@@ -186,7 +187,21 @@ class GLRenderer:
         texture.use(PANEL)
         set_uniforms(self._panel, {"panel": PANEL})
         self._panel_array.render(moderngl.TRIANGLE_STRIP, vertices=4)
-        texture.release()
+        if version is None:
+            texture.release()
+
+    def _texture_of(self, panel: pygame.Surface, version: int | None) -> moderngl.Texture:
+        """Return a picture on the card; one with a version stays there until there is another."""
+        kept = self._overlaid
+        if kept is not None and version is not None and kept[:2] == (panel, version):
+            return kept[2]
+        texture = self.context.texture(panel.get_size(), 4, pygame.image.tobytes(panel, "RGBA"))
+        texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+        if version is not None:
+            if kept is not None:
+                kept[2].release()
+            self._overlaid = panel, version, texture
+        return texture
 
     def present(self) -> None:
         """Show what was drawn, if there is a window."""

@@ -74,7 +74,7 @@ class GLGround:
             "cell": (ground.cell_x, ground.cell_z),
             "extends": ground.extends,
             "texels_per_cell": float(ground.texels_per_cell),
-            "detail_corner": tuple(np.mod(eye[[0, 2]], look.DETAIL_METERS)),
+            "detail_corner": tuple(np.mod(eye, look.DETAIL_METERS)),
             "lines": 2 if frame.wireframe else 1 if frame.grid else 0,
             "heights": HEIGHTS, "cells": CELLS, "lit": LIT, "detail": DETAIL,
         }  # fmt: skip

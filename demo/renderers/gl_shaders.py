@@ -133,7 +133,7 @@ uniform usampler2D cells;
 uniform sampler2D lit;
 uniform sampler2D detail;
 uniform float texels_per_cell;
-uniform vec2 detail_corner;
+uniform vec3 detail_corner;
 uniform vec2 cell;
 uniform vec3 corner;
 uniform int lines;
@@ -145,9 +145,17 @@ float line(float u) {{
     float cover = clamp(1.1 - abs(u - floor(u + 0.5)) / max(span, 1e-9), 0.0, 1.0);
     return span > 0.6 ? 0.0 : cover * min(1.0, (0.6 - span) * 4.0);
 }}
+// The fine noise, seen along the axis that the ground faces most.
+float grain() {{
+    vec3 at = (place + detail_corner) / {look.DETAIL_METERS};
+    vec3 right = dFdx(at), up = dFdy(at);
+    vec3 facing = abs(cross(right, up));
+    if (max(facing.x, facing.z) <= facing.y) return textureGrad(detail, at.xz, right.xz, up.xz).r;
+    if (facing.x > facing.z) return textureGrad(detail, at.zy, right.zy, up.zy).r;
+    return textureGrad(detail, at.xy, right.xy, up.xy).r;
+}}
 void main() {{
-    vec2 fine_at = (place.xz + detail_corner) / {look.DETAIL_METERS};
-    float fine = texture(detail, fine_at).r;
+    float fine = grain();
     float across = line(grid.x), along = line(grid.y);
     float rising = line(grid.x + grid.y), falling = line(grid.x - grid.y);
     // Outside the map, colors run on as streaks: blur them.

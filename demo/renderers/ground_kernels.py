@@ -7,7 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled, inlined
-from .look import BOUNCED_LIGHT, NATURAL, NOISE_SIZE, SKY_LIGHT, SUN_LIGHT, linear
+from .look import (
+    BOUNCED_LIGHT,
+    BY_NAME,
+    BY_PLACE,
+    NATURAL,
+    NOISE_SIZE,
+    PLAIN,
+    SKY_LIGHT,
+    SUN_LIGHT,
+    linear,
+)  # fmt: skip
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -16,6 +26,9 @@ Words = NDArray[np.uint32]
 _WRAP = NOISE_SIZE - 1
 _COLORS = tuple(tuple(float(value) for value in row) for row in linear(np.array(NATURAL)))
 _GRASS, _DRY, _EARTH, _ROCK, _DARK, _SAND, _SNOW = _COLORS
+_SOIL = tuple(float(value) for value in linear(np.array(BY_NAME["earth"])))
+_LEAST_SHARE = 0.55
+"""A direction's part of a normal, above which noise is seen along it: one part always is."""
 
 
 @compiled
@@ -72,19 +85,47 @@ def _waves(noise: Singles, x: float, z: float, meters: float) -> float:
 
 
 @inlined
-def _natural(slope: float, share: float, relief: float, patches: float, fine: float) -> Any:
-    """Color by slope (1: level) and by height (share of the relief)."""
+def _facing(grad_x: float, grad_z: float, slope: float) -> Any:
+    """How much noise is seen along x, y and z; along y alone where the ground is not steep."""
+    x = max(abs(grad_x) * slope - _LEAST_SHARE, 0.0)
+    y = max(slope - _LEAST_SHARE, 0.0)
+    z = max(abs(grad_z) * slope - _LEAST_SHARE, 0.0)
+    whole = x + y + z
+    return x / whole, y / whole, z / whole
+
+
+@inlined
+def _fine(noise: Singles, facing: Any, x: float, y: float, z: float) -> float:
+    """Noise of a place, seen along the axes that the ground faces: no steep side stretches it."""
+    value = 0.0
+    if facing[1] > 0.0:
+        value += facing[1] * _waves(noise, x, z, 37.0)
+    if facing[0] > 0.0:
+        value += facing[0] * _waves(noise, z, y, 37.0)
+    if facing[2] > 0.0:
+        value += facing[2] * _waves(noise, x, y, 37.0)
+    return value
+
+
+@inlined
+def _natural(
+    how: float, slope: float, share: float, relief: float, patches: float, fine: float
+) -> Any:
+    """Color by slope (1: level) and height (share of the relief); ``how``: see `look.palette`."""
     color = _mix(_GRASS, _DRY, _smooth(-0.35, 0.75, patches + 0.5 * fine))
     bright = 1.0 + 0.22 * fine
     color = (color[0] * bright, color[1] * bright, color[2] * bright)
-    if relief > 12.0:
+    if how == BY_PLACE and relief > 12.0:
         shore = _smooth(0.075, 0.03, share + 0.012 * patches)
         color = _mix(color, _SAND, shore)
     rough = slope + 0.05 * fine + 0.03 * patches
-    color = _mix(color, _EARTH, _smooth(0.90, 0.82, rough))
+    is_wild = how == BY_PLACE
+    color = _mix(color, _EARTH if is_wild else _SOIL, _smooth(0.90, 0.82, rough))
     stone = _mix(_ROCK, _DARK, _smooth(-0.5, 0.6, fine - 0.4 * patches))
-    color = _mix(color, stone, _smooth(0.82, 0.70, rough))
-    if relief > 30.0:
+    # A pit in a meadow is of earth.
+    bare = _smooth(0.82, 0.70, rough) if is_wild else _smooth(0.52, 0.38, rough)
+    color = _mix(color, stone, bare)
+    if is_wild and relief > 30.0:
         high = _smooth(0.70, 0.80, share + 0.05 * patches + 0.03 * fine)
         color = _mix(color, stone, 0.7 * high)
         white = _smooth(0.78, 0.86, share + 0.06 * patches) * _smooth(
@@ -159,13 +200,14 @@ def paint(
             grad_z /= 2.0 * cell_z
             slope = 1.0 / math.sqrt(1.0 + grad_x * grad_x + grad_z * grad_z)
 
+            facing = _facing(grad_x, grad_z, slope)
             patches = _waves(noise, x, z, 310.0)
-            fine = _waves(noise, x, z, 37.0)
+            fine = _fine(noise, facing, x, y, z)
             jitter_x, jitter_z = 0.45 * fine, 0.45 * _waves(noise, z + 11.0, x + 5.0, 37.0)
             r = min(max(math.floor(i * step + jitter_z), 0), cell_rows - 1)
             c = min(max(math.floor(j * step + jitter_x), 0), cell_columns - 1)
             kind = materials[r, c]
-            if palette[kind, 0] == palette[kind, 0]:
+            if palette[kind, 3] == PLAIN:
                 bright = 1.0 + 0.18 * fine
                 color = (
                     palette[kind, 0] * bright,
@@ -173,13 +215,15 @@ def paint(
                     palette[kind, 2] * bright,
                 )
             else:
-                color = _natural(slope, (y - lowest) / max(relief, 1.0), relief, patches, fine)
+                share = (y - lowest) / max(relief, 1.0)
+                color = _natural(palette[kind, 3], slope, share, relief, patches, fine)
 
             # Small bumps, more of them where it is steep.
             bump = 0.22 + 0.75 * _smooth(0.92, 0.70, slope)
             delta = 0.6
-            nx = -grad_x - bump * (_waves(noise, x + delta, z, 37.0) - fine)
-            nz = -grad_z - bump * (_waves(noise, x, z + delta, 37.0) - fine)
+            rise_x, rise_z = delta * slope * grad_x, delta * slope * grad_z
+            nx = -grad_x - bump * (_fine(noise, facing, x + delta, y + rise_x, z) - fine)
+            nz = -grad_z - bump * (_fine(noise, facing, x, y + rise_z, z + delta) - fine)
             length = 1.0 / math.sqrt(1.0 + nx * nx + nz * nz)
             lambert = max(0.0, (nx * sun_x + sun_y + nz * sun_z) * length)
             lambert *= min(max(0.5 + clear / penumbra, 0.0), 1.0)

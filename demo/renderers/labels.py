@@ -11,24 +11,51 @@ from .look import LABEL_TEXT
 
 FAR = 400.0
 """Texts farther away than this are not drawn, in meters."""
+GAP = 4
+"""Pixels between a text and what covers the picture."""
 _SAMPLES = np.linspace(0.02, 0.985, 48)
 
 
 def draw_labels(picture: pygame.Surface, frame: Frame) -> None:
-    """Write the labels that no hill hides, the nearest last."""
+    """Write the labels that no hill hides, beside what covers the picture, the nearest last."""
     if not frame.labels:
         return
-    size = picture.get_size()
-    scale = max(size[1] / 720.0, 0.6)
-    places = cameras.project(frame.camera, size, [label.place for label in frame.labels])
+    window = picture.get_rect()
+    covered = [pygame.Rect(box) for box in frame.covered]
+    scale = max(window.height / 720.0, 0.6)
+    places = cameras.project(frame.camera, window.size, [label.place for label in frame.labels])
     for k in np.argsort(-places[:, 2], kind="stable"):
         x, y, depth = places[k]
-        if not cameras.NEAR < depth < FAR or not (0 <= x < size[0] and 0 <= y < size[1]):
+        if not cameras.NEAR < depth < FAR or not window.collidepoint(x, y):
             continue
         if _is_hidden(frame, frame.labels[k]):
             continue
         text = _text(frame.labels[k].text, round(scale * (26 if depth < 40.0 else 21)))
-        picture.blit(text, text.get_rect(midbottom=(round(x), round(y))))
+        box = _beside(text.get_rect(midbottom=(round(x), round(y))), covered, window)
+        if box is not None:
+            picture.blit(text, box)
+
+
+def _beside(
+    box: pygame.Rect, covered: list[pygame.Rect], window: pygame.Rect
+) -> pygame.Rect | None:
+    """Return the box moved into the window and off what is covered; None if that is far."""
+    inside = box.clamp(window)
+    others = [other.inflate(2 * GAP, 2 * GAP) for other in covered]
+    if inside.collidelist(others) < 0:
+        return inside
+    moved = []
+    for other in others:
+        moved += [
+            inside.move(other.left - inside.right, 0), inside.move(other.right - inside.left, 0),
+            inside.move(0, other.top - inside.bottom), inside.move(0, other.bottom - inside.top),
+        ]  # fmt: skip
+    free = [at for at in moved if window.contains(at) and at.collidelist(others) < 0]
+    nearest = min(free, key=lambda at: abs(at.x - box.x) + abs(at.y - box.y), default=None)
+    if nearest is None:
+        return None
+    is_near = abs(nearest.x - box.x) <= box.width and abs(nearest.y - box.y) <= 2 * box.height
+    return nearest if is_near else None
 
 
 def _is_hidden(frame: Frame, label: Label) -> bool:

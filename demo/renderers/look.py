@@ -64,20 +64,24 @@ BY_NUMBER = (
     (150, 110, 70),
 )
 
+PLAIN, BY_SLOPE, BY_PLACE = range(3)
+"""How ground is colored: as its material is, as grass on soil, or as wild land, by its height too.
+"""
+
 NOISE_SIZE = 512
 DETAIL_METERS = 7.0
 """How far it is until the fine noise on the ground repeats."""
 
 
 def palette(names: tuple[str, ...] | None) -> Floats:
-    """Return linear colors of materials, (256, 3); NaN: colored by nature."""
+    """Return linear colors of materials and how they are used, (256, 4)."""
     rows = [BY_NUMBER[i % len(BY_NUMBER)] for i in range(256)]
     for i, name in enumerate(names or ()):
         rows[i] = BY_NAME.get(name.lower(), rows[i])
-    colors = linear(np.array(rows))
+    kinds = np.array([BY_SLOPE if row == BY_NAME["grass"] else PLAIN for row in rows])
     if names is None:
-        colors[0] = np.nan
-    return colors
+        kinds[0] = BY_PLACE
+    return np.column_stack([linear(np.array(rows)), kinds])
 
 
 def linear(colors: NDArray[np.generic] | Floats) -> Floats:

@@ -154,6 +154,28 @@ def _put_lines(
 
 
 @inlined
+def _put_beside(row: Singles, left: int, beside: Singles) -> None:
+    """Write 1 / depth of the pixels to the right, of the last one as a plane goes on."""
+    width, count = row.shape[0], beside.shape[0]
+    known = min(count, width - left - 1)
+    for k in range(known):
+        beside[k] = row[left + k + 1]
+    if known < count:
+        beside[known] = 2.0 * row[width - 1] - row[width - 2]
+
+
+@inlined
+def _put_facing(view: Floats, lens: Floats, i: int, other: int, left: int, facing: Singles) -> None:
+    """Write what `put_grain_places` needs to know of a row's normals."""
+    way = i - other
+    for c in range(3):
+        facing[c], facing[3 + c], facing[6 + c] = (
+            lens[0] * view[0, c], lens[0] * way * view[1, c], view[2, c],
+        )  # fmt: skip
+    facing[9], facing[10] = left + 0.5 - lens[1], way * (lens[2] - i - 0.5)
+
+
+@inlined
 def _put_light(sun: Floats, eye: Floats, from_: Floats, step: Floats, light: Singles) -> None:
     """Write what `put_shadows` needs to know of a row."""
     for c in range(3):
@@ -263,8 +285,12 @@ def shade(
     ).astype(np.float32)  # fmt: skip
     finest = NOISE_SIZE / DETAIL_METERS
     grain_place = np.array(
-        [eye[0] * finest % NOISE_SIZE, eye[2] * finest % NOISE_SIZE, finest / focal]
-    ).astype(np.float32)
+        [
+            eye[0] * finest % NOISE_SIZE, eye[1] * finest % NOISE_SIZE,
+            eye[2] * finest % NOISE_SIZE, finest / focal,
+        ]
+    ).astype(np.float32)  # fmt: skip
+    facing, beside = np.empty(11, dtype=np.float32), np.empty(wide, dtype=np.float32)
     light, haze = np.empty(11, dtype=np.float32), np.empty(6, dtype=np.float32)
     colors, coarser = np.empty((4, wide), dtype=np.float32), np.empty((4, wide), dtype=np.float32)
     places = _Places(
@@ -300,9 +326,14 @@ def shade(
                     _put_colors(pairs, starts, map_place, places, us, vs, own_levels, coarser)
                     mix_texels(colors, coarser, mixes)
                 if detailed > 0:
+                    # The row below, unless another thread may be at it.
+                    other = i + 1 if i + 1 < last else max(i - 1, first)
+                    _put_beside(depth[i], left, beside[:count])
+                    _put_facing(view, lens, i, other, left, facing)
                     put_grain_places(
-                        depths, ray, ramp, grain_place, grain_levels, us, vs, places.upper[:count]
-                    )
+                        depths, near, beside[:count], depth[other, left:right], ray, ramp,
+                        grain_place, facing, grain_levels, us, vs, places.upper[:count],
+                    )  # fmt: skip
                     fetch(grain, places.upper[:count], places.quads)
                     put_grain(places.quads, depths, us, vs, colors)
             if faces > 0:

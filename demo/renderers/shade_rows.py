@@ -185,21 +185,34 @@ def mix_texels(finer: Singles, coarser: Singles, mixes: Singles) -> None:
 
 @by_vectors
 def put_grain_places(
-    depths: Singles, ray: Singles, ramp: Singles, noise_place: Singles, starts: Numbers,
-    us: Singles, vs: Singles, places: Numbers,
+    depths: Singles, near: Singles, beside: Singles, under: Singles, ray: Singles, ramp: Singles,
+    noise_place: Singles, facing: Singles, starts: Numbers, us: Singles, vs: Singles,
+    places: Numbers,
 ) -> None:  # fmt: skip
     """Write where to take the fine noise from, and shares of the next places where it is magnified.
 
-    ``noise_place``: u and v of the camera, and the greatest depth of the finest level.
-    ``starts``: where each level begins.
+    Noise is seen along the axis that the ground faces most. 1 / depth of a plane changes evenly
+    over pixels, so its normal follows from three of them: ``near``, ``beside``, ``under``: of the
+    pixels, of those to the right, of another row. ``facing``: x, y, z of what a normal has of the
+    change to the right, of that to the other row, and of 1 / depth; what is added to the first for
+    each next pixel. ``noise_place``: x, y and z of the camera, and the greatest depth of the finest
+    level. ``starts``: where each level begins.
     """
     for k in range(depths.shape[0]):
         w = depths[k]
-        level = _level_of(w * noise_place[2], _COARSEST_GRAIN)
+        right, down = beside[k] - near[k], under[k] - near[k]
+        ahead = near[k] - right * (facing[9] + ramp[k]) - down * facing[10]
+        x = abs(right * facing[0] + down * facing[3] + ahead * facing[6])
+        y = abs(right * facing[1] + down * facing[4] + ahead * facing[7])
+        z = abs(right * facing[2] + down * facing[5] + ahead * facing[8])
+        level = _level_of(w * noise_place[3], _COARSEST_GRAIN)
         shrink = _halved(level)
-        near = min(w, _FAR) * _FINEST * shrink
-        u = noise_place[0] * shrink + near * (ray[0] + ramp[k] * ray[3]) + _BIAS
-        v = noise_place[1] * shrink + near * (ray[2] + ramp[k] * ray[5]) + _BIAS
+        reach = min(w, _FAR) * _FINEST * shrink
+        at_x = noise_place[0] * shrink + reach * (ray[0] + ramp[k] * ray[3])
+        at_y = noise_place[1] * shrink + reach * (ray[1] + ramp[k] * ray[4])
+        at_z = noise_place[2] * shrink + reach * (ray[2] + ramp[k] * ray[5])
+        u = (at_z if x > y and x > z else at_x) + _BIAS
+        v = (at_y if max(x, z) > y else at_z) + _BIAS
         j, i = np.int32(u), np.int32(v)
         smooth = _ONE if level == _NOTHING else _ZERO
         us[k], vs[k] = smooth * (u - np.float32(j)), smooth * (v - np.float32(i))

@@ -123,7 +123,12 @@ class SoftwareRenderer:
         self._enlarge()
         draw_labels(self._picture, frame)
 
-    def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
+    def overlay(
+        self,
+        panel: pygame.Surface,
+        boxes: Sequence[pygame.Rect] | None = None,
+        version: int | None = None,  # noqa: ARG002 nothing is kept of it
+    ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner."""
         for box in [panel.get_rect()] if boxes is None else boxes:
             self._picture.blit(panel, box, box)

@@ -14,7 +14,7 @@ from ..picture import colors
 from ..picture.frame import Camera, Frame, Lines
 from .bodies import Bodies, Body, Floats
 from .inputs import Controls, Floats3, Rules, looking
-from .pick import ALL_LAYERS, AnyGround, described, pointed_at
+from .pick import ALL_LAYERS, AnyGround, Found, described, pointed_at
 from .player import BODY, Player
 
 TRAIL_EVERY = 3  # steps from one point of a path to the next
@@ -30,7 +30,9 @@ class Scene:
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
+    title: ClassVar[str]  # a few words, also for the menu
+    # What there is to do, in a sentence; {run} in it is the label of the key to run.
+    task: ClassVar[str] = ""
     # Whether `--heightmap` can take the place of its ground.
     takes_land: ClassVar[bool] = False
     rules: ClassVar[Rules] = Rules()
@@ -60,6 +62,7 @@ class Scene:
         self._passed = 0  # points of the trail so far
         self.sun = Frame(self.home).sun
         self._thrown = 0
+        self.part_names: dict[int, str] = {}  # of parts of the ground, by key
         self.build()
 
     # For subclasses
@@ -170,9 +173,9 @@ class Scene:
             self.player.fill(frame, alpha)
         self.decorate(frame, alpha)
 
-    def pick(self, origin: Floats3, direction: Floats3) -> str:
-        """Return what a line of sight meets first, in words."""
-        return described(origin, direction, self.ground, self.bodies)
+    def pick(self, origin: Floats3, direction: Floats3) -> Found:
+        """Return what a line of sight meets first."""
+        return described(origin, direction, self.ground, self.bodies, self.part_names)
 
     def point(self, origin: Floats3, direction: Floats3) -> Floats3 | None:
         """Return where a line of sight meets the ground."""

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from terrain_physics._kernels._sources import Package
+from terrain_physics._kernels._sources import NativePackage
 
 
-def compiled(function: Callable[..., Any], package: Package) -> Callable[..., Any] | None:
+def compiled(function: Callable[..., Any], package: NativePackage) -> Callable[..., Any] | None:
     """Return a kernel as numba compiles it; None without numba, or without sources."""
     finder = _Finder(package)
     module = function.__module__.replace(package.name, finder.name)
@@ -36,7 +36,7 @@ def compiled(function: Callable[..., Any], package: Package) -> Callable[..., An
 class _Finder(MetaPathFinder):
     """Finds sources only, so that no machine code of the wheel is found from there."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: NativePackage) -> None:
         self._package = package
         self.name = f"{package.name}_by_numba"
 

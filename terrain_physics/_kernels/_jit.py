@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any, TypeVar, cast, overload
 
 from terrain_physics._kernels import _native
-from terrain_physics._kernels._sources import LIBRARY, Package
+from terrain_physics._kernels._sources import LIBRARY, NativePackage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,7 +57,7 @@ def is_cached(kernel: Callable[..., Any]) -> bool:
 
 
 def compiled(
-    function: F, package: Package, module: Any, *, noinline: bool = False, **how: Any
+    function: F, package: NativePackage, module: Any, *, noinline: bool = False, **how: Any
 ) -> F:
     """Return a kernel of a package, whose machine code is in a module, if there is one.
 
@@ -69,7 +69,7 @@ def compiled(
     return _with_numba(function, noinline=noinline, **how) if _has_numba() else function
 
 
-def _with_machine_code(function: F, package: Package, module: Any) -> F:
+def _with_machine_code(function: F, package: NativePackage, module: Any) -> F:
     """Return a kernel of the extension module; a function that only kernels call stays as it is."""
     full, fallback = function.__module__, _native.Fallback(function, package)
     within = full.removeprefix(f"{package.name}.")

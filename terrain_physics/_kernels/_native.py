@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from terrain_physics._kernels import _by_numba, _notices, _sources
-from terrain_physics._kernels._sources import Package
+from terrain_physics._kernels._sources import NativePackage
 
 LEVELS = ("v4", "v3", "v2", "arm64")
 """Best first. A wheel holds those of its platform (``_build/platforms.py``)."""
@@ -27,7 +27,7 @@ CHECKED = os.environ.get("TERRAIN_PHYSICS_CHECK", "0") not in {"", "0"}
 """Whether each index is checked: a build to find mistakes with, several times slower."""
 
 
-def load(package: Package = _sources.LIBRARY) -> Any:
+def load(package: NativePackage = _sources.LIBRARY) -> Any:
     """Return a package's module for this processor, None if there is none to be used."""
     if os.environ.get("TERRAIN_PHYSICS_NATIVE") == "0" or IS_PLAIN_WANTED or CHECKED:
         return None
@@ -53,7 +53,7 @@ def load(package: Package = _sources.LIBRARY) -> Any:
     return None
 
 
-def _is_of_these_sources(module: Any, package: Package) -> bool:
+def _is_of_these_sources(module: Any, package: NativePackage) -> bool:
     if _sources.digest(package) in {"", module.DIGEST}:
         return True
     if os.path.isdir(os.path.join(os.path.dirname(_sources.FOLDER), "_build")):  # noqa: PTH112, PTH118, PTH120
@@ -83,7 +83,7 @@ class Fallback:
     numba compiles the kernel if it is there; else the kernel runs as plain Python.
     """
 
-    def __init__(self, function: Callable[..., Any], package: Package) -> None:
+    def __init__(self, function: Callable[..., Any], package: NativePackage) -> None:
         self._function = function
         self._package = package
         self._is_new = True

@@ -8,7 +8,7 @@ from typing import NamedTuple
 FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
 
 
-class Package(NamedTuple):
+class NativePackage(NamedTuple):
     """A package of kernels, which may have machine code of its own."""
 
     name: str
@@ -16,7 +16,7 @@ class Package(NamedTuple):
     """What holds the sources that its machine code is made from, the package's own first."""
 
 
-LIBRARY = Package(str(__package__), (FOLDER,))
+LIBRARY = NativePackage(str(__package__), (FOLDER,))
 
 
 def stats_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
@@ -29,7 +29,7 @@ def stats_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, o
                 yield from stats_below(entry.path, suffixes)
 
 
-def digest(package: Package = LIBRARY) -> str:
+def digest(package: NativePackage = LIBRARY) -> str:
     """Return a hash of the source files; nothing where there are none, as in a frozen program."""
     found = hashlib.sha256()
     for folder in package.folders:

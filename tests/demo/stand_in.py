@@ -24,6 +24,7 @@ class Counting:
         self.scale = 1.0
         self.drawn = self.overlaid = self.presented = self.prepared = 0
         self.last: Frame | None = None
+        self.versions: list[object] = []
         self.scales: list[float] = []
         self._panel = pygame.Surface(size, pygame.SRCALPHA)
         self.closed = False
@@ -36,9 +37,15 @@ class Counting:
         self.last = frame
         self.scales.append(self.scale)
 
-    def overlay(self, panel: pygame.Surface, boxes: object = None) -> None:  # noqa: ARG002
+    def overlay(
+        self,
+        panel: pygame.Surface,
+        boxes: object = None,  # noqa: ARG002
+        version: object = None,
+    ) -> None:
         assert panel.get_size() == self.size
         self.overlaid += 1
+        self.versions.append(version)
         self._panel = panel.copy()
 
     @property

@@ -14,7 +14,8 @@ from demo import app as demo_app
 from demo import command_line, options
 from demo.panel import bindings, menu
 from demo.panel.bindings import USUAL, fixed_keys, load
-from demo.panel.controls import Events, help_of, hint_of
+from demo.panel.controls import Events
+from demo.panel.help import help_of, hints_of, way_to_help
 from demo.scenery import names, scenes
 from demo.scenery.names import SCENES
 from demo.scenery.scenes import scene_class
@@ -43,13 +44,17 @@ def axis(number: int, value: float) -> pygame.event.Event:
     return pygame.event.Event(pygame.JOYAXISMOTION, axis=number, value=value, instance_id=0)
 
 
+def words_of(rows: Any) -> list[tuple[str, ...]]:
+    return [tuple(words.text for words in row) for row in rows]
+
+
 def test_no_file_is_the_usual(tmp_path: Path) -> None:
     assert load(tmp_path / "none.toml") is USUAL
-    assert hint_of(USUAL) == "H help, 1-9 scenes"
+    assert way_to_help(USUAL) == "H: all keys"
     rows = dict(help_of(USUAL))
     assert rows["Space, Shift"] == "jump, run"
     assert "W A S D" in rows
-    assert "1-9, 0, [ ]" in rows
+    assert rows["1 to 9, 0"] == "the ten scenes; [ ] one back, one on"
 
 
 def test_the_usual_has_no_doubles(write: Any) -> None:
@@ -69,7 +74,8 @@ def test_keys_of_the_file_take_the_place_of_the_usual(write: Any) -> None:
     assert app.events.controls().forward == 1.0
     app.frame(1 / 60, [key("i", down=False)])
     assert app.events.controls().forward == 0.0
-    assert hint_of(chosen) == "J help, 1-9 scenes"
+    assert way_to_help(chosen) == "J: all keys"
+    assert words_of(hints_of(chosen, pad=False, player=True))[0] == ("I A S D", "walk")
     assert "I A S D" in dict(help_of(chosen))
 
 
@@ -169,6 +175,54 @@ def test_buttons_jump_run_and_throw() -> None:
     assert not app.scene.player.body.result.grounded
 
 
+def test_hints_are_of_what_is_in_the_hands(write: Any) -> None:
+    hints = words_of(hints_of(USUAL, pad=False, player=True))
+    assert hints == [
+        ("W A S D", "walk"),
+        ("Space", "jump"),
+        ("hold the right mouse button", "look around"),
+        ("H: all keys",),
+    ]
+    assert words_of(hints_of(USUAL, pad=True, player=True)) == [
+        ("left stick", "walk"),
+        ("A", "jump"),
+        ("right stick", "look around"),
+        ("Back: all buttons",),
+    ]
+    other = load(write("[gamepad]\njump = 3\ndrop = 12\nlook = [4, 5]\n"))
+    rows = words_of(hints_of(other, pad=True, player=True))
+    assert rows[1:3] == [("Y", "jump"), ("axes 4 and 5", "look around")]
+    assert dict(help_of(other, pad=True))["button 12"] == "drop a box"
+    assert words_of(hints_of(USUAL, pad=False, player=False))[0] == ("W A S D", "move the camera")
+    assert "jump" not in str(hints_of(USUAL, pad=True, player=False))
+
+
+def test_a_gamepad_is_noticed_and_forgotten_again() -> None:
+    events = Events()
+    used = []
+    for event in (axis(0, 0.05), axis(0, 0.9), key("w"), button(0)):
+        events.handle(event)
+        used.append(events.pad)
+    assert used == [False, True, False, True]  # a stick at rest is no use of it
+
+
+def test_a_gamepad_opens_the_menu_and_chooses_in_it() -> None:
+    app = open_app()
+    opened = app.panel.menu
+    app.frame(1 / 60, [button(7), button(7, down=False)])
+    assert opened.is_open
+    hat = pygame.event.Event(pygame.JOYHATMOTION, hat=0, value=(0, -1), instance_id=0)
+    app.frame(1 / 60, [hat, axis(1, -0.9), axis(1, 0.0), axis(1, 0.9)])
+    assert app.events.controls().forward == 0.0  # the stick is the menu's
+    app.frame(1 / 60, [axis(1, 0.0), button(0), button(0, down=False)])
+    assert not opened.is_open
+    assert app.scene.name == SCENES[SCENES.index("slopes") + 1]
+    app.frame(1 / 60, [button(7), button(7, down=False)])
+    app.frame(1 / 60, [button(1), button(1, down=False)])  # B leaves it
+    assert not opened.is_open
+    assert app.asks_left == 0.0
+
+
 def test_a_gamepad_that_is_pulled_out_lets_go(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     class Pad:
         def __init__(self, index: int) -> None:
@@ -215,7 +269,7 @@ def test_the_menu_and_the_key_for_the_next_scene_lead_to_an_eleventh(monkeypatch
     monkeypatch.setitem(sys.modules, playground.__name__, playground)
     for module in (names, scenes, demo_app):
         monkeypatch.setattr(module, "SCENES", eleven)
-    assert ("eleventh", "scene eleventh") in anew(menu).ENTRIES
+    assert "scene eleventh" in anew(menu).COMMANDS
     app = open_app(eleven[9], bindings=anew(bindings).USUAL)
     press(app, "RIGHTBRACKET")
     assert app.scene.name == "eleventh"

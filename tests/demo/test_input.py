@@ -1,5 +1,6 @@
 """Keys and mouse of the demo, as scripted events."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,22 @@ import pygame
 import pytest
 
 from demo.panel.bindings import USUAL
-from demo.panel.controls import Events, help_of
+from demo.panel.controls import Events
+from demo.panel.help import help_of
+from demo.panel.panel import HINT_SECONDS
+from demo.panel.tables import draw_table
 from demo.picture.camera import project
 from demo.resolution import Resolution
 from demo.scenery.names import SCENES, VIEWS
 from tests.demo.stand_in import SIZE, click, key, open_app, press
 
 MIDDLE = (SIZE[0] // 2, SIZE[1] // 2)
+
+
+def texts_of(app: Any) -> str:
+    """Return what the tables over the picture say."""
+    tables = [values[0] for draw, values in app.panel._drawn if draw is draw_table]
+    return "\n".join(words.text for table in tables for row in table.rows for words in row)
 
 
 def test_a_frame_is_drawn_overlaid_and_shown() -> None:
@@ -55,42 +65,45 @@ def test_grid_and_panel_and_help() -> None:
     app = open_app()
     press(app, "g")
     assert app.renderer.last.grid
-    assert app.help_left > 0.0
-    with_help = np.count_nonzero(app.renderer.panel)
+    assert not app.panel.visible
+    assert not app.help
+    hints = np.count_nonzero(app.renderer.panel)
     press(app, "h")
-    assert app.help_left == 0.0
-    without = np.count_nonzero(app.renderer.panel)
-    assert without < with_help
+    assert np.count_nonzero(app.renderer.panel) > 2 * hints
     press(app, "F1")
-    assert app.help_left > 1e6
-    press(app, "h")
-    count = app.renderer.overlaid
+    assert not app.help
+    line = np.count_nonzero(app.renderer.panel)
+    assert line < hints  # those were closed by asking for more
     press(app, "TAB")
-    assert app.renderer.overlaid == count
+    assert app.panel.visible
+    assert np.count_nonzero(app.renderer.panel) > 5 * line
     press(app, "TAB")
-    assert app.renderer.overlaid > count
+    assert np.count_nonzero(app.renderer.panel) == line
 
 
-def test_a_line_stays_that_names_the_way_to_help() -> None:
+def test_a_small_line_stays_that_tells_frames_and_the_way_to_help() -> None:
     app = open_app()
-    app.help_left = 0.0
-    bottom = slice(SIZE[1] - 22, SIZE[1] - 6)
     for _ in range(698):
         app.frame(1 / 60, [], drawn=False)
-    for _ in range(2):
+    for _ in range(30):
         app.frame(1 / 60, [])
-    line = app.renderer.panel[SIZE[0] // 3 : -SIZE[0] // 3, bottom]
-    assert (line > 0).mean() > 0.2
-    app.show("said above it")
-    app.frame(1 / 60, [])
-    assert (app.renderer.panel[SIZE[0] // 3 : -SIZE[0] // 3, bottom] == line).all()
+    line = app.renderer.panel
+    assert line[: SIZE[0] // 2].max() == 0
+    assert line[:, : SIZE[1] * 3 // 4].max() == 0
+    assert (line > 0).mean() < 0.02
+    assert re.search(r"\d fps   H: all keys", texts_of(app))
 
 
-def test_help_goes_by_itself() -> None:
+def test_hints_go_by_themselves_and_come_with_each_scene() -> None:
     app = open_app()
-    app.help_left = 0.01
+    assert "jump" in texts_of(app)
+    app.hints_left = 0.01
     app.frame(1 / 60, [])
-    assert app.help_left == 0.0
+    assert app.hints_left == 0.0
+    assert "jump" not in texts_of(app)
+    press(app, "5")
+    assert app.hints_left > HINT_SECONDS - 1.0
+    assert "move the camera" in texts_of(app)
     rows = help_of(USUAL)
     assert len({keys for keys, _ in rows}) == len(rows)
 
@@ -190,38 +203,44 @@ def test_the_mouse_digs_heaps_up_and_makes_holes() -> None:
 
 def test_clicks_pick_what_is_there() -> None:
     app = open_app()
+    app.hints_left = 0.0
     for _ in range(30):
         app.frame(1 / 60, [])
     x, y, z = app.scene.player.body.place
     pixel = project(app.renderer.last.camera, SIZE, [(x, y + 0.9, z)])[0]
     click(app, (round(pixel[0]), round(pixel[1])))
-    assert "player" in app.picked
+    assert app.picked == "You, at rest."
     click(app, (SIZE[0] - 40, SIZE[1] - 60))
-    assert app.picked.startswith("triangle ")
-    for _ in range(260):
+    assert re.fullmatch(r"Ground, level, \d+ m away\.", app.picked)
+    press(app, "TAB")
+    click(app, (SIZE[0] - 40, SIZE[1] - 60))
+    assert re.match(r"Ground, level, \d+ m away\. \u2022 triangle \d+: ", app.picked)
+    for _ in range(320):
         app.frame(1 / 60, [])
     assert not app.picked
 
 
 def test_sliders_set_rules() -> None:
     app = open_app()
-    slider = app.panel.gravity
+    press(app, "TAB")
+    sliders = app.panel.sliders
+    slider = sliders.gravity
     assert slider.rect is not None
     assert app.scene.bodies.rules.gravity == 9.81
     click(app, (slider.rect.right, slider.rect.centery))
     assert app.scene.bodies.rules.gravity == pytest.approx(30.0)
-    assert app.panel.dragged is None
-    resolver = app.panel.resolver
+    assert sliders.dragged is None
+    resolver = sliders.resolver
     click(app, (resolver.rect.right, resolver.rect.centery))
     assert app.scene.bodies.rules.resolver == "simultaneous"
     assert app.scene.bodies[0].mover.resolver == "simultaneous"
-    time = app.panel.time
+    time = sliders.time
     click(app, (time.rect.left, time.rect.centery))
     steps = app.scene.steps
     app.frame(1 / 60, [])
     assert app.scene.steps == steps
     press(app, "2")
-    assert app.panel.gravity.value == 9.81
+    assert app.panel.sliders.gravity.value == 9.81
 
 
 def test_camera_modes_look_zoom_and_home() -> None:
@@ -244,7 +263,52 @@ def test_camera_modes_look_zoom_and_home() -> None:
     assert app.rig.distance < distance
     press(app, "HOME")
     assert app.rig.distance == distance
+
+
+def test_escape_closes_then_frees_then_asks_then_ends() -> None:
+    app = open_app()
+    click(app, MIDDLE, button=3)
+    press(app, "h")
+    press(app, "F10")
+    for is_open, is_helped, is_captured, asks in (
+        (False, True, True, False),
+        (False, False, True, False),
+        (False, False, False, False),
+        (False, False, False, True),
+    ):
+        press(app, "ESCAPE")
+        assert app.panel.menu.is_open is is_open
+        assert app.help is is_helped
+        assert app.events.captured is is_captured
+        assert (app.asks_left > 0.0) is asks
+        assert app.running
+    assert "Quit the demo?" not in texts_of(app)  # drawn by itself, not as a table
     press(app, "ESCAPE")
+    assert not app.running
+
+
+@pytest.mark.parametrize("other", ["a key", "time", "a click", "the button"])
+def test_the_question_goes_away(other: str) -> None:
+    app = open_app()
+    press(app, "ESCAPE")
+    assert app.asks_left > 0.0
+    if other == "a key":
+        press(app, "w")
+    elif other == "time":
+        for _ in range(400):
+            app.frame(1 / 60, [], drawn=False)
+    else:
+        places = app.panel.question._places
+        click(app, places["stay"].center if other == "the button" else (5, SIZE[1] - 5))
+    assert app.asks_left == 0.0
+    assert app.running
+    assert not app.picked
+
+
+def test_the_question_is_answered_by_mouse() -> None:
+    app = open_app()
+    press(app, "ESCAPE")
+    click(app, app.panel.question._places["quit"].center)
     assert not app.running
 
 
@@ -316,7 +380,8 @@ def test_slow_pictures_are_drawn_smaller_and_the_panel_tells(monkeypatch) -> Non
     for _ in range(60):
         app.frame(1 / 60, [])
     assert app.renderer.scale == 0.7
-    assert ("picture", "70%") in app.panel._words
+    press(app, "TAB")
+    assert ("picture", "70%") in app.panel._figures
 
 
 def test_closing_the_window_ends() -> None:
@@ -351,4 +416,7 @@ def test_scripted_runs_follow_the_script() -> None:
     for _ in range(5):
         app.frame(1 / 60, [])
     assert app.rig.camera.yaw == app.scene.script().yaw
-    assert app.help_left == 0.0
+    assert app.renderer.overlaid == 0
+    app.panel.visible = True
+    app.frame(1 / 60, [])
+    assert app.renderer.overlaid == 1

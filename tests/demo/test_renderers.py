@@ -23,6 +23,7 @@ from demo.scenery.inputs import STEP  # noqa: E402
 from demo.scenery.names import VIEW_NAMES  # noqa: E402
 from demo.scenery.scenes import make_scene  # noqa: E402
 from demo.scenery.views import fill_views  # noqa: E402
+from terrain_physics import HeightMap  # noqa: E402
 from tests.demo.frames import bodies_on, hills, island, stairs, with_overlays  # noqa: E402
 
 SIZE = (320, 180)
@@ -245,7 +246,6 @@ def test_shadows_of_hills_lie_behind_them():
     from concurrent.futures import ThreadPoolExecutor
 
     from demo.renderers.ground import LitGround
-    from terrain_physics import HeightMap
 
     heights = np.zeros((41, 41))
     heights[20, 20] = 5.0
@@ -432,3 +432,36 @@ def test_what_a_graphics_card_takes_is_known_later(renderer, land):
     for _ in range(3):
         picture(renderer, bodies_on(land, 60.0, 64.0))
     assert 0.0 < renderer.card_seconds < 10.0
+
+
+# Steep ground
+
+
+def flank(axis, sign, names=None):
+    """Return ground that rises by 70 degrees along an axis, and a camera before it."""
+    rise = 2.75 * np.arange(41.0)[::sign]
+    heights = np.tile(rise, (41, 1)) if axis == 0 else np.tile(rise[:, np.newaxis], (1, 41))
+    land = HeightMap(heights, material_names=names)
+    up = sign * np.eye(3)[2 * axis]
+    middle = np.array([20.0, land.height_at(20.0, 20.0), 20.0])
+    out = np.array([-2.75, 0.0, -2.75]) * np.abs(up) * sign + [0.0, 1.0, 0.0]
+    camera = cameras.looking_at(tuple(middle + 5.0 * out / np.linalg.norm(out)), tuple(middle))
+    return Frame(camera, land, sun=tuple(out + 0.1))
+
+
+@pytest.mark.parametrize(("axis", "sign"), [(0, 1), (0, -1), (1, 1), (1, -1)])
+def test_steep_ground_is_not_stretched(renderer, axis, sign):
+    """A color changes as much up and down the flank as along it."""
+    seen = picture(renderer, flank(axis, sign, ["ice"]))[40:-40, 60:-60].sum(axis=2)
+    along, down = (np.abs(np.diff(seen, axis=at)).mean() for at in (1, 0))
+    assert along > 3.0
+    assert 0.75 < down / along < 1.33
+
+
+def test_steep_sides_of_a_meadow_are_earth(renderer):
+    steep = picture(renderer, flank(0, 1, ["grass"]))[40:-40, 60:-60].mean(axis=(0, 1))
+    assert steep[0] > steep[1] > steep[2]
+    level = HeightMap(np.zeros((41, 41)), material_names=["grass"])
+    camera = cameras.looking_at((20.0, 6.0, 26.0), (20.0, 0.0, 20.0))
+    grass = picture(renderer, Frame(camera, level))[60:].mean(axis=(0, 1))
+    assert grass[1] > grass[0] > grass[2]

@@ -1,5 +1,6 @@
 """Scenes of the demo: the same again for the same seed, and back and forth without a difference."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -201,7 +202,7 @@ def test_digging_changes_the_ground_and_back() -> None:
     assert scene.land.height_at(0.0, 0.0) == pytest.approx(before, abs=1e-6)
     scene.step(STEP, Controls(tool="hole", place=place))
     assert np.isnan(scene.land.height_at(0.0, 0.0))
-    assert "material earth" in scene.pick((2.5, 5.0, 0.5), (0.0, -1.0, 0.0))
+    assert "material earth" in scene.pick((2.5, 5.0, 0.5), (0.0, -1.0, 0.0)).figures
     scene.restore(held)
     assert scene.land.height_at(0.0, 0.0) == before
     assert scene.land.version == 0
@@ -236,7 +237,7 @@ def test_lift_takes_the_player_up_and_the_bridge_falls_behind(*, is_crossed: boo
 def at_the_door() -> list[Any]:
     """Return what is told of a player in the door, the thrown and the jumper, step by step."""
     scene = make("lift", 0, small=True)
-    hero, thrown, jumper = scene.player.body, scene.people["thrown"], scene.people["jumper"]
+    hero, thrown, jumper = scene.player.body, scene.people["passenger"], scene.people["jumper"]
     hero.mover.teleport((DOOR[0], 0.0, DOOR[1] + 0.4))
     told = []
     for _ in range(510):
@@ -278,7 +279,9 @@ def test_machines_are_drawn_where_they_are() -> None:
     turn = scene.ground.transform(scene.machines[2].key)
     crate = next(body for body in scene.bodies if body.name == "crate")
     np.testing.assert_allclose(crate.turn, turn[:3, :3], atol=0.01)
-    assert scene.pick((x + 1.0, 30.0, z), (0.0, -1.0, 0.0)).startswith("part 2, mesh triangle ")
+    found = scene.pick((x + 1.0, 30.0, z), (0.0, -1.0, 0.0))
+    assert found.figures.startswith("part 2, mesh triangle ")
+    assert found.words.startswith("The soft lift, level, ")
 
 
 def gaps(scene: Any) -> np.ndarray:
@@ -324,9 +327,9 @@ def test_a_throng_takes_the_rules_of_the_sliders() -> None:
 def test_a_throng_is_picked_and_near_with_the_player() -> None:
     scene = run("doorway", 0, 30)
     x, y, z = scene.hero.place
-    assert " player: " in scene.pick((x, y + 5.0, z), (0.0, -1.0, 0.0))
+    assert " player: " in scene.pick((x, y + 5.0, z), (0.0, -1.0, 0.0)).figures
     x, z = scene.people[17]
-    assert " of the crowd: 17: " in scene.pick((x, 5.0, z), (0.0, -1.0, 0.0))
+    assert " of the crowd: 17: " in scene.pick((x, 5.0, z), (0.0, -1.0, 0.0)).figures
     first, second = scene.nearest(scene.hero.place, 2)
     assert first is scene.hero
     assert second.name.startswith("of the crowd: ")
@@ -383,15 +386,18 @@ def test_player_walks_jumps_and_throws() -> None:
 def test_pick_tells_body_ground_and_nothing() -> None:
     scene = run("slopes", 0, 60)
     x, y, z = scene.player.body.place
-    assert "capsule" in scene.pick((x, y + 1.0, z + 5.0), (0.0, 0.0, -1.0))
-    assert "player" in scene.pick((x, y + 1.0, z + 5.0), (0.0, 0.0, -1.0))
-    text = scene.pick((x, y + 10.0, z + 3.0), (0.0, -1.0, 0.0))
+    found = scene.pick((x, y + 1.0, z + 5.0), (0.0, 0.0, -1.0))
+    assert re.fullmatch(r"You, moving at \d\.\d m/s\.", found.words)
+    assert found.figures.startswith("capsule ")
+    assert " player: " in found.figures
+    words, text = scene.pick((x, y + 10.0, z + 3.0), (0.0, -1.0, 0.0))
+    assert words == "Ground, level, 10 m away."
     assert text.startswith("triangle ")
     assert "slope 0.0 degrees" in text
     assert "height 0.00 m" in text
     assert scene.pick((x, y + 10.0, z), (0.0, 1.0, 0.0)) == NOTHING
     on_mesh = run("stairs", 0, 2)
-    assert on_mesh.pick((3.0, 5.0, 20.0), (0.0, -1.0, 0.0)).startswith("mesh triangle ")
+    assert on_mesh.pick((3.0, 5.0, 20.0), (0.0, -1.0, 0.0)).figures.startswith("mesh triangle ")
 
 
 def test_candidates_hold_the_contacts() -> None:

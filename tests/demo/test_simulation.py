@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from demo.panel.panel import SLOW
 from demo.replay import Playback, Recorder, load, save
 from demo.scenery.inputs import STEP, Controls, Rules
 from demo.scenery.scenes import make_scene
@@ -33,6 +34,25 @@ def test_slow_frames_become_slow_motion() -> None:
     assert simulation.advance(3.0, WALK) == MOST_STEPS
     assert simulation.advance(0.0, WALK) == 0
     assert simulation.advance(-1.0, WALK) == 0
+
+
+def test_pace_is_simulated_over_asked_time() -> None:
+    simulation = start("counter")
+    assert simulation.pace == 1.0
+    for _ in range(120):
+        simulation.advance(1 / 60, WALK)
+    assert simulation.pace == 1.0
+    for _ in range(200):
+        simulation.advance(2 * MOST_STEPS * STEP, WALK)
+    assert simulation.pace == pytest.approx(0.5, abs=0.01)
+    simulation.time_scale = 0.5  # slower because somebody wants it is not slow
+    for _ in range(200):
+        simulation.advance(2 * MOST_STEPS * STEP, WALK)
+    assert simulation.pace == pytest.approx(1.0, abs=0.01)
+    simulation.advance(0.25, WALK)  # one long frame
+    assert simulation.pace > SLOW
+    simulation.restart()
+    assert simulation.pace == 1.0
 
 
 def test_same_steps_however_time_is_cut() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from demo import command_line, options
 from demo.panel.bindings import USUAL
-from demo.panel.controls import help_of
+from demo.panel.help import help_of
 from demo.renderers.look import BY_NAME
 from demo.scenery.player import _STRIDE
 from demo.scenery.scenes import make_scene
@@ -326,7 +326,7 @@ def test_the_menu_turns_it_on_and_off_and_shows_which(dummy: AudioDriver) -> Non
         click(app, app.panel.menu.button.center)
         place = app.panel.menu.places["sound"]
         app.frame(1 / 60, [pygame.event.Event(pygame.MOUSEMOTION, pos=(300, 9), rel=(0, 0))])
-        seen = pygame.surfarray.array3d(app.panel.surface.subsurface(place))
+        seen = pygame.surfarray.array3d(app.panel.canvas.surface.subsurface(place))
         click(app, place.center)
         return seen
 

@@ -1,11 +1,14 @@
-"""A folder for the code of pages."""
+"""A folder for the code of pages, and the built site."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.pages import ROOT
+from tests.helpers.pages import DOCS, ROOT
 
 
 @pytest.fixture
@@ -15,3 +18,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(ROOT / "assets" / "land.png", tmp_path / "assets")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the built site. Sphinx has nothing to warn of."""
+    pytest.importorskip("sphinx", reason="needs the extra docs")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    built = subprocess.run(
+        [*command, "-d", str(folder / "doctrees"), str(DOCS), str(folder / "html")],
+        cwd=ROOT,
+        env=dict(os.environ, PYTHONWARNINGS="ignore"),
+        capture_output=True,
+        text=True,
+        timeout=3600,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    return folder / "html"

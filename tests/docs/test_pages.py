@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.pages import DOCS, PAGES, blocks, run
+from tests.helpers.pages import DOCS, PAGES, Recipe, blocks, recipes_of, run
 
 PAGES_WITH_CODE = [
     page
     for page in PAGES
     if any(block.language == "python" for block in blocks(page.read_text(encoding="utf-8")))
 ]
-RECIPES = [page for page in sorted((DOCS / "cookbook").glob("*.md")) if page.stem != "index"]
+PAGES_OF_RECIPES = [
+    page for page in sorted((DOCS / "cookbook").glob("*.md")) if page.stem != "index"
+]
+RECIPES = [recipe for page in PAGES_OF_RECIPES for recipe in recipes_of(page)]
 
 
 def name_of(page: Path) -> str:
@@ -41,17 +44,53 @@ def test_a_block_is_told_from_what_it_prints() -> None:
     ]
 
 
+GOING_ON = """# Title
+
+```python
+here = 1
+## no heading
+print(here)
+```
+
+### More
+With the code above:
+
+```python
+print(here)
+```
+
+## By itself
+```output
+1
+```
+"""
+
+
+def test_a_section_is_a_program_unless_it_says_that_it_goes_on(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(GOING_ON)
+    first, second = recipes_of(page)
+    assert (first.name, [block.line for block in first.code()]) == ("page: Title", [4, 13])
+    assert (second.name, [block.line for block in second.blocks]) == ("page: By itself", [18])
+
+
 def test_there_are_recipes_and_all_are_listed() -> None:
-    listed = re.findall(
-        r"^\| \[.+?\]\((\w+)\.md\) \| .+ \|$",
-        (DOCS / "cookbook" / "index.md").read_text(),
-        re.MULTILINE,
-    )
-    assert sorted(listed) == [recipe.stem for recipe in RECIPES]
-    assert len(RECIPES) >= 30
+    index = (DOCS / "cookbook" / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[.+?\]\((\w+)\.md\) \| .+ \|$", index, re.MULTILINE)
+    assert sorted(listed) == [page.stem for page in PAGES_OF_RECIPES]
+    assert len(RECIPES) >= 45
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.stem)
-def test_each_recipe_shows_what_comes_of_it(recipe: Path) -> None:
-    languages = [block.language for block in blocks(recipe.read_text(encoding="utf-8"))]
-    assert "output" in languages
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_each_recipe_shows_what_comes_of_it(recipe: Recipe) -> None:
+    assert "output" in [block.language for block in recipe.blocks]
+
+
+@pytest.mark.parametrize("page", PAGES_OF_RECIPES, ids=lambda page: page.stem)
+def test_each_page_of_recipes_ends_with_words_to_find_it_by(page: Path) -> None:
+    last = page.read_text(encoding="utf-8").splitlines()[-1]
+    words = re.fullmatch(r"<small>Search words: (.+)</small>", last)
+    assert words
+    terms = words[1].split(", ")
+    assert 5 <= len(set(terms)) == len(terms) <= 20
+    assert words[1] == words[1].lower()

@@ -40,7 +40,7 @@ def is_called_back(seeds):
         draws = Draws(seed)
         start, rate = draws.uniform(1.0, 10.0), draws.one_of(RATES)
         ride = Ride(start, draws.one_of(("velocity", "up", "none")), rate)
-        page = definitions(DOCS / "cookbook" / "lift.md")
+        page = definitions(DOCS / "cookbook" / "moving_platforms.md", "A lift")
         page.update(ground=ride.ground, lift=ride.lift, lift_level=start, glm=glm)
         for _ in range(draws.whole(2, 5)):
             page["called_to"] = draws.uniform(0.5, 10.0)

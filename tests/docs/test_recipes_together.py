@@ -11,58 +11,66 @@ import pytest
 
 from tests.docs.test_pages import RECIPES
 from tests.helpers.one_world import has_a_world, troubles
+from tests.helpers.pages import Recipe, recipes_of
 
-TOGETHER = [page for page in RECIPES if has_a_world(page)]
+TOGETHER = [recipe for recipe in RECIPES if has_a_world(recipe)]
 # Beside the hills of that land, the others would all stand on these.
-ON_FLAT_LAND = [page for page in TOGETHER if "land.png" not in page.read_text(encoding="utf-8")]
+ON_FLAT_LAND = [
+    recipe for recipe in TOGETHER if not any("land.png" in block.code for block in recipe.code())
+]
 
 # Recipes that cannot go with others as they stand, and what they say then.
 ALONE = {
     # They make their level twice, or save and load it: in a game that is the whole level.
-    "save": "AttributeError: '_GameWorld' object has no attribute 'save'",
-    "rollback": "TypeError: world must be",
-    "replay": "ValueError: make_scene must give the ground as it was when the recording began",
+    "save: Save and load a game": "AttributeError: '_GameWorld' object has no attribute 'save'",
+    "save: Multiplayer: rollback": "TypeError: world must be",
+    "save: Record and replay": (
+        "ValueError: make_scene must give the ground as it was when the recording began"
+    ),
 }
 
 FRAMES, ALL_FRAMES = 75, 300
 
 
-def wrong(found: list[str]) -> list[str]:
+def wrong(found: dict[str, str]) -> dict[str, str]:
     """Return what recipes must not raise."""
-    expected = tuple(f"{name}.md" for name in ALONE)
-    return [
-        text
-        for text in found
-        if not text.startswith(expected) or ALONE[text.partition(".")[0]] not in text
-    ]
+    return {
+        name: text for name, text in found.items() if name not in ALONE or ALONE[name] not in text
+    }
 
 
 def test_most_recipes_have_a_world() -> None:
-    names = {page.stem for page in TOGETHER}
-    assert len(names) > 30
-    assert {"footsteps", "lift", "crowd", "tiles", *ALONE} <= names
+    names = {recipe.name for recipe in TOGETHER}
+    assert len(names) > 40
+    assert {
+        "landing: Footsteps",
+        "moving_platforms: A lift",
+        "crowd: Round a post",
+        "tiles: Tiles around the hero",
+        *ALONE,
+    } <= names
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("pages", "has_one_hero"),
+    ("recipes", "has_one_hero"),
     [(TOGETHER, False), (ON_FLAT_LAND, False), (ON_FLAT_LAND[::-1], True)],
     ids=["all", "flat", "one_hero"],
 )
-def test_all_together(pages: list[Path], *, has_one_hero: bool) -> None:
-    assert wrong(troubles(pages, FRAMES, has_one_hero=has_one_hero)) == []
+def test_all_together(recipes: list[Recipe], *, has_one_hero: bool) -> None:
+    assert wrong(troubles(recipes, FRAMES, has_one_hero=has_one_hero)) == {}
 
 
 @pytest.mark.full
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("has_one_hero", [False, True], ids=["heroes", "one_hero"])
-@pytest.mark.parametrize("first", TOGETHER, ids=lambda page: page.stem)
-def test_each_pair(first: Path, *, has_one_hero: bool) -> None:
+@pytest.mark.parametrize("first", TOGETHER, ids=lambda recipe: recipe.name)
+def test_each_pair(first: Recipe, *, has_one_hero: bool) -> None:
     found = [
-        f"{first.stem} and {second.stem}: {text}"
+        f"{first.name} and {second.name}: {text}"
         for second in TOGETHER
         if second != first
-        for text in wrong(troubles([first, second], ALL_FRAMES, has_one_hero=has_one_hero))
+        for text in wrong(troubles([first, second], ALL_FRAMES, has_one_hero=has_one_hero)).values()
     ]
     assert found == []
 
@@ -89,25 +97,28 @@ for key in (1, "door"):
 """
 
 
-def page(folder: Path, name: str, code: str) -> Path:
+def recipe(folder: Path, name: str, code: str) -> Recipe:
     file = folder / f"{name}.md"
     file.write_text(f"```python{code}```\n", encoding="utf-8")
-    return file
+    (found,) = recipes_of(file)
+    return found
 
 
 def test_what_goes_wrong_is_found(tmp_path: Path) -> None:
-    machine, steps = page(tmp_path, "machine", MACHINE), page(tmp_path, "steps", STEPS)
+    machine, steps = recipe(tmp_path, "machine", MACHINE), recipe(tmp_path, "steps", STEPS)
     named = STEPS.replace("names[hero.ground_report().material]", "hero.ground_report().part")
-    assert troubles([steps], 9) == []
-    assert troubles([machine, steps], 9) == ["steps.md:7: IndexError: list index out of range"]
-    assert troubles([machine, page(tmp_path, "named", named)], 9) == []
+    assert troubles([steps], 9) == {}
+    assert troubles([machine, steps], 9) == {
+        "steps": "steps.md:7: IndexError: list index out of range"
+    }
+    assert troubles([machine, recipe(tmp_path, "named", named)], 9) == {}
 
 
 def test_each_has_keys_and_names_of_its_own(tmp_path: Path) -> None:
-    doors = [page(tmp_path, name, DOOR) for name in ("one", "other")]
-    assert troubles([page(tmp_path, "machine", MACHINE), *doors], 9) == []
+    doors = [recipe(tmp_path, name, DOOR) for name in ("one", "other")]
+    assert troubles([recipe(tmp_path, "machine", MACHINE), *doors], 9) == {}
 
 
 def test_a_program_that_goes_on_is_ended(tmp_path: Path) -> None:
     endless = STEPS.replace("hero.update", "while True: hero.update")
-    assert troubles([page(tmp_path, "endless", endless)] * 2, 9) == []
+    assert troubles([recipe(tmp_path, "endless", endless)] * 2, 9) == {}

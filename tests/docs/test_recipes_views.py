@@ -25,7 +25,7 @@ RATES = (20, 30, 60, 144, 360)
 
 def eye_of(hero):
     """Return a function that gives the height of the eye after a frame of some seconds."""
-    page = definitions(DOCS / "cookbook" / "camera_arm.md")
+    page = definitions(DOCS / "cookbook" / "rays.md", "Smooth the camera over steps")
     page["hero"] = hero
     return page["eye_height"]
 

@@ -58,7 +58,7 @@ def walk(seed, most, hero_of, restored=False):
     way = draws.uniform(-1.0, 1.0, 2) * speed
     ground = Ground([tile(0, 0)])
     hero, update = hero_of(ground, (draws.uniform(-60.0, 60.0), 4, draws.uniform(-60.0, 60.0)))
-    page = definitions(DOCS / "cookbook" / "wait_for_ground.md")
+    page = definitions(DOCS / "cookbook" / "tiles.md", "Wait until the ground is there")
     page.update(ground=ground, hero=hero, pool=SlowDisk(Draws(seed), most))
     places: list[tuple[float, float, float]] = []
     held = 0
@@ -124,7 +124,7 @@ def gather(seed, seconds=20):
     x, z = (a.ravel() for a in np.meshgrid(np.arange(6), np.arange(10)))
     crowd.add_many(range(60), np.column_stack([8 - size / 2 + x, 0 * x, 15.5 + z]))
     goal = (28 + size / 2, 20)
-    page = definitions(DOCS / "cookbook" / "crowd.md")
+    page = definitions(DOCS / "cookbook" / "crowd.md", "Round a post")
     page["crowd"] = crowd
     for frame in range(seconds * 30):
         if frame % 3 == 0:

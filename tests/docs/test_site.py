@@ -1,23 +1,14 @@
 """The built site: Sphinx has nothing to warn of, and every link leads to a place that is there."""
 
-import importlib.util
-import os
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.helpers.pages import DOCS, PAGES, ROOT
+from tests.helpers.pages import DOCS, PAGES
 
-pytestmark = [
-    pytest.mark.docs,
-    pytest.mark.skipif(
-        importlib.util.find_spec("sphinx") is None, reason="the extra docs is not installed"
-    ),
-]
+pytestmark = pytest.mark.docs
 
 
 class Page(HTMLParser):
@@ -35,23 +26,6 @@ class Page(HTMLParser):
                 self.places.add(value)
             elif value and name in {"href", "src"}:
                 self.targets.add(value)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
-    built = subprocess.run(
-        [*command, "-d", str(folder / "doctrees"), str(DOCS), str(folder / "html")],
-        cwd=ROOT,
-        env=dict(os.environ, PYTHONWARNINGS="ignore"),
-        capture_output=True,
-        text=True,
-        timeout=3600,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    return folder / "html"
 
 
 @pytest.fixture(scope="module")

@@ -311,6 +311,19 @@ def test_maps_on_other_layers_do_not_go_on() -> None:
     assert ground.raycast(across) is None
 
 
+def test_a_side_that_several_maps_cover_up_to_one_point_is_whole() -> None:
+    z, x = np.mgrid[:33, 32:65]
+    waves = HeightMap(2 * np.sin(x / 9) * np.cos(z / 7), origin=(32, 0, 0))
+    flats = [HeightMap(np.zeros((size, size))) for size in (101, 61)]
+    table, higher = HeightMap(np.full((41, 41), 1.0)), HeightMap(np.full((65, 65), 0.5))
+    ground = Ground([table, waves, *flats, higher])
+    for at in (7 * np.pi / 2, 5.0):  # the waves cross the flats there, and are under them
+        hit = ground.raycast(Ray((45, 0.75, at), (-1, 0, 0)))
+        assert hit is not None
+        assert hit.distance == 5.0
+        assert ground.raycast(Ray((45, 0.25, at), (-1, 0, 0)), 5.5) is None
+
+
 def test_the_first_hole_makes_sides_and_an_underside() -> None:
     land = HeightMap(np.zeros((5, 5)))
     up, aside = Ray((0.5, -5, 0.5), (0, 1, 0)), Ray((1.5, -1, 1.5), (1, 0, 0))

@@ -1,6 +1,6 @@
 """Recipes of the cookbook together in one world, as in a game that is made of several of them.
 
-Each page is a program of its own, with its own names. All their maps and meshes are parts of one
+Each recipe is a program of its own, with its own names. All their maps and meshes are parts of one
 ground, and all their characters are on it. The programs take turns: each goes on until its next
 update, so that their loops run frame by frame, side by side.
 """
@@ -12,12 +12,11 @@ import io
 import threading
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import terrain_physics
 from terrain_physics import CharacterGroup, CharacterMovement, Ground, Recording, TriangleMesh
-from tests.helpers.pages import blocks
+from tests.helpers.pages import Recipe
 
 _NOW: contextvars.ContextVar["Program | None"] = contextvars.ContextVar("program", default=None)
 
@@ -27,7 +26,7 @@ class _Stop(BaseException):
 
 
 class Program:
-    """The Python blocks of a page as one program, in a thread that waits for its turns.
+    """A recipe in a thread that waits for its turns.
 
     Attributes
     ----------
@@ -41,12 +40,12 @@ class Program:
         The keys of its own parts in the common ground: by those that it knows, and by names.
     """
 
-    def __init__(self, page: Path) -> None:
-        self.name, self.trouble, self.is_over = page.stem, "", False
+    def __init__(self, recipe: Recipe) -> None:
+        self.name, self.trouble, self.is_over = recipe.name, "", False
         self.has_hero = False
         self.keys: dict[int, int] = {}
         self.names: dict[str, int] = {}
-        self._page, self._is_stopped = page, False
+        self._recipe, self._page, self._is_stopped = recipe, recipe.page, False
         self._turn, self._others_turn = threading.Semaphore(0), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -90,10 +89,9 @@ class Program:
 
     def _run_blocks(self) -> None:
         names: dict[str, Any] = {"__name__": self.name, "__builtins__": _BUILTINS}
-        for block in blocks(self._page.read_text(encoding="utf-8")):
-            if block.language == "python" and block.caption is None:
-                program = "\n" * (block.line - 1) + block.code
-                exec(compile(program, str(self._page), "exec"), names)  # noqa: S102
+        for block in self._recipe.code():
+            program = "\n" * (block.line - 1) + block.code
+            exec(compile(program, str(self._page), "exec"), names)  # noqa: S102
 
 
 class _World:
@@ -281,25 +279,27 @@ _LIBRARY = _Library()
 _BUILTINS = vars(builtins) | {"__import__": _imported}
 
 
-def has_a_world(page: Path) -> bool:
-    """Return whether a page makes characters or a ground of parts in blocks that can be copied."""
-    found = [block for block in blocks(page.read_text(encoding="utf-8")) if not block.caption]
-    code = "".join(block.code for block in found if block.language == "python")
+def has_a_world(recipe: Recipe) -> bool:
+    """Return whether a recipe makes characters or a ground of parts."""
+    code = "".join(block.code for block in recipe.code())
     return any(f"{name}(" in code for name in _SHARED)
 
 
-def troubles(pages: Sequence[Path], frames: int, *, has_one_hero: bool = False) -> list[str]:
-    """Run pages in one world, in this order, for so many updates of each; return what they raise.
+def troubles(
+    recipes: Sequence[Recipe], frames: int, *, has_one_hero: bool = False
+) -> dict[str, str]:
+    """Run recipes in one world, in this order, for so many updates of each; return what they raise.
 
-    In a folder where they find what pages read. With one hero, the loops of all drive the same one;
-    then only what the library raises counts, as a page may measure the way of its hero.
+    By their names, in a folder where they find what pages read. With one hero, the loops of all
+    drive the same one; then only what the library raises counts, as a recipe may measure the way
+    of its hero.
     """
     _WORLD.begin(has_one_hero=has_one_hero)
     with contextlib.redirect_stdout(io.StringIO()):
-        programs = [Program(page) for page in pages]
+        programs = [Program(recipe) for recipe in recipes]
         for _ in range(frames):
             for program in programs:
                 program.go_on()
         for program in programs:
             program.stop()
-    return [program.trouble for program in programs if program.trouble]
+    return {program.name: program.trouble for program in programs if program.trouble}

@@ -5,6 +5,7 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ _FENCE = re.compile(
     r"(?::caption: (?P<caption>\S+)\n)?(?P<code>.*?)^```$",
     flags=re.MULTILINE | re.DOTALL,
 )
+_ANY_FENCE = re.compile(r"^```.*?^```$", flags=re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#+ (.+)$", flags=re.MULTILINE)
+_GOES_ON = "with the code above"
 
 
 class Block(NamedTuple):
@@ -28,6 +32,22 @@ class Block(NamedTuple):
     caption: str | None
     line: int
     code: str
+
+
+class Recipe(NamedTuple):
+    """A section of a page whose code is one program: the page, its heading or "", its blocks."""
+
+    page: Path
+    title: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.page.stem}: {self.title}" if self.title else self.page.stem
+
+    def code(self) -> list[Block]:
+        """Return the blocks of Python that are no files of their own, in order."""
+        return [one for one in self.blocks if one.language == "python" and one.caption is None]
 
 
 class Printed(NamedTuple):
@@ -45,36 +65,63 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(match["language"], match["caption"], line, match["code"])
 
 
+def recipes_of(page: Path) -> list[Recipe]:
+    """Return the sections of a page that have code, each with that of sections that go on from it.
+
+    Those are the ones that say "with the code above".
+    """
+    text = page.read_text(encoding="utf-8")
+    prose = _ANY_FENCE.sub(lambda fence: re.sub(r"[^\n]", " ", fence[0]), text)
+    starts = [(0, ""), *((found.start(), found[1]) for found in _HEADING.finditer(prose))]
+    recipes: list[Recipe] = []
+    for (start, title), (end, _) in pairwise([*starts, (len(text), "")]):
+        above = "\n" * text.count("\n", 0, start)  # blocks tell their lines in the page
+        own = tuple(blocks(above + text[start:end]))
+        if own and _GOES_ON in " ".join(prose[start:end].lower().split()):
+            recipes[-1] = recipes[-1]._replace(blocks=recipes[-1].blocks + own)
+        elif own:
+            recipes.append(Recipe(page, title, own))
+    return recipes
+
+
 def run(page: Path, folder: Path) -> Iterator[Printed]:
     """Run the Python blocks of a page, one after another, as one program, in a folder of theirs.
 
-    A block with a caption is a program by itself, in the file that the caption names.
+    In the cookbook, each recipe is a program by itself. So is a block with a caption, in the file
+    that the caption names.
     """
-    names: dict[str, Any] = {"__name__": page.stem}
-    found = list(blocks(page.read_text(encoding="utf-8")))
-    for index, block in enumerate(found):
+    is_of_cookbook = page.parent == DOCS / "cookbook"
+    text = page.read_text(encoding="utf-8")
+    for recipe in recipes_of(page) if is_of_cookbook else [Recipe(page, "", tuple(blocks(text)))]:
+        yield from _run(recipe, folder)
+
+
+def _run(recipe: Recipe, folder: Path) -> Iterator[Printed]:
+    names: dict[str, Any] = {"__name__": recipe.page.stem}
+    for index, block in enumerate(recipe.blocks):
         if block.language != "python":
             continue
-        below = found[index + 1] if index + 1 < len(found) else None
+        below = recipe.blocks[index + 1] if index + 1 < len(recipe.blocks) else None
         shown = below.code if below is not None and below.language == "output" else ""
         if block.caption is None:
-            text = _printed(page, block, names)
+            text = _printed(recipe.page, block, names)
         else:
             text = _printed_by_program(folder / block.caption, block.code)
         yield Printed(block.line, text, shown)
 
 
-def definitions(page: Path) -> dict[str, Any]:
-    """Return the functions of a page, with what they import and the constants that they begin with.
+def definitions(page: Path, title: str = "") -> dict[str, Any]:
+    """Return the functions of a recipe, with what they import and the constants they begin with.
 
-    Nothing else of the page has run: a test says what `hero` and `ground` are.
+    Without a title, of the page's only recipe. Nothing else of it has run: a test says what `hero`
+    and `ground` are.
     """
     names: dict[str, Any] = {"__name__": page.stem}
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.language == "python":
-            tree = ast.parse("\n" * (block.line - 1) + block.code)
-            tree.body = [statement for statement in tree.body if _defines(statement)]
-            exec(compile(tree, str(page), "exec"), names)  # noqa: S102
+    (recipe,) = (one for one in recipes_of(page) if title in {"", one.title})
+    for block in recipe.code():
+        tree = ast.parse("\n" * (block.line - 1) + block.code)
+        tree.body = [statement for statement in tree.body if _defines(statement)]
+        exec(compile(tree, str(page), "exec"), names)  # noqa: S102
     return names
 
 

@@ -66,7 +66,7 @@ def test_python_blocks_run_one_after_another(monkeypatch):
 
 def test_the_game_is_of_few_lines():
     game = next(block.code for block in blocks(TEXT) if block.language == "python")
-    assert len([line for line in game.splitlines() if line]) <= 13
+    assert len([line for line in game.splitlines() if line]) <= 14  # three of them import
 
 
 def test_ci_runs_the_two_commands_of_the_readme():

@@ -186,7 +186,9 @@ def _cut_at_crossing(pieces: Floats, one: slice, other: slice) -> Floats:
     right = _stretched(own, np.column_stack([middle, end]))
     for half, k in ((left, 1), (right, 0)):
         half[:, other.start + k] = half[:, one.start + k]  # one point, without rounding
-    return np.concatenate([pieces[~crosses], left, right])
+    halves = np.concatenate([left, right])
+    is_long = halves[:, STRETCH.start] != halves[:, STRETCH.start + 1]  # lines may cross at an end
+    return np.concatenate([pieces[~crosses], halves[is_long]])
 
 
 def _uncovered(pieces: Floats) -> list[Floats]:
