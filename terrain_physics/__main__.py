@@ -55,9 +55,13 @@ prints 1 and 0.
   python -m terrain_physics count --scheduler local:2 --triangles 't/*.txt' --spheres s.parquet"""
 
 _VIEW_HELP = """\
-Makes one HTML file of a recording that Recording.save wrote. It shows bodies and ground in
-any browser, without a network: drag to turn, pinch or roll to come near, click a body to
-follow it. Colors tell which body is grounded, slides or flies.
+Makes one HTML file of a recording that Recording.save wrote: a web page you can rotate, scrub
+and follow, in any browser, without a network. Drag to rotate, pinch or roll to come near, click
+a body to follow it; a lone one is followed from the start. Colors tell which body is grounded,
+slides or flies.
+
+Prints the <iframe> that shows the page within another one: copy it. Add #t=1.35 to an address
+to open the page at that second, and &body=NAME to follow one.
 
 The recording is replayed, which takes about as long as its updates took. Bad input: why on
 standard error, exit 2, no page; one that was there before is left as it is."""
@@ -118,7 +122,7 @@ def _add_count(commands: _Commands) -> None:
 def _add_view(commands: _Commands) -> None:
     view = commands.add_parser(
         "view",
-        help="make a page of a recording that is turned with the mouse",
+        help="make a web page of a recording that you can rotate, scrub and follow",
         description=_VIEW_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -284,6 +288,7 @@ def _unwinding_when_terminated() -> Iterator[None]:
 
 def _view(chosen: argparse.Namespace) -> int:
     from terrain_physics.recording.recording import Recording
+    from terrain_physics.viewer.page import embedding, title_of
 
     if not chosen.output:
         chosen.parser.error("PAGE must be the name of a file, got none")
@@ -299,6 +304,7 @@ def _view(chosen: argparse.Namespace) -> int:
     except ValueError as error:
         reason, file = str(error), f"{chosen.file}: "
         return _refused(reason if reason.startswith(file) else file + reason)
+    print(embedding(chosen.output, title_of(chosen.output, chosen.title)))
     return 0
 
 

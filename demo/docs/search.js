@@ -20,7 +20,7 @@ const Ranking = {
   heading: 9, // and search words
   partial: 2.5,
   phrase: 24,
-  least: 0.15, // of the best page's score; pages below it are not shown
+  least: 0.1, // of the best page's score; pages below it are not shown
   notes: /^(api|design)\/|^(architecture|behaviour|benchmarks|changelog|contributing)$|(^|\/)index$/,
   ofNotes: 0.5,
 

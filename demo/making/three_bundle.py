@@ -1,4 +1,4 @@
-"""Makes the viewer's copy of three.js: what `page.js` uses of it, in one minified file.
+"""Makes the viewer's copy of three.js: what the page's scripts use of it, in one minified file.
 
 python -m demo.making.three_bundle
 
@@ -16,13 +16,14 @@ from pathlib import Path
 THREE, ESBUILD = "0.187.0", "0.28.2"
 VIEWER = Path(__file__).resolve().parents[2] / "terrain_physics" / "viewer"
 
-# Shared by all pages of one browser: the names that page.js takes from THREE.
+# Shared by all pages of one browser: the names that the scripts take from THREE.
 _NAME = re.compile(r"\bTHREE\.(\w+)")
 
 
 def main() -> None:
     """Write the bundle, its licence, and what they are."""
-    used = sorted(set(_NAME.findall((VIEWER / "page.js").read_text(encoding="utf-8"))))
+    scripts = (path for path in VIEWER.glob("*.js") if path.name != "three.min.js")
+    used = sorted({name for path in scripts for name in _NAME.findall(path.read_text("utf-8"))})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "package.json").write_text("{}")

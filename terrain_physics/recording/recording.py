@@ -1,7 +1,6 @@
 """Recording what a game does to characters and ground, and finding where a replay differs."""
 
 import os
-import pathlib
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -264,11 +263,13 @@ class Recording:
         *,
         title: str | None = None,
     ) -> None:
-        """Write a page that shows the recording: one HTML file for a browser, which asks no host.
+        """Write the recording as a web page you can rotate, scrub and follow.
 
-        The recording is replayed for it. The page shows bodies and ground at 20 moments a second,
-        or at each frame where there are fewer; which bodies are grounded, slide or fly; what they
-        touch and what is in their way. It is turned by mouse or touch.
+        It is one HTML file for a browser, which asks no host. The recording is replayed for it. The
+        page shows bodies and ground at 20 moments a second, or at each frame where there are fewer;
+        which bodies are grounded, slide or fly; what they touch and what is in their way. A lone
+        body is followed from the start. ``#t=1.35`` after its address opens it at that second,
+        and ``#t=1.35&body=hero`` follows a body there.
 
         Parameters
         ----------
@@ -308,13 +309,13 @@ class Recording:
         ...     (Path(name) / "fall.html").read_text(encoding="utf-8")[:15]
         '<!DOCTYPE html>'
         """
+        from terrain_physics.viewer.page import title_of  # games do without
+
         name = file_name(path)
         if title is not None:
             checks.instance("title", title, str)
-        shown = pathlib.PurePath(name).stem if title is None else title
-        # Bytes of a path that are no UTF-8 are lone surrogates, which no page holds.
-        shown = shown.encode("utf-8", "replace").decode("utf-8")
         with written_whole(name) as file:
+            shown = title_of(name, title)
             file.write(self._page(make_scene or self.make_scene, shown).encode())
 
     def _page(self, make_scene: Callable[[], Scene], title: str) -> str:

@@ -396,7 +396,9 @@ class _SampledPart:
             kind, cell, self._origin = "mesh", (0.0, 0.0), 0.5 * (low + high)
         self._vertices, faces, materials = self._triangles(region)
         shown = self._vertices.copy()
-        self.shown = ClipPart(kind, cell, around, region is not None, first, shown, [])
+        self.shown = ClipPart(
+            kind, cell, around, region is not None, first, shown, [], part.material_names
+        )
         self._add(ClipSurface(first, faces, materials))
 
     def _triangles(self, region: Region | None) -> tuple[Floats, NDArray[np.int32], Bytes]:

@@ -105,6 +105,8 @@ class ClipPart:
         In meters, in its own frame.
     surfaces : list of Surface
         The first of them comes with the part.
+    material_names : tuple of str, or None
+        Of the materials 0, 1, ..., if they have any.
     edits : list of Edit
     position, rotation, is_solid : list
         Where its frame is at each sample from the first one until it goes: three numbers in meters,
@@ -118,6 +120,7 @@ class ClipPart:
     first: int
     vertices: Floats
     surfaces: list[ClipSurface]
+    material_names: tuple[str, ...] | None = None
     edits: list[Edit] = field(default_factory=list)
     position: list[Floats] = field(default_factory=list)
     rotation: list[Floats] = field(default_factory=list)

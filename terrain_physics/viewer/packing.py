@@ -174,6 +174,7 @@ def _add_part(
         "around": part.around,
         "isCut": part.is_cut,
         "first": part.first,
+        "materialNames": part.material_names,
         "surfaces": [surface.first for surface in part.surfaces],
         "edits": [edit.first for edit in part.edits],
     }

@@ -1,4 +1,5 @@
-// Shows a clip, which `packing.py` describes: unpacks it, and draws it with three.js.
+// Shows a clip, which `packing.py` describes: unpacks it, and draws it with three.js. The files before
+// this one are of the same module: ground, path, camera, address.
 
 // How bodies stand, in the order of their numbers: name, and a color that stays apart from the
 // others even where few colors are seen.
@@ -10,14 +11,14 @@ const STATES = [
   ["on a head", "#a66bd4"],
 ];
 const BLOCKED = "#e5304f";
-const MATERIALS = [
-  "#a9b995", "#c9a26b", "#8fa7bd", "#b98a7a", "#d9cf9f", "#7fae9b", "#a58fb5", "#c7c7c7",
-];
-const MESH = "#c4beb3"; // what meshes have as their first material
+const MOST_FITTED = 1 << 17; // places that a view of everything is made to fit
 const THEMES = {
   light: { sky: "#dce7f0", sun: 2.4, ambient: 1.9, line: "#1b2733", ground: "#8d7f70" },
   dark: { sky: "#10161e", sun: 1.8, ambient: 1.5, line: "#f2f6fa", ground: "#2a2622" },
 };
+
+// Return what stands for a body on the page: a number alone would say nothing.
+const wordFor = (name) => (/^-?\d+$/.test(name) ? `body ${name}` : name);
 
 const element = (id) => document.getElementById(id);
 
@@ -94,12 +95,12 @@ class Clip {
     let high = this.time.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.time[middle] <= time) low = middle;
+      if (this.time[middle] <= time + 1e-6) low = middle;
       else high = middle - 1;
     }
     const next = Math.min(low + 1, this.time.length - 1);
     const span = this.time[next] - this.time[low];
-    return { sample: low, share: span > 0 ? Math.min((time - this.time[low]) / span, 1) : 0 };
+    return { sample: low, share: span > 0 ? Math.min(Math.max((time - this.time[low]) / span, 0), 1) : 0 };
   }
 
   vector(rows, first, sample, scale, out) {
@@ -129,218 +130,6 @@ class Clip {
     read(out, sample);
     return share > 0 && goesOn ? out.slerp(read(spare, sample + 1), share) : out;
   }
-}
-
-// The ground
-
-const GROUND_VERTEX = `
-  vPart = position;
-  vWorld = (modelMatrix * vec4(position, 1.0)).xyz;
-`;
-const GROUND_COLOR = `
-  vec3 face = normalize(cross(dFdx(vWorld), dFdy(vWorld)));
-  float walkable = smoothstep(uSlope - 0.02, uSlope + 0.02, abs(face.y));
-  diffuseColor.rgb *= mix(vec3(0.70, 0.58, 0.50), vec3(1.0), walkable);
-  if (uCell.x > 0.0) {
-    vec2 place = vPart.xz / uCell;
-    vec2 width = fwidth(place);
-    vec2 fine = (1.0 - smoothstep(vec2(0.0), 1.4 * width, abs(fract(place - 0.5) - 0.5))) * clamp(1.0 - 2.5 * width, 0.0, 1.0);
-    vec2 rough = (1.0 - smoothstep(vec2(0.0), 0.14 * width, abs(fract(place / 10.0 - 0.5) - 0.5))) * clamp(1.0 - 0.5 * width, 0.0, 1.0);
-    diffuseColor.rgb *= 1.0 - 0.16 * max(fine.x, fine.y) - 0.14 * max(rough.x, rough.y);
-  }
-`;
-
-function groundMaterial(slopeCosine, cell, options) {
-  const material = new THREE.MeshStandardMaterial({
-    vertexColors: true, roughness: 0.95, metalness: 0, shadowSide: THREE.DoubleSide, ...options,
-  });
-  material.onBeforeCompile = (shader) => {
-    shader.uniforms.uSlope = { value: slopeCosine };
-    shader.uniforms.uCell = { value: new THREE.Vector2(...cell) };
-    shader.vertexShader = `varying vec3 vPart; varying vec3 vWorld;\n${shader.vertexShader}`
-      .replace("#include <begin_vertex>", `#include <begin_vertex>\n${GROUND_VERTEX}`);
-    shader.fragmentShader = `varying vec3 vPart; varying vec3 vWorld; uniform float uSlope; uniform vec2 uCell;\n${shader.fragmentShader}`
-      .replace("#include <color_fragment>", `#include <color_fragment>\n${GROUND_COLOR}`);
-  };
-  return material;
-}
-
-class Part {
-  constructor(clip, about, number, lines) {
-    const get = (name) => clip.stream(`part${number}.${name}`);
-    this.clip = clip;
-    this.about = about;
-    this.get = get;
-    this.isMap = about.kind === "map";
-    this.position = get("position");
-    this.rotation = get("rotation");
-    [this.isSolid] = get("isSolid");
-    this.base = meters(get("vertices"), clip.step);
-    this.vertices = this.base.slice();
-    // The far side of a hill would show through along its crest if maps had two sides.
-    const look = { flatShading: !this.isMap, side: this.isMap ? THREE.FrontSide : THREE.DoubleSide };
-    this.solid = groundMaterial(clip.slopeCosine, about.cell, look);
-    this.ghost = groundMaterial(clip.slopeCosine, about.cell, {
-      ...look, transparent: true, opacity: 0.22, depthWrite: false,
-    });
-    this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), this.solid);
-    this.mesh.receiveShadow = true;
-    this.around = about.around[0] > 0 ? new THREE.Mesh(undefined, this.ghost) : null;
-    if (this.around) this.mesh.add(this.around);
-    this.edges = this.isMap ? null : new THREE.LineSegments(undefined, lines);
-    if (this.edges) this.mesh.add(this.edges);
-    this.surface = this.edited = -1; // what is shown
-    this.spare = new THREE.Quaternion();
-    this.spareAt = new THREE.Vector3();
-    this.show(about.first, 0);
-  }
-
-  show(sample, share) {
-    const own = sample - this.about.first;
-    const count = this.position[0].length;
-    this.mesh.visible = own >= 0 && own < count;
-    if (!this.mesh.visible) return;
-    const { clip } = this;
-    clip.vector(this.position, 0, own, clip.step, this.mesh.position);
-    const goesOn = own + 1 < count;
-    if (goesOn && share > 0) {
-      this.mesh.position.lerp(clip.vector(this.position, 0, own + 1, clip.step, this.spareAt), share);
-    }
-    clip.turnOf(this.rotation, 0, own, share, goesOn, this.mesh.quaternion, this.spare);
-    const isSolid = this.isSolid[own] !== 0;
-    this.mesh.material = isSolid ? this.solid : this.ghost;
-    this.mesh.castShadow = isSolid;
-    this.showEdits(sample);
-  }
-
-  showEdits(sample) {
-    const surface = lastUpTo(this.about.surfaces, sample);
-    const edited = lastUpTo(this.about.edits, sample);
-    if (surface === this.surface && edited === this.edited) return;
-    if (edited < this.edited) {
-      this.vertices.set(this.base);
-      this.edited = -1;
-    }
-    while (this.edited < edited) {
-      this.edited += 1;
-      const values = this.get(`edit${this.edited}`);
-      this.get(`rows${this.edited}`)[0].forEach((row, k) => {
-        for (let axis = 0; axis < 3; axis++) {
-          this.vertices[3 * row + axis] = values[axis][k] * this.clip.step;
-        }
-      });
-    }
-    this.surface = surface;
-    this.rebuild();
-  }
-
-  rebuild() {
-    const faces = this.get(`faces${this.surface}`);
-    const [materials] = this.get(`materials${this.surface}`);
-    const palette = MATERIALS.map((color) => new THREE.Color(color));
-    if (!this.isMap) palette[0].set(MESH);
-    const colorOf = (face) => palette[(materials[face] & 255) % palette.length];
-    this.mesh.geometry.dispose();
-    const geometry = this.isMap
-      ? smooth(this.vertices, faces, colorOf) : faceted(this.vertices, faces, colorOf);
-    this.mesh.geometry = geometry;
-    if (this.around) {
-      this.around.geometry.dispose();
-      this.around.geometry = outward(this.vertices, this.about.around, palette[0]);
-    }
-    if (this.edges) {
-      this.edges.geometry.dispose();
-      this.edges.geometry = new THREE.EdgesGeometry(geometry, 15);
-    }
-  }
-}
-
-function lastUpTo(samples, sample) {
-  let last = -1;
-  while (last + 1 < samples.length && samples[last + 1] <= sample) last += 1;
-  return last;
-}
-
-function meters(rows, step) {
-  const count = rows[0].length;
-  const values = new Float32Array(3 * count);
-  for (let axis = 0; axis < 3; axis++) {
-    for (let k = 0; k < count; k++) values[3 * k + axis] = rows[axis][k] * step;
-  }
-  return values;
-}
-
-// Vertices are shared by their faces, whose materials blend there.
-function smooth(vertices, faces, colorOf) {
-  const count = faces[0].length;
-  const index = new Uint32Array(3 * count);
-  const colors = new Float32Array(vertices.length);
-  const times = new Float32Array(vertices.length / 3);
-  for (let face = 0; face < count; face++) {
-    const color = colorOf(face);
-    for (let corner = 0; corner < 3; corner++) {
-      const row = faces[corner][face];
-      index[3 * face + corner] = row;
-      colors[3 * row] += color.r;
-      colors[3 * row + 1] += color.g;
-      colors[3 * row + 2] += color.b;
-      times[row] += 1;
-    }
-  }
-  for (let k = 0; k < colors.length; k++) colors[k] /= times[Math.floor(k / 3)] || 1;
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.BufferAttribute(vertices.slice(), 3));
-  geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
-  geometry.setIndex(new THREE.BufferAttribute(index, 1));
-  geometry.computeVertexNormals();
-  return geometry;
-}
-
-// The border of a map, which goes on outward at its heights: as far as the map is wide.
-function outward(vertices, [rows, columns], color) {
-  const wide = Math.max(vertices.at(-1) - vertices[2], vertices.at(-3) - vertices[0]);
-  const places = [];
-  const colors = [];
-  const index = [];
-  const inside = (k, count) => Math.min(Math.max(k, 0), count - 1);
-  const beyond = (k, count) => (k < 0 ? -wide : k >= count ? wide : 0);
-  const isEdge = (k, count) => k < 0 || k === count - 1;
-  for (let row = -1; row <= rows; row++) {
-    for (let column = -1; column <= columns; column++) {
-      const from = 3 * (inside(row, rows) * columns + inside(column, columns));
-      places.push(vertices[from] + beyond(column, columns), vertices[from + 1], vertices[from + 2] + beyond(row, rows));
-      colors.push(color.r, color.g, color.b);
-      if (row === rows || column === columns || !(isEdge(row, rows) || isEdge(column, columns))) continue;
-      const d = (row + 1) * (columns + 2) + column + 1;
-      const a = d + columns + 2;
-      index.push(a, a + 1, d + 1, a, d + 1, d);
-    }
-  }
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
-  geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
-  geometry.setIndex(index);
-  geometry.computeVertexNormals();
-  return geometry;
-}
-
-function faceted(vertices, faces, colorOf) {
-  const count = faces[0].length;
-  const places = new Float32Array(9 * count);
-  const colors = new Float32Array(9 * count);
-  for (let face = 0; face < count; face++) {
-    const color = colorOf(face);
-    for (let corner = 0; corner < 3; corner++) {
-      const row = faces[corner][face];
-      places.set(vertices.subarray(3 * row, 3 * row + 3), 9 * face + 3 * corner);
-      color.toArray(colors, 9 * face + 3 * corner);
-    }
-  }
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.BufferAttribute(places, 3));
-  geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
-  geometry.computeVertexNormals();
-  return geometry;
 }
 
 // Bodies, of which those of one shape are drawn together
@@ -416,9 +205,14 @@ class Contacts {
   constructor(clip, scene, size) {
     this.clip = clip;
     this.size = size;
-    this.kinds = ["#ffffff", BLOCKED].map((color) => {
+    const side = 0.26 * size;
+    const kinds = [
+      ["#ffffff", new THREE.SphereGeometry(0.16 * size, 12, 8)],
+      [BLOCKED, new THREE.BoxGeometry(side, side, side)],
+    ];
+    this.kinds = kinds.map(([color, shape]) => {
       const dots = new THREE.InstancedMesh(
-        new THREE.SphereGeometry(0.16 * size, 12, 8),
+        shape,
         new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.9, toneMapped: false }),
         4 * clip.names.length + 1,
       );
@@ -477,38 +271,6 @@ class Contacts {
   }
 }
 
-// The way of the body that is followed, in the colors of its states
-
-class Way {
-  constructor(scene) {
-    this.lines = new THREE.LineSegments(
-      new THREE.BufferGeometry(),
-      new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, opacity: 0.75, toneMapped: false }),
-    );
-    this.lines.frustumCulled = false;
-    scene.add(this.lines);
-  }
-
-  show(clip, body) {
-    const places = [];
-    const colors = [];
-    const at = new THREE.Vector3();
-    const shades = STATES.map(([, color]) => new THREE.Color(color));
-    for (let sample = 0; body >= 0 && sample + 1 < clip.time.length; sample++) {
-      if (clip.shape[body][sample] < 0 || !clip.goesOn(body, sample)) continue;
-      for (const end of [sample, sample + 1]) {
-        places.push(...clip.vector(clip.center, 3 * body, end, clip.step, at).toArray());
-        colors.push(...shades[clip.state[body][sample]].toArray());
-      }
-    }
-    this.lines.geometry.dispose();
-    this.lines.geometry = new THREE.BufferGeometry();
-    this.lines.geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
-    this.lines.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
-    this.lines.visible = places.length > 0;
-  }
-}
-
 // All of it
 
 class Viewer {
@@ -539,7 +301,10 @@ class Viewer {
     this.size = sizes[sizes.length >> 1] ?? 0.5;
     this.bodies = new Bodies(clip, this.scene);
     this.contacts = new Contacts(clip, this.scene, this.size);
-    this.way = new Way(this.scene);
+    this.way = new Way(clip, this.scene);
+    this.chase = new FollowCamera(clip, this.camera, this.controls, this.size, (x, z) => this.heightAt(x, z));
+    this.address = new Address(clip);
+    this.isStill = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.at = new THREE.Vector3();
     this.pointer = new THREE.Vector2();
     this.raycaster = new THREE.Raycaster();
@@ -551,6 +316,37 @@ class Viewer {
     new ResizeObserver(() => this.resize()).observe(document.documentElement);
     this.resize();
     this.fit();
+    this.begin();
+  }
+
+  // Show the moment that the address tells, or play from the start; follow a lone body from behind.
+  begin() {
+    const moment = momentOf(window.location.hash, this.clip);
+    this.seek(moment.time ?? 0);
+    const isLone = this.clip.names.length === 1;
+    this.chase.isBehind = isLone && !this.isStill;
+    this.follow(moment.body ?? (isLone ? 0 : -1), isLone);
+    if (moment.time === undefined && !this.isStill) this.play();
+    window.addEventListener("hashchange", () => this.goToAddress());
+  }
+
+  // Another moment was typed, or a link to it was used.
+  goToAddress() {
+    const moment = momentOf(window.location.hash, this.clip);
+    if (moment.time !== undefined) {
+      this.pause();
+      this.seek(moment.time);
+    }
+    if (moment.body !== undefined) this.follow(moment.body);
+  }
+
+  // Keep the moment in the address, once a user has stopped at it.
+  noteMoment() {
+    if (!this.isPlaying) this.address.note(this.time, this.followed);
+  }
+
+  heightAt(x, z) {
+    return Math.max(...this.parts.map((part) => part.heightAt(x, z)));
   }
 
   addLights() {
@@ -573,6 +369,8 @@ class Viewer {
     this.sky.intensity = theme.ambient;
     this.sky.groundColor.set(theme.ground);
     this.lineMaterial.color.set(theme.line);
+    this.way.uniforms.uWayEdge.value.set(theme.line);
+    element("theme").setAttribute("aria-pressed", String(name === "dark"));
     this.drawStrip();
     this.isDirty = true;
   }
@@ -582,6 +380,7 @@ class Viewer {
     if (width === 0 || height === 0) return;
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, false);
+    this.way.resize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.drawStrip();
@@ -591,11 +390,13 @@ class Viewer {
   // Look at the places that bodies come to, but for a few: one may have fallen off the world.
   fit() {
     const places = [[], [], []];
-    this.clip.names.forEach((_, body) => {
-      this.clip.shape[body].forEach((shape, sample) => {
-        if (shape < 0) return;
-        places.forEach((own, axis) => own.push(this.clip.center[3 * body + axis][sample] * this.clip.step));
-      });
+    const { clip } = this;
+    const every = Math.ceil((clip.names.length * clip.time.length) / MOST_FITTED);
+    clip.names.forEach((_, body) => {
+      for (let sample = 0; sample < clip.time.length; sample += every) {
+        if (clip.shape[body][sample] < 0) continue;
+        places.forEach((own, axis) => own.push(clip.center[3 * body + axis][sample] * clip.step));
+      }
     });
     const box = new THREE.Box3();
     if (places[0].length > 0) {
@@ -629,18 +430,24 @@ class Viewer {
       element("legend").append(item);
       return { item, count };
     });
+    this.addLand();
     element("note").hidden = !this.clip.parts.some((part) => part.isCut);
     const follow = element("follow");
-    follow.append(new Option("nobody", "-1"), ...this.clip.names.map((name, body) => new Option(name, String(body))));
-    follow.addEventListener("change", () => this.follow(Number(follow.value)));
-    element("leave").addEventListener("click", () => this.follow(-1));
+    follow.append(new Option("nobody", "-1"), ...this.clip.names.map((name, body) => new Option(wordFor(name), String(body))));
+    follow.addEventListener("change", () => this.choose(Number(follow.value)));
+    element("leave").addEventListener("click", () => this.letGo());
+    element("behind").addEventListener("change", (event) => {
+      this.chase.isBehind = event.target.checked;
+      this.isDirty = true;
+    });
     element("scrub").max = String(this.clip.duration);
-    element("scrub").addEventListener("input", (event) => this.seek(Number(event.target.value)));
+    element("scrub").addEventListener("input", (event) => this.goTo(Number(event.target.value)));
     element("play").addEventListener("click", () => this.toggle());
     element("speed").addEventListener("change", (event) => { this.speed = Number(event.target.value); });
     element("contacts").addEventListener("change", () => { this.isDirty = true; });
-    element("fit").addEventListener("click", () => { this.follow(-1); this.fit(); });
+    element("fit").addEventListener("click", () => this.showAll());
     element("theme").addEventListener("click", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
+    element("help").addEventListener("click", () => element("keys").showModal());
     window.addEventListener("keydown", (event) => this.press(event));
     let down = null;
     this.view.addEventListener("pointerdown", (event) => { down = event; });
@@ -650,25 +457,55 @@ class Viewer {
     });
   }
 
+  // What the ground is made of, and where it is too steep.
+  addLand() {
+    const degrees = Math.round((180 / Math.PI) * Math.acos(this.clip.slopeCosine));
+    const words = [...materialsOf(this.parts)].slice(0, 12);
+    const maps = this.parts.some((part) => part.isMap);
+    if (words.length > 0) words.push([`too steep to walk (over ${degrees}°)`, maps ? ROCK : "#8a7d6b"]);
+    for (const [word, color] of words) {
+      const item = document.createElement("li");
+      const square = document.createElement("span");
+      square.className = "square";
+      square.style.background = color;
+      item.append(square, word);
+      element("land").append(item);
+    }
+  }
+
   press(event) {
+    if (element("keys").open) return;
     if (event.target.matches("select, input") && event.key !== "Escape") return;
     if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's own
     const { sample } = this.clip.at(this.time);
     const step = (by) => {
       this.pause();
-      this.seek(this.clip.time[Math.min(Math.max(sample + by, 0), this.clip.time.length - 1)]);
+      this.goTo(this.clip.time[Math.min(Math.max(sample + by, 0), this.clip.time.length - 1)]);
+    };
+    const turn = (...by) => {
+      this.chase.turn(...by);
+      this.isDirty = true;
     };
     const actions = {
       " ": () => this.toggle(),
       ArrowLeft: () => step(-1),
       ArrowRight: () => step(1),
-      Home: () => this.seek(0),
-      End: () => this.seek(this.clip.duration),
-      Escape: () => this.follow(-1),
-      f: () => { this.follow(-1); this.fit(); },
+      Home: () => this.goTo(0),
+      End: () => this.goTo(this.clip.duration),
+      Escape: () => this.letGo(),
+      f: () => this.showAll(),
+      b: () => this.followed >= 0 && element("behind").click(),
+      n: () => this.choose((this.followed + 1) % Math.max(this.clip.names.length, 1)),
+      a: () => turn(-0.08, 0, 1),
+      d: () => turn(0.08, 0, 1),
+      w: () => turn(0, -0.06, 1),
+      s: () => turn(0, 0.06, 1),
+      "+": () => turn(0, 0, 1 / 1.1),
+      "-": () => turn(0, 0, 1.1),
+      "?": () => element("keys").showModal(),
     };
-    const key = event.key === "F" ? "f" : event.key;
-    if (!Object.hasOwn(actions, key) || (key === " " && event.target.matches("button"))) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (!Object.hasOwn(actions, key) || (key === " " && event.target.matches("button, summary"))) return;
     event.preventDefault();
     actions[key]();
   }
@@ -678,7 +515,7 @@ class Viewer {
     this.pointer.set((2 * (clientX - left)) / width - 1, 1 - (2 * (clientY - top)) / height);
     this.raycaster.setFromCamera(this.pointer, this.camera);
     const [hit] = this.raycaster.intersectObjects(this.bodies.meshes);
-    if (hit) this.follow(hit.object.userData.bodies[hit.instanceId]);
+    if (hit) this.choose(hit.object.userData.bodies[hit.instanceId]);
   }
 
   // A line of time: how the body that is followed stands, or which share of all.
@@ -730,6 +567,29 @@ class Viewer {
   toggle() {
     if (this.isPlaying) this.pause();
     else this.play();
+    this.noteMoment();
+  }
+
+  // Show a moment that a user has chosen.
+  goTo(time) {
+    this.seek(time);
+    this.noteMoment();
+  }
+
+  // Follow a body that a user has chosen.
+  choose(body) {
+    if (body >= this.clip.names.length) return;
+    this.follow(body);
+    this.noteMoment();
+  }
+
+  letGo() {
+    this.choose(-1);
+  }
+
+  showAll() {
+    this.letGo();
+    this.fit();
   }
 
   showPlaying() {
@@ -737,33 +597,19 @@ class Viewer {
     element("play").setAttribute("aria-label", this.isPlaying ? "Pause" : "Play");
   }
 
-  follow(body) {
+  follow(body, isFromBehind = false) {
     if (body === this.followed) return;
-    const isFirst = this.followed < 0 && body >= 0;
+    const comesNear = this.followed < 0;
     this.followed = body;
-    this.controls.zoomToCursor = body < 0;
+    this.controls.zoomToCursor = this.controls.enablePan = body < 0;
     element("follow").value = String(body);
     element("card").hidden = body < 0;
-    this.way.show(this.clip, body);
     this.drawStrip();
     if (body >= 0) {
-      element("followed").textContent = this.clip.names[body];
-      this.goTo(body, isFirst);
+      element("followed").textContent = wordFor(this.clip.names[body]);
+      this.chase.start(body, this.time, { comesNear, isFromBehind });
     }
     this.isDirty = true;
-  }
-
-  // Move the camera with a body; come near it at first.
-  goTo(body, comesNear) {
-    const { sample, share } = this.clip.at(this.time);
-    if (this.clip.shape[body][sample] < 0) return;
-    const { target } = this.controls;
-    const way = this.clip.placeOf(body, sample, share, this.at).clone().sub(target);
-    target.add(way);
-    this.camera.position.add(way);
-    const far = this.camera.position.clone().sub(target);
-    const most = 26 * this.size;
-    if (comesNear && far.length() > most) this.camera.position.copy(target).add(far.setLength(most));
   }
 
   // Drawing
@@ -775,15 +621,25 @@ class Viewer {
       this.seek(this.time + seconds * this.speed);
       if (this.time >= this.clip.duration) this.pause();
     }
-    if (this.isDirty && this.followed >= 0) this.goTo(this.followed, false);
-    this.controls.update();
+    this.moveCamera(seconds);
     if (!this.isDirty) return;
     this.isDirty = false;
     this.draw();
   }
 
+  moveCamera(seconds) {
+    if (this.followed < 0) {
+      this.controls.update();
+      return;
+    }
+    const moved = this.chase.update(this.followed, this.time, seconds * Math.max(this.speed, 1), this.isPlaying);
+    if (moved) this.isDirty = true;
+    element("behind").checked = this.chase.isBehind;
+  }
+
   draw() {
     const { sample, share } = this.clip.at(this.time);
+    this.way.show(this.followed, sample);
     for (const part of this.parts) part.show(sample, share);
     this.bodies.show(sample, share, this.followed);
     this.contacts.show(sample, share, element("contacts").checked);
@@ -821,6 +677,7 @@ class Viewer {
       item.className = counts[state] || always.has(state) ? "" : "none";
     });
     element("scrub").value = String(this.time);
+    element("scrub").setAttribute("aria-valuetext", `${this.time.toFixed(2)} of ${clip.duration.toFixed(2)} seconds`);
     element("now").textContent = this.time.toFixed(2);
     element("duration").textContent = ` / ${clip.duration.toFixed(2)} s`;
     if (this.followed >= 0) this.showCard(this.followed, sample);
@@ -869,7 +726,6 @@ try {
   const viewer = new Viewer(new Clip(await unpack(element("clip").textContent)));
   window.viewer = viewer;
   viewer.renderer.setAnimationLoop((now) => viewer.frame(now));
-  if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) viewer.play();
   document.documentElement.dataset.state = "ready";
 } catch (error) {
   fail(error);

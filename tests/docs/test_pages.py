@@ -84,13 +84,3 @@ def test_there_are_recipes_and_all_are_listed() -> None:
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_each_recipe_shows_what_comes_of_it(recipe: Recipe) -> None:
     assert "output" in [block.language for block in recipe.blocks]
-
-
-@pytest.mark.parametrize("page", PAGES_OF_RECIPES, ids=lambda page: page.stem)
-def test_each_page_of_recipes_ends_with_words_to_find_it_by(page: Path) -> None:
-    last = page.read_text(encoding="utf-8").splitlines()[-1]
-    words = re.fullmatch(r"<small>Search words: (.+)</small>", last)
-    assert words
-    terms = words[1].split(", ")
-    assert 5 <= len(set(terms)) == len(terms) <= 20
-    assert words[1] == words[1].lower()

@@ -20,6 +20,7 @@ def land(size, rng, samples):
     vertices, faces = grid(size, rng)
     surface = ClipSurface(0, faces, np.zeros(len(faces), dtype=np.uint8))
     part = ClipPart("map", (1.0, 1.0), (size, size), False, 0, vertices, [surface])
+    part.material_names = ("grass", "wet sand")
     part.position = [np.zeros(3)] * samples
     part.rotation = [np.array([0.0, 0.0, 0.0, 1.0])] * samples
     part.is_solid = [True] * samples

@@ -158,6 +158,18 @@ def test_materials_are_those_of_the_cells():
     hero = CharacterMovement(land, SphereCollider(0.5), position=(2.5, 1, 2.5))
     (part,) = clip_from(Recording(hero)).parts
     assert part.surfaces[0].materials.tolist() == [k for k in range(9) if k != 1 for _ in range(2)]
+    assert part.material_names is None
+
+
+def test_names_of_materials_are_those_of_the_part():
+    land = HeightMap(np.zeros((4, 4)), material_names=["grass", "mud"])
+    plank = TriangleMesh.box((1, 1, 1), materials="wood", material_names=["iron", "wood"])
+    recording = Recording(
+        CharacterMovement(Ground([land, plank]), SphereCollider(0.5), position=(2, 2, 2))
+    )
+    recording.update(FRAME)
+    names = [part.material_names for part in clip_from(recording).parts]
+    assert names == [("grass", "mud"), ("iron", "wood")]
 
 
 def test_rotations_become_quaternions_whichever_part_is_largest():

@@ -28,11 +28,15 @@ def view(capsys, *arguments):
 
 def test_a_page_is_made_of_a_file(file, tmp_path, capsys):
     page = tmp_path / "page.html"
-    assert view(capsys, file, "-o", page) == (0, "", "")
+    line = (
+        '<iframe src="page.html" title="page" width="960" height="600" loading="lazy"></iframe>\n'
+    )
+    assert view(capsys, file, "-o", page) == (0, line, "")
     header, streams = clip_of(page.read_text(encoding="utf-8"))
     assert (header["title"], header["samples"]) == ("page", 11)
     assert streams["state"][0][0] == 0
-    assert view(capsys, file, "--output", page, "--title", "A <fall>") == (0, "", "")
+    line = line.replace('title="page"', 'title="A &lt;fall&gt;"')
+    assert view(capsys, file, "--output", page, "--title", "A <fall>") == (0, line, "")
     assert clip_of(page.read_text(encoding="utf-8"))[0]["title"] == "A <fall>"
     assert "<title>A &lt;fall&gt;</title>" in page.read_text(encoding="utf-8")
 

@@ -65,6 +65,7 @@ def test_another_reader_finds_the_ground_and_its_edits(made):
     assert about["kind"] == "map"
     assert about["cell"] == [1.0, 1.0]
     assert about["around"] == [9, 9]
+    assert about["materialNames"] == ["grass", "wet sand"]
     assert (about["first"], about["surfaces"], about["edits"]) == (0, [0, 29], [15])
     assert np.abs(lengths(streams["part0.vertices"], header).T - part.vertices).max() <= half
     for number, surface in enumerate(part.surfaces):
