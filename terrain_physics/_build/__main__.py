@@ -86,6 +86,7 @@ def _made(
 ) -> dict[str, Path]:
     """Make modules in a folder; return their files by place."""
     from terrain_physics._build import lowering, signatures, workers
+    from terrain_physics._build.entry import Entry
     from terrain_physics._build.lowered import Library
     from terrain_physics._build.progress import BuildProgress
     from terrain_physics._kernels import _jit
@@ -103,7 +104,7 @@ def _made(
         with _jit.collecting_rarely():
             for package in packages:
                 digest = package.digest()
-                entries = []
+                entries: list[Entry] = []
                 for line in lists[package.name]:
                     entry = lowering.lower(line, package, f"kernel_{len(entries)}")
                     entries.append(entry)
