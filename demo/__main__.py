@@ -2,7 +2,7 @@
 
 import sys
 
-from .command_line import main
+from .running.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -12,6 +12,7 @@ from .camera_rig import CameraRig
 from .panel.bindings import USUAL, Bindings
 from .panel.controls import Events, Press
 from .panel.panel import HINT_SECONDS, Panel, Status
+from .panel.thin_bar import ThinBar, Underway
 from .picture.camera import pick_ray
 from .picture.frame import Camera, Frame
 from .renderers import Renderer
@@ -29,7 +30,7 @@ QUESTION_SECONDS = 6.0
 
 
 class App:
-    """The demo, frame by frame; the loop around it belongs to `demo.command_line`."""
+    """The demo, frame by frame; the loop around it belongs to `demo.running`."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class App:
         renderer: Renderer,
         size: tuple[int, int],
         *,
-        change_scene: Callable[[str], Scene] | None = None,
+        change_scene: Callable[[str], Scene | None] | None = None,
         save_picture: Callable[[NDArray[np.uint8]], str] | None = None,
         bindings: Bindings = USUAL,
         resolution: Resolution | None = None,
@@ -67,6 +68,10 @@ class App:
         self._saves = False  # the picture of this frame
         self._wish = Controls()
         self._camera = Camera()
+        # Told what is about to be done, and may wait until the code for it is there.
+        self.before: Callable[[str], None] | None = None
+        self.background: Underway | None = None
+        self._thin_bar = ThinBar()
 
     @property
     def scene(self) -> Scene:
@@ -114,6 +119,8 @@ class App:
     # What commands do
 
     def _obey(self, command: str) -> None:
+        if self.before is not None:
+            self.before(command)
         word, _, rest = command.partition(" ")
         simulation = self.simulation
         if word == "view":
@@ -199,6 +206,8 @@ class App:
         except ValueError as error:
             self.show(str(error))
             return
+        if scene is None:
+            return
         simulation = Simulation(scene, self.simulation.seed)
         simulation.stepped = self.simulation.stepped
         if self.scripted:
@@ -226,6 +235,8 @@ class App:
             self.panel.sliders.dragged = None
         elif press.button == 1 and not self._press_panel(press):
             if self.scene.name != "digging":
+                if self.before is not None:
+                    self.before("pick")
                 self._tell(self.scene.pick(*self._sight()))
 
     def _tell(self, found: Found) -> None:
@@ -330,6 +341,9 @@ class App:
         drawn = time.perf_counter()
         if panel is not None:
             self.renderer.overlay(panel, self.panel.boxes, self.panel.version)
+        if self.background is not None and self.background.is_working:
+            bar = self._thin_bar.draw(self.size, self.background.share, self.background.words)
+            self.renderer.overlay(bar, self._thin_bar.boxes)
         paneled = time.perf_counter()
         if self._saves and self._save_picture is not None:
             self.show(self._save_picture(self.renderer.read()))

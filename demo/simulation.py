@@ -66,9 +66,9 @@ class Simulation:
         self.last_controls = IDLE
         self.timing = Timing()
         self._clock = FixedStep(STEP, max_steps=MOST_STEPS)
-        self._past = _Past()
-        self._pace = _Pace()
-        self.restart()
+        if scene.steps or scene.seed != self.seed:
+            scene.start(self.seed)
+        self._begin()
 
     @property
     def pace(self) -> float:
@@ -93,6 +93,9 @@ class Simulation:
     def restart(self) -> None:
         """Begin the scene anew, with the same seed."""
         self.scene.start(self.seed)
+        self._begin()
+
+    def _begin(self) -> None:
         self._clock.reset()
         self._past = _Past(states={0: self.scene.state()})
         self.timing = Timing()

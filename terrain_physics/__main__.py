@@ -370,11 +370,11 @@ def _open_demo(chosen: argparse.Namespace) -> int:
 
     package, checkout = "terrain_physics_demo", Path(__file__).resolve().parents[1]
     if find_spec(package) is None:
-        if not (checkout / "demo" / "command_line.py").is_file():
+        if not (checkout / "demo" / "__main__.py").is_file():
             chosen.parser.error("the demo is not beside this package; wheels and checkouts have it")
         sys.path.insert(0, str(checkout))
         package = "demo"
-    status: int = import_module(f"{package}.command_line").main(
+    status: int = import_module(f"{package}.running.command_line").main(
         chosen.options, prog="terrain-physics demo"
     )
     return status

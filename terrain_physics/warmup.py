@@ -4,7 +4,7 @@ import io
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
 from terrain_physics._public import hinted
+from terrain_physics._support.helper_process import start_helper
 from terrain_physics._support.job_order import job_order
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
@@ -74,6 +75,11 @@ def _contacts() -> None:
 
 def _character() -> None:
     # One kernel serves all bodies and all kinds of ground, one character and many.
+    land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
+    CharacterMovement(land, body, position=(0, 0.4, 0)).update(1 / 60)
+
+
+def _more_of_characters() -> None:
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
     mover = CharacterMovement(land, body, position=(0, 0.4, 0))
     mover.update(1 / 60)
@@ -162,6 +168,7 @@ _JOBS = {
     "ground": _ground,
     "shape pairs": _pairs,
     "counter": _counter,
+    "more of characters": _more_of_characters,
     "character": _character,  # the longest: processes that go backwards begin with it
 }
 
@@ -172,6 +179,7 @@ def warm_up(
     *,
     background: bool = False,
     processes: int = 1,
+    only: Sequence[str] | None = None,
 ) -> threading.Thread | None:
     """Compile what a game needs now, or load it if it was compiled before.
 
@@ -192,69 +200,99 @@ def warm_up(
         program the thread compiles.
     processes : int, default 1
         How many processes compile. They share the machine code by the cache on disk.
+    only : sequence of str, optional
+        Names of the jobs to do, in this order: those that ``progress`` is told. A game whose player
+        is to walk before all is compiled calls ``warm_up(only=["character"])`` first, and
+        ``warm_up(background=True)`` once it runs.
 
     Returns
     -------
     threading.Thread or None
         With ``background``, the thread; join it to wait.
 
+    Raises
+    ------
+    ValueError
+        If ``only`` names no job, or one that is unknown.
+
     Examples
     --------
     >>> warm_up(lambda name, done, count: print(f"{done} of {count} {name}"))
-    0 of 8 height map
-    1 of 8 rays and sweeps
-    2 of 8 contacts
-    3 of 8 mesh
-    4 of 8 ground
-    5 of 8 shape pairs
-    6 of 8 counter
-    7 of 8 character
-    8 of 8 done
+    0 of 9 height map
+    1 of 9 rays and sweeps
+    2 of 9 contacts
+    3 of 9 mesh
+    4 of 9 ground
+    5 of 9 shape pairs
+    6 of 9 counter
+    7 of 9 more of characters
+    8 of 9 character
+    9 of 9 done
     """
+    names = _checked_names(only)
     if background:
         thread = threading.Thread(
-            target=_compile_elsewhere, args=(progress, processes), name="warm_up", daemon=True
+            target=_compile_elsewhere,
+            args=(progress, processes, names),
+            name="warm_up",
+            daemon=True,
         )
         thread.start()
         return thread
     with ExitStack() as helpers:
         if processes > 1 and _can_be_helped():
             for number in range(1, processes):
-                helpers.enter_context(_start(number, processes))
-        run_jobs(progress)
+                helpers.enter_context(_start(number, processes, names))
+        run_jobs(progress, names=names)
     return None
 
 
-def run_jobs(progress: Progress | None = None, number: int = 0, processes: int = 1) -> None:
-    """Do all jobs; processes go in different orders, and load what others have compiled."""
-    jobs = list(_JOBS.items())
+def _checked_names(only: Sequence[str] | None) -> list[str]:
+    if only is None:
+        return list(_JOBS)
+    names = [only] if isinstance(only, str) else list(only)
+    if not names:
+        raise ValueError("only must name a job, got none")
+    for name in names:
+        if name not in _JOBS:
+            raise ValueError(f"only must be of {', '.join(_JOBS)}, got {name!r}")
+    return names
+
+
+def run_jobs(
+    progress: Progress | None = None,
+    number: int = 0,
+    processes: int = 1,
+    names: Sequence[str] | None = None,
+) -> None:
+    """Do jobs; processes go in different orders, and load what others have compiled."""
+    jobs = list(_JOBS) if names is None else names
     with _jit.collecting_rarely():
         for done, place in enumerate(job_order(len(jobs), number, processes)):
-            name, job = jobs[place]
             if progress is not None:
-                progress(name, done, len(jobs))
-            job()
+                progress(jobs[place], done, len(jobs))
+            _JOBS[jobs[place]]()
     if progress is not None:
         progress("done", len(jobs), len(jobs))
 
 
-def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
+def _compile_elsewhere(progress: Progress | None, processes: int, names: Sequence[str]) -> None:
     """Have other processes compile, report the progress of the first one, and load the result."""
     if not _can_be_helped():
-        run_jobs(progress)
+        run_jobs(progress, names=names)
         return
     with ExitStack() as helpers:
         first, *_ = [
-            helpers.enter_context(_start(number, processes, gives_way=True))
+            helpers.enter_context(_start(number, processes, names, gives_way=True))
             for number in range(processes)
         ]
         for line in first.stdout or ():
             name, done, count = line.split("\t")
             if progress is not None and int(done) < int(count):
                 progress(name, int(done), int(count))
-    run_jobs()
+    run_jobs(names=names)
     if progress is not None:
-        progress("done", len(_JOBS), len(_JOBS))
+        progress("done", len(names), len(names))
 
 
 def _can_be_helped() -> bool:
@@ -270,24 +308,14 @@ def _can_be_helped() -> bool:
     return is_shared and is_python and not is_done and not getattr(sys, "frozen", False)
 
 
-def _start(number: int, processes: int, *, gives_way: bool = False) -> subprocess.Popen[str]:
-    """Start a process that does all jobs and prints which one it begins.
-
-    One with ``gives_way`` leaves the processor to the frames of a game first.
-    """
-    # Windows takes the priority from the parent, the others from the process itself.
-    lowered = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0) if gives_way else 0
-    lower = "import os; hasattr(os, 'nice') and os.nice(10); " if gives_way else ""
+def _start(
+    number: int, processes: int, names: Sequence[str], *, gives_way: bool = False
+) -> subprocess.Popen[str]:
+    """Start a process that does jobs, and prints which one it begins if it is the first."""
     code = (
-        f"{lower}import sys; sys.path[:] = {sys.path!r}; from terrain_physics import warmup; "
+        "from terrain_physics import warmup; "
         "tell = lambda *job: print(*job, sep='\\t', flush=True); "
-        f"warmup.run_jobs(tell, {number}, {processes})"
+        f"warmup.run_jobs(tell, {number}, {processes}, {list(names)!r})"
     )
-    return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", code],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if number == 0 else subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        creationflags=lowered,
-        text=True,
-    )
+    output = subprocess.PIPE if number == 0 else subprocess.DEVNULL
+    return start_helper(code, gives_way=gives_way, output=output)

@@ -2,9 +2,11 @@
 
 import inspect
 import math
+import os
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from docutils import nodes
 from pygments.lexers.special import OutputLexer
@@ -13,7 +15,8 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from terrain_physics import __version__  # the checkout's own
+from demo.making import crowd_page  # the checkout's own
+from terrain_physics import __version__
 
 project = "terrain_physics"
 author = copyright = "The terrain_physics authors"
@@ -26,6 +29,8 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinxext.opengraph",
+    "notfound.extension",
 ]
 exclude_patterns = ["Thumbs.db", ".DS_Store"]
 language = "en"
@@ -43,7 +48,17 @@ add_module_names = False
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
+# Where the site will be. Without it, pages name no address, and the page for a wrong address links
+# to what begins at "/".
+html_baseurl = os.environ.get("TERRAIN_PHYSICS_SITE", "")
+notfound_urls_prefix = urlsplit(html_baseurl).path or "/"
+ogp_site_url = html_baseurl
+ogp_image = "_static/card.webp"
+ogp_image_alt = "People walk while pits are dug below them"
+ogp_social_cards = {"enable": False}
+
 html_theme = "furo"
+html_favicon = "_static/favicon.svg"
 html_title = f"terrain_physics {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
@@ -102,9 +117,25 @@ def note_search_words(_app: Sphinx, page: nodes.document) -> None:
             page.append(addnodes.index(entries=entries))
 
 
+def lead_on_from_anywhere(_app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Let links of the page for a wrong address begin at the root: it is shown at any depth."""
+    if page == "404":
+        for link in doctree.findall(nodes.reference):
+            if link.get("internal"):
+                link["refuri"] = notfound_urls_prefix + link["refuri"]
+
+
+def add_crowd(app: Sphinx, error: Exception | None) -> None:
+    """Make the page of a crowd that the first page shows."""
+    if error is None and app.builder.format == "html":
+        crowd_page.make(Path(app.outdir) / "_static" / "crowd.html")
+
+
 def setup(app: Sphinx) -> None:
     """Register what a recipe prints as a language, and what autodoc does not know."""
     app.add_lexer("output", OutputLexer)
     app.connect("autodoc-skip-member", is_left_out)
+    app.connect("doctree-resolved", lead_on_from_anywhere)
+    app.connect("build-finished", add_crowd)
     app.connect("autodoc-process-signature", signature_of)
     app.connect("doctree-read", note_search_words)

@@ -1,4 +1,4 @@
-"""Programs that make the pictures and data of `assets/`: ``python -m demo.making.NAME``."""
+"""Programs that make pictures and data of `assets/`: ``python -m demo.making.NAME``."""
 
 from pathlib import Path
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from ..command_line import main as demo
+from ..running.command_line import main as demo
 from . import ASSETS
 
 OUT = ASSETS / "demo"

@@ -1,1 +1,1 @@
-"""The user interface: panel, menu, keys and buttons, and a bar while something long is done."""
+"""The user interface: panel, menu, keys, buttons, loading bars."""

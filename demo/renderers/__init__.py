@@ -59,6 +59,22 @@ class Renderer(Protocol):
         """Give everything back."""
 
 
+def likely_kind(kind: str) -> str:
+    """Return "software" where "auto" will end there, without a window; in any thread."""
+    if kind != "auto":
+        return kind
+    try:
+        from .gl import emulated_driver
+
+        driver = emulated_driver()
+    except Exception:  # a window may have what an unseen context lacks
+        return kind
+    if driver:
+        _tell_no_opengl(f"{driver} has no graphics card")
+        return "software"
+    return kind
+
+
 def open_renderer(kind: str, size: tuple[int, int], *, visible: bool) -> Renderer:
     """Return a renderer, "gl", "software" or what works best; with a window if ``visible``.
 
@@ -77,7 +93,11 @@ def open_renderer(kind: str, size: tuple[int, int], *, visible: bool) -> Rendere
             renderer.close()
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-        print(f"no OpenGL ({reason}): drawing in software", file=sys.stderr)
+        _tell_no_opengl(reason)
     from .software import SoftwareRenderer
 
     return SoftwareRenderer(size, visible=visible)
+
+
+def _tell_no_opengl(reason: str) -> None:
+    print(f"no OpenGL ({reason}): drawing in software", file=sys.stderr)

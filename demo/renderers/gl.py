@@ -49,7 +49,7 @@ class GLRenderer:
         self.visible = visible
         self.context = _open_context(size) if visible else _open_unseen()
         self.driver = str(self.context.info["GL_RENDERER"])
-        self.is_emulated = any(name in self.driver.lower() for name in EMULATORS)
+        self.is_emulated = bool(_emulated(self.driver))
         self._pool = ThreadPoolExecutor(2)
         program = self.context.program
         self._sky = program(shaders.SKY_VERTEX, shaders.SKY_FRAGMENT)
@@ -392,6 +392,19 @@ def _forget_window() -> None:
     with contextlib.suppress(pygame.error):
         pygame.display.quit()
         pygame.display.init()
+
+
+def emulated_driver() -> str:
+    """Return the driver of this screen if it emulates a graphics card, nothing if it has one."""
+    context = moderngl.create_context(require=330, standalone=True)  # of the kind that windows have
+    try:
+        return _emulated(str(context.info["GL_RENDERER"]))
+    finally:
+        context.release()
+
+
+def _emulated(driver: str) -> str:
+    return driver if any(name in driver.lower() for name in EMULATORS) else ""
 
 
 def _open_unseen() -> moderngl.Context:

@@ -104,6 +104,7 @@ class SoftwareRenderer:
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
         small = SoftwareRenderer((64, 64), visible=False, threads=1)
+        small._ground = self._follow(frame)
         small.scale = LEAST_SCALE  # all that is needed at full size, and more
         small.draw(frame)
         small.close()

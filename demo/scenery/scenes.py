@@ -1,22 +1,17 @@
 """Scenes without a picture: shared by the demo, the tests and the benchmarks."""
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
+from .assets import ASSETS
 from .names import SCENES
 
 if TYPE_CHECKING:
     from .scene import Scene
-
-_DEMO = Path(__file__).resolve().parents[1]
-
-# In a wheel, what the demo needs of them is beside it.
-ASSETS = _DEMO / "assets" if (_DEMO / "assets").is_dir() else _DEMO.parent / "assets"
 
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0

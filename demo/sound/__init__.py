@@ -1,1 +1,1 @@
-"""Sounds of footsteps and landings, and whether a sound card is asked for."""
+"""Sounds of footsteps and landings."""

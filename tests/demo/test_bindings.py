@@ -11,11 +11,11 @@ import pygame
 import pytest
 
 from demo import app as demo_app
-from demo import command_line, options
 from demo.panel import bindings, menu
 from demo.panel.bindings import USUAL, fixed_keys, load
 from demo.panel.controls import Events
 from demo.panel.help import help_of, hints_of, way_to_help
+from demo.running import command_line, options
 from demo.scenery import names, scenes
 from demo.scenery.names import SCENES
 from demo.scenery.scenes import scene_class

@@ -10,15 +10,16 @@ import numpy as np
 import pygame
 import pytest
 
-from demo import command_line, options
 from demo.panel.bindings import USUAL
 from demo.panel.help import help_of
 from demo.renderers.look import BY_NAME
+from demo.running import command_line, options, run
 from demo.scenery.player import _STRIDE
 from demo.scenery.scenes import make_scene
 from demo.sound import sounds
 from demo.sound.audio_driver import AudioDriver
 from demo.sound.timbres import _TIMBRES, RATE, VARIANTS, footstep, landing
+from demo.starting import code
 from tests.demo.stand_in import Counting, click, key, open_app, press
 from tests.helpers.examples import times
 
@@ -417,9 +418,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         real(*values, **named)
 
     monkeypatch.setattr(pygame.mixer, "init", init)
-    monkeypatch.setattr("demo.renderers.open_renderer", lambda _, size, **__: Counting(size))
+    monkeypatch.setattr(run, "open_renderer", lambda _, size, **__: Counting(size))
+    monkeypatch.setattr("demo.renderers.likely_kind", lambda kind: kind)
+    monkeypatch.setattr(code, "missing_parts", lambda _: [])  # no test waits for it
     monkeypatch.setattr(
-        command_line, "make_scene", lambda name, seed, **_: make_scene(name, seed, small=True)
+        run, "make_scene", lambda name, seed, **_: make_scene(name, seed, small=True)
     )
     return calls
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.pages import DOCS, PAGES, Recipe, blocks, recipes_of, run
+from tests.helpers.pages import DOCS, PAGES, ROOT, Recipe, blocks, recipes_of, run
 
 PAGES_WITH_CODE = [
     page
@@ -76,8 +76,13 @@ def test_a_section_is_a_program_unless_it_says_that_it_goes_on(tmp_path: Path) -
 
 def test_there_are_recipes_and_all_are_listed() -> None:
     index = (DOCS / "cookbook" / "index.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| \[.+?\]\((\w+)\.md\) \| .+ \|$", index, re.MULTILINE)
-    assert sorted(listed) == [page.stem for page in PAGES_OF_RECIPES]
+    row = r"^\| !\[\]\(.+/recipes/(\w+)\.webp\) \| \[.+?\]\((\w+)\.md\) \| .+ \|$"
+    listed = re.findall(row, index, re.MULTILINE)
+    pages = [page.stem for page in PAGES_OF_RECIPES]
+    assert sorted(listed) == [(page, page) for page in pages]
+    pictures = {file.stem: file.stat().st_size for file in (ROOT / "assets/recipes").iterdir()}
+    assert sorted(pictures) == pages
+    assert max(pictures.values()) <= 20_000
     assert len(RECIPES) >= 45
 
 

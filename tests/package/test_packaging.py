@@ -37,7 +37,7 @@ LEVELS = ("v2", "v3", "v4")
 
 def files_of(package: Path, *left_out: str) -> set[str]:
     """Return the files of a package of ours that belong into a wheel."""
-    kept = {".py", ".pyi", ".typed", ".md", ".svg", ".png"}
+    kept = {".py", ".pyi", ".typed", ".md", ".svg", ".png", ".txt"}
     kept |= {".html", ".css", ".js", ".json", ".LICENSE"}
     return {
         file.relative_to(ROOT).as_posix()
@@ -56,6 +56,8 @@ def test_wheel_holds_the_package_and_its_demo_and_nothing_else(wheel: Path) -> N
     expected = files_of(ROOT / "terrain_physics", "_build")
     expected |= {f"terrain_physics_{name}" for name in files_of(ROOT / "demo", "docs", "making")}
     expected.add("terrain_physics_demo/assets/land.png")
+    stills = (ROOT / "assets" / "demo" / "stills").iterdir()
+    expected |= {f"terrain_physics_demo/assets/demo/stills/{still.name}" for still in stills}
     if IS_NATIVE:
         expected |= {f"terrain_physics/_kernels/_native_{level}.abi3.so" for level in LEVELS}
     assert {name for name in names if ".dist-info/" not in name} == expected

@@ -4,7 +4,7 @@ import gc
 import os
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import pytest
 
@@ -97,7 +97,10 @@ class Helper:
     giving_way: ClassVar[list[bool]] = []
     stdout = ("height map\t0\t2\n", "mesh\t1\t2\n", "done\t2\t2\n")
 
-    def __init__(self, number: int, processes: int, *, gives_way: bool = False) -> None:
+    def __init__(
+        self, number: int, processes: int, names: list[str], *, gives_way: bool = False
+    ) -> None:
+        assert set(names) <= set(warmup._JOBS)
         self.started.append((number, processes))
         self.giving_way.append(gives_way)
 
@@ -142,15 +145,40 @@ def test_in_the_background_another_process_compiles_and_the_thread_loads(jobs: l
     assert jobs == ["height map", "mesh"]
 
 
+def test_a_game_names_the_jobs_that_it_needs_first(jobs: list[str]) -> None:
+    told: list[tuple[str, int, int]] = []
+    warmup.warm_up(lambda *job: told.append(job), only=["mesh"])
+    assert jobs == ["mesh"]
+    assert told == [("mesh", 0, 1), ("done", 1, 1)]
+    thread = warmup.warm_up(background=True, only=("mesh", "height map"))
+    assert thread is not None
+    thread.join()
+    assert jobs == ["mesh", "mesh", "height map"]
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        ([], "only must name a job, got none"),
+        (["mesh", "walls"], "only must be of height map, mesh, got 'walls'"),
+        ("wall", "only must be of height map, mesh, got 'wall'"),
+    ],
+)
+def test_an_unknown_job_is_refused(jobs: list[str], only: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        warmup.warm_up(only=only)
+    assert not jobs
+
+
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities are asked as on Unix")
 @pytest.mark.parametrize(("gives_way", "nicer_by"), [(False, 0), (True, 10)])
 def test_what_compiles_behind_a_game_lets_frames_come_first(gives_way: bool, nicer_by: int) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    with warmup._start(0, 1, gives_way=gives_way) as helper:
+    with warmup._start(0, 1, ["height map", "mesh"], gives_way=gives_way) as helper:
         try:
             assert helper.stdout is not None
-            assert helper.stdout.readline() == "height map\t0\t8\n"
+            assert helper.stdout.readline() == "height map\t0\t2\n"
             assert os.getpriority(os.PRIO_PROCESS, helper.pid) == min(own + nicer_by, 19)
         finally:
             helper.kill()

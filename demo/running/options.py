@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from .picture.scaling import LEAST_SCALE, checked_scale
-from .scenery.names import SCENES, VIEW_NAMES
+from ..picture.scaling import LEAST_SCALE, checked_scale
+from ..scenery.names import SCENES, VIEW_NAMES
 
 if TYPE_CHECKING:
     from terrain_physics import HeightMap
 
-    from .replay import Replay
+    from ..replay import Replay
 
+PACKAGE = __name__.split(".", maxsplit=1)[0]
 RENDERERS = ("auto", "gl", "software")
 DEFAULT_SIZE = (1280, 720)
 LEAST, MOST = 64, 8192
@@ -63,7 +64,7 @@ def parse(
     arguments: Sequence[str],
     environment: Mapping[str, str] = os.environ,
     *,
-    prog: str = f"python -m {__package__}",
+    prog: str = f"python -m {PACKAGE}",
 ) -> Options | None:
     """Return what is to be done; None if it has been done. Raise `Refused` for what cannot be."""
     given = _parser(prog).parse_args(list(arguments))
@@ -139,14 +140,14 @@ def load_land_file(path: str) -> "HeightMap":
 
 
 def _print_scenes() -> None:
-    from .scenery.scenes import scene_class
+    from ..scenery.scenes import scene_class
 
     for name in SCENES:
         print(f"{name:10} {scene_class(name).title}")
 
 
 def _check_takes_land(scene: str) -> None:
-    from .scenery.scenes import scene_class
+    from ..scenery.scenes import scene_class
 
     if not scene_class(scene).takes_land:
         takers = ", ".join(name for name in SCENES if scene_class(name).takes_land)
@@ -202,7 +203,7 @@ def _decide_frames(options: Options, environment: Mapping[str, str]) -> None:
 
 
 def _replay(path: str) -> "Replay":
-    from .replay import load
+    from ..replay import load
 
     try:
         return load(path)

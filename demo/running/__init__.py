@@ -1,0 +1,1 @@
+"""Runs: command line, window, replays."""

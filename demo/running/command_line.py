@@ -1,0 +1,62 @@
+"""The command line: windows and runs without one.
+
+Nothing heavy is imported before a window opens.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..sound.audio_driver import AUDIO_DRIVER
+from .options import PACKAGE, Options, Refused, parse
+
+if TYPE_CHECKING:
+    from ..panel.bindings import Bindings
+
+_MODULES = {"pygame", "moderngl", "PIL"}
+_WITH_ALL = '-e ".[demo]"' if PACKAGE == "demo" else '"terrain-physics[demo]"'
+
+
+def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAGE}") -> int:
+    """Run the demo, which was started by the words ``prog``; return the exit status."""
+    # Before pygame is imported: no greeting, and no search for a sound card.
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    AUDIO_DRIVER.silence()
+    try:
+        options = parse(sys.argv[1:] if arguments is None else arguments, prog=prog)
+        return 0 if options is None else _run(options)
+    except Refused as refused:
+        print(f"demo: {refused}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as missing:
+        if missing.name not in _MODULES:
+            raise
+        print(
+            f"demo: needs {missing.name}, which comes with: pip install {_WITH_ALL}",
+            file=sys.stderr,
+        )
+        return 2
+
+
+def _run(options: Options) -> int:
+    if options.headless:
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    import pygame  # noqa: F401 missing: told before anything is computed
+
+    if options.headless:
+        from .headless import run_headless
+
+        return run_headless(options)
+    from .window import run_in_window
+
+    return run_in_window(options, _bindings())
+
+
+def _bindings() -> "Bindings":
+    from ..panel import bindings
+
+    try:
+        return bindings.load(bindings.user_file())
+    except ValueError as error:
+        raise Refused(" ".join(str(error).split())) from None

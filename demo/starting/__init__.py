@@ -1,0 +1,1 @@
+"""First starts: other processes compile."""

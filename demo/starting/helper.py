@@ -1,0 +1,58 @@
+"""A process that compiles for the demo."""
+
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+
+from terrain_physics._support.helper_process import start_helper
+
+from .rehearsal import DONE
+
+_PACKAGE = __name__.split(".", maxsplit=1)[0]
+
+
+class Helper:
+    """A process that does a part of the rehearsal; a thread hears what it tells."""
+
+    def __init__(
+        self,
+        part: str,
+        name: str,
+        kind: str,
+        hear: Callable[[str], None],
+        *,
+        gives_way: bool = False,
+    ) -> None:
+        self.failure = ""
+        self._hear, self._last = hear, "it ended"
+        self._is_ended = False
+        call = f"rehearsal.main({part!r}, {name!r}, {kind!r})"
+        code = f"from {_PACKAGE}.starting import rehearsal; {call}"
+        self._process = start_helper(code, gives_way=gives_way, errors=subprocess.STDOUT)
+        self._thread = threading.Thread(target=self._listen, name=f"helper {part}", daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        with self._process.stdout or nullcontext() as lines:
+            for line in lines or ():
+                self._last = line.strip() or self._last
+                if self._last != DONE:
+                    self._hear(self._last)
+        if self._process.wait() and not self._is_ended:
+            self.failure = self._last
+
+    @property
+    def is_working(self) -> bool:
+        """Whether it has more to do."""
+        return self._thread.is_alive()
+
+    def wait(self) -> None:
+        """Wait until it is done, or has failed."""
+        self._thread.join()
+
+    def end(self) -> None:
+        """Stop it, whatever it does."""
+        self._is_ended = True
+        self._process.kill()
+        self._process.wait()
