@@ -25,7 +25,7 @@ from .scenery.views import fill_views
 from .simulation import Simulation
 from .sound.sounds import Sounds
 
-NOTICE_SECONDS = 5.0
+NOTICE_SECONDS, NEWS_SECONDS = 5.0, 12.0
 QUESTION_SECONDS = 6.0
 
 
@@ -62,6 +62,7 @@ class App:
         self.picked = ""
         self._picked_left = 0.0
         self._change_scene, self._save_picture = change_scene, save_picture
+        self._news = ""
         self._right_since: float | None = None
         self._captured = False
         self._hole = False
@@ -103,6 +104,7 @@ class App:
         self.simulation.time_scale = self.panel.sliders.time.value
         self._wish = self._controls()
         self.simulation.advance(seconds, self._wish)
+        self._tell_news()
         if drawn:
             self._draw(seconds, begun)
 
@@ -112,9 +114,16 @@ class App:
         self.renderer.resize(size)
         self.panel.resize(size)
 
-    def show(self, words: str) -> None:
+    def show(self, words: str, seconds: float = NOTICE_SECONDS) -> None:
         """Say something in the line at the bottom."""
-        self.picked, self._picked_left = words, NOTICE_SECONDS
+        self.picked, self._picked_left = words, seconds
+
+    def _tell_news(self) -> None:
+        """Say what the scene has to tell; what a step back undoes is told again."""
+        news = self.scene.news()
+        if news and news != self._news:
+            self.show(news, NEWS_SECONDS)
+        self._news = news
 
     # What commands do
 

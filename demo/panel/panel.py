@@ -212,7 +212,7 @@ class Panel:
             rows = pairs(help_of(self._bindings, pad=status.pad))
             table = Table(rows, "center", (middle, height // 2), room, 13, DARK_GLASS)
             return [(draw_table, (table,))]
-        if status.hints:
+        if status.hints and not self.visible:
             scene = simulation.scene
             task = scene.task.format_map(self._labels)
             rows = ((Words(scene.title, ACCENT),), (Words(task),)) if task else ()

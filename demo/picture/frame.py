@@ -98,6 +98,7 @@ class Frame:
     lines: list[Lines] = field(default_factory=list)
     tints: list[Tint] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
+    hero: Pills | None = None  # one, outlined where something hides it
     sun: tuple[float, float, float] = (0.5, 0.7, 0.4)  # towards it
     wireframe: bool = False
     grid: bool = False  # lines of the cells

@@ -15,6 +15,7 @@ from ..scenery.scene import Scene
 from .building import arena, hills
 
 REACH, DEPTH = 3.5, 0.25
+HERO = 16.0  # from the middle, behind all that lies there
 MATERIALS = ("grass", "earth")
 
 
@@ -39,7 +40,7 @@ class Digging(Scene):
                 color = colors.BALLS[index % len(colors.BALLS)]
                 radius = 0.35 + 0.1 * (index % 3)
                 self.put(SphereCollider(radius), place, color, ground_friction=1.0)
-        self.player = self.enter((x, self.land.height_at(x, z + 12.0) + 0.2, z + 12.0))
+        self.player = self.enter((x, self.land.height_at(x, z + HERO) + 0.2, z + HERO))
         height = self.land.height_at(x, z + 20.0)
         self.home = Camera((x, height + 9.0, z + 21.0), yaw=0.0, pitch=-0.4)
 

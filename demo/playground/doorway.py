@@ -20,6 +20,7 @@ DOOR, DOOR_HEIGHT = 1.2, 2.2
 WALL, WALL_HEIGHT, THICKNESS = 14.0, 3.2, 0.3  # WALL: from the middle to an end
 COUNT, SPACING, START = 300, 1.3, (0.0, 15.0)
 WATCHERS, WATCHERS_SPACING, POST = 60, 2.2, (0.0, -22.0)
+HERO = (11.0, 2.5)  # beside the crowd, where nobody hides him
 AROUND = WALL + 1.0  # who is farther from the middle has come around the wall
 BACK = 6.0  # from the wall to where they turn to the door again
 # Along z: they walk to a point in the door, from just before it straight on, and then fan out.
@@ -41,13 +42,13 @@ class Doorway(Throng):
         watchers = 10 if self.small else WATCHERS
         starts = scattered(self.random, self.walkers, SPACING) + START
         around = scattered(self.random, watchers, WATCHERS_SPACING) + POST
-        self.gather(np.concatenate([starts, around]), (4.0, 2.0))
+        self.gather(np.concatenate([starts, around]), HERO)
         self.speeds = self.random.uniform(3.5, 4.5, self.walkers + watchers)
         # Where each one walks around the wall: to its left or right, and how far from it.
         self.sides = self.random.choice([-1.0, 1.0], self.walkers)
         self.lanes = self.random.uniform(0.5, 6.0, self.walkers)
         self.through = 0
-        self.home = Camera((8.0, 9.5, 18.0), yaw=0.2, pitch=-0.46)
+        self.home = Camera((26.0, 9.5, 15.0), yaw=0.6, pitch=-0.4)
 
     @property
     def ground(self) -> AnyGround:

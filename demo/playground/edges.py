@@ -18,6 +18,7 @@ RADIUS, SPEED = 0.5, 8.0
 START, END = -15.96, 16.0
 ROUNDS = 16
 EXAGGERATED = 25.0  # heights of the paths on level ground
+_HANDLED, _ONE_BY_ONE = colors.BLUE, colors.ORANGE
 _BUMP = 1e-4  # meters up in one step
 # (z, whether the lane has ridges, whether the library moves the ball)
 LANES = ((-4.37, False, True), (-1.37, False, False), (1.63, True, True), (4.63, True, False))
@@ -164,10 +165,10 @@ class Edges(Scene):
         places = np.array([lane.before + (lane.place - lane.before) * alpha for lane in naive])
         turns = np.array([lane.turn for lane in naive])
         radii = np.full(len(naive), RADIUS)
-        frame.balls.append(Balls(places, radii, turns, colors.rows(colors.RED, len(naive))))
+        frame.balls.append(Balls(places, radii, turns, colors.rows(_ONE_BY_ONE, len(naive))))
         for index, (z, ridged, handled) in enumerate(LANES):
             if len(self.paths[index]) > 1:
-                color = colors.TEAL if handled else colors.RED
+                color = _HANDLED if handled else _ONE_BY_ONE
                 path = np.array(self.paths[index])
                 if not ridged:
                     path[:, 1] = RADIUS + EXAGGERATED * (path[:, 1] - RADIUS)
@@ -187,7 +188,7 @@ class Edges(Scene):
 
     def _smooth(self, place: tuple[float, float, float]) -> Body:
         ball = SphereCollider(RADIUS)
-        return self.put(ball, place, colors.TEAL, name="handled", ground_friction=0.0)
+        return self.put(ball, place, _HANDLED, name="handled", ground_friction=0.0)
 
     def menu(self) -> list[str]:
         return [f"paths on level ground: heights x {EXAGGERATED:.0f}", "more gravity, more bumps"]

@@ -15,7 +15,7 @@ from .building import arena
 
 ANGLES = tuple(range(10, 90, 10))
 WIDTH, GAP, TOP = 5, 2, 12.0
-_STANDS, _SLIDES = colors.GREEN, colors.RED
+_STANDS, _SLIDES, _CLIMBS = colors.BLUE, colors.ORANGE, colors.WHITE
 
 
 class Slopes(Scene):
@@ -41,7 +41,7 @@ class Slopes(Scene):
                 place = (x + offset, height + 1.6, -run)
                 self.put(collider, place, _STANDS, name=f"{angle} degrees", ground_friction=4.0)
             climber = CapsuleCollider(0.4, 1.7, offset=(0.0, 0.85, 0.0))
-            self.put(climber, (x, 0.1, 5.0), colors.BLUE, name="climber")
+            self.put(climber, (x, 0.1, 5.0), _CLIMBS, name="climber")
         self.player = self.enter((0.0, 0.1, 9.0))
         self.home = Camera((-6.0, 13.0, 27.0), yaw=-0.2, pitch=-0.32)
 
@@ -74,7 +74,7 @@ class Slopes(Scene):
 
     def menu(self) -> list[str]:
         limit = math.degrees(self.bodies.rules.slope_limit)
-        return [f"walkable up to {limit:.0f} degrees", "green stands, red slides, blue climbs"]
+        return [f"walkable up to {limit:.0f} degrees", "blue stands, orange slides, white climbs"]
 
     @staticmethod
     def _left(angle: int) -> float:

@@ -57,7 +57,7 @@ class Stairs(Scene):
             ball = (self._x(index) + 1.2, HEIGHT + 1.0, -2.0)
             self.put(SphereCollider(0.3), ball, colors.WHITE, name="ball", ground_friction=0.3)
         self.heading = [-1.0] * len(self.bodies)
-        self.player = self.enter((self._x(3) + 0.6, 0.05, 8.0))
+        self.player = self.enter((self._x(3) + 0.6, 0.05, 12.5))  # behind those who climb
         self.home = Camera((self._x(5) + 5.0, 6.5, 15.5), yaw=0.62, pitch=-0.26)
 
     @property
@@ -77,7 +77,7 @@ class Stairs(Scene):
                 body.mover.velocity.z = 2.5 * heading
 
     def script(self) -> Controls:
-        going = 0.7 if self.steps < 240 else 0.0
+        going = 1.0 if self.steps < 280 else 0.0
         yaw = 0.5
         return Controls(
             forward=going * math.cos(yaw), right=going * math.sin(yaw), yaw=yaw, pitch=-0.3

@@ -8,14 +8,19 @@ from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider
 
 from ..picture import colors
 from ..picture.frame import Camera, Frame
-from ..scenery.inputs import Controls
+from ..scenery.inputs import Controls, Floats3
+from ..scenery.names import SCENES
 from ..scenery.pick import AnyGround
 from ..scenery.scene import Scene
-from ..scenery.scenes import load_land
+from ..scenery.scenes import load_land, scene_class
 from .building import Piece, block, drawn, fence, made_of, middle_of, solid, stairs, wedge
+from .flag import Flag
 
 MIDDLE = (290.0, 436.0)
 REACH = 70.0
+# The flag, from the middle: where to look, how far it is, and the hill that it is on.
+FLAG_YAW, FLAG_AWAY, HILL, HILL_RADIUS = 0.3, 38.0, 4.0, 14.0
+NEXT = "crowd"
 _MARBLE = (226, 222, 212)
 
 
@@ -30,6 +35,7 @@ class Walk(Scene):
         x, z = self.middle = MIDDLE if self.given_land is None else middle_of(self.land)
         reach = 24.0 if self.small else REACH
         reach = min(reach, 0.45 * self._extent(self.land))
+        self.flag = Flag(self._hill(self.land, min(FLAG_AWAY, 0.7 * reach)))
         ruins = self._ruins(self.land)
         self.meshes = drawn(ruins)
         inside = AABB((x - reach, -1e4, z - reach), (x + reach, 1e4, z + reach))
@@ -58,7 +64,21 @@ class Walk(Scene):
             collider = CapsuleCollider(0.4, 1.7, offset=(0.0, 0.85, 0.0))
             self.put(collider, (x, height + 0.5, z), color, name="friend")
 
+    def _hill(self, land: HeightMap, away: float) -> Floats3:
+        """Return the top of a hill ahead: one of our own, on given land the highest place."""
+        x0, z0 = self.middle
+        if self.given_land is None:
+            x, z = x0 - away * math.sin(FLAG_YAW), z0 - away * math.cos(FLAG_YAW)
+            land.raise_((x, z), HILL_RADIUS, HILL)
+        else:
+            yaws = FLAG_YAW + np.linspace(-0.3, 0.5, 17)
+            xs, zs = x0 - away * np.sin(yaws), z0 - away * np.cos(yaws)
+            best = int(np.argmax(np.nan_to_num(land.height_at(xs, zs), nan=-np.inf)))
+            x, z = float(xs[best]), float(zs[best])
+        return x, float(np.nan_to_num(land.height_at(x, z))), z
+
     def drive(self) -> None:
+        self.flag.step(self._hero, self.steps)
         for index, body in enumerate(self.bodies):
             if body.name == "friend" and body.mover.grounded:
                 angle = self.steps / 240.0 + index
@@ -76,8 +96,31 @@ class Walk(Scene):
             throw=self.steps % 180 == 90,
         )
 
-    def decorate(self, frame: Frame, alpha: float) -> None:  # noqa: ARG002 nothing of it moves
+    def more_state(self) -> int | None:
+        return self.flag.reached_at
+
+    def restore_more(self, state: int | None) -> None:
+        self.flag.reached_at = state
+
+    def more_digest(self) -> bytes:
+        return b"" if self.flag.reached_at is None else self.flag.reached_at.to_bytes(8, "little")
+
+    def news(self) -> str:
+        if self.flag.reached_at is None:
+            return ""
+        key = (SCENES.index(NEXT) + 1) % 10
+        return (
+            f"You reached the flag! Next: {scene_class(NEXT).title}; press {key} or open the menu."
+        )
+
+    def decorate(self, frame: Frame, alpha: float) -> None:  # noqa: ARG002 drawn step by step
         frame.meshes.extend(self.meshes)
+        self.flag.fill(frame, self.steps, self._hero)
+
+    @property
+    def _hero(self) -> Floats3:
+        assert self.player is not None  # noqa: S101 made in build
+        return self.player.body.place
 
     @staticmethod
     def _extent(land: HeightMap) -> float:

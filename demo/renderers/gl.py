@@ -15,7 +15,7 @@ from ..picture import camera as cameras
 from ..picture.frame import Frame
 from ..picture.scaling import LEAST_PIXELS, checked_scale, scaled
 from . import gl_shaders as shaders
-from . import look
+from . import hero, look
 from .bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
 from .faces import Faces, FrameFaces
 from .gl_clock import CardClock
@@ -355,19 +355,25 @@ class GLRenderer:
             array.render(moderngl.TRIANGLES)
             array.release()
             corners.release()
-        ends, colors = frame_lines(frame, meshes)
-        if len(ends):
-            lines = np.column_stack([ends - np.tile(eye, 2), colors / 255.0]).astype("f4")
-            width = LINE_WIDTH * self._drawn[1] / self.size[1]
-            set_uniforms(self._line, {"pixels": self._drawn, "width": width})
-            held = self.context.buffer(lines.tobytes())
-            array = self.context.vertex_array(
-                self._line, [(held, "3f 3f 3f/i", "from", "to", "tone")]
-            )
-            array.render(moderngl.TRIANGLES, vertices=6, instances=len(lines))
-            array.release()
-            held.release()
+        self._draw_lines(*frame_lines(frame, meshes), eye, LINE_WIDTH)
+        ring = hero.outline(frame).reshape(-1, 6)
+        self.context.depth_func = ">"
+        self._draw_lines(ring, np.tile(hero.COLOR, (len(ring), 1)), eye, hero.WIDTH)
+        self.context.depth_func = "<"
         self._smooth.depth_mask = True
+
+    def _draw_lines(self, ends: Floats, colors: Floats, eye: Floats, thick: float) -> None:
+        """Draw lines, (n, 6), so many pixels of the window wide."""
+        if not len(ends):
+            return
+        lines = np.column_stack([ends - np.tile(eye, 2), colors / 255.0]).astype("f4")
+        width = thick * self._drawn[1] / self.size[1]
+        set_uniforms(self._line, {"pixels": self._drawn, "width": width})
+        held = self.context.buffer(lines.tobytes())
+        array = self.context.vertex_array(self._line, [(held, "3f 3f 3f/i", "from", "to", "tone")])
+        array.render(moderngl.TRIANGLES, vertices=6, instances=len(lines))
+        array.release()
+        held.release()
 
 
 _WINDOW = pygame.OPENGL | pygame.DOUBLEBUF | pygame.RESIZABLE

@@ -21,6 +21,7 @@ from .edges import REACH, smooth_edges
 from .enlarge import Taps, enlarge, find_taps
 from .faces import Faces, FrameFaces
 from .ground import LitGround
+from .hero import mark_hidden
 from .labels import draw_labels
 from .outlines import frame_lines
 from .overlays import draw_lines, draw_tints
@@ -121,6 +122,7 @@ class SoftwareRenderer:
         meshes = self._frame_faces.follow(frame, ground)
         self._draw_solids(frame, ground, meshes, view)
         self._draw_overlays(frame, meshes, view)
+        mark_hidden(frame, self._buffers.depth, self._buffers.pixels)
         self._enlarge()
         draw_labels(self._picture, frame)
 

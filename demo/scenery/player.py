@@ -104,6 +104,10 @@ class Player:
         def at(*local: float) -> Floats:
             return np.asarray(place + up + turn @ np.array(local))
 
+        ends = np.array([[0.0, RADIUS, 0.0]]), np.array([[0.0, HEIGHT - RADIUS, 0.0]])
+        frame.hero = Pills(
+            place + ends[0], place + ends[1], np.array([RADIUS]), colors.rows(self.body.color, 1)
+        )
         frame.capsules.append(
             Pills(
                 np.array([at(0, 0.62, 0)]),

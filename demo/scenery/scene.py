@@ -97,6 +97,10 @@ class Scene:
         """Return lines for the panel."""
         return []
 
+    def news(self) -> str:
+        """Return what has happened that a player should be told, when it changes."""
+        return ""
+
     # What the simulation does
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics import (
     AABB,
@@ -169,9 +170,9 @@ def _wireframe(frame: Frame, scene: Scene) -> None:  # noqa: ARG001 all views ar
 
 
 def _planes(frame: Frame, scene: Scene) -> None:
-    """A square in each plane a body touches: green where it is walkable, else red."""
+    """A square in each plane a body touches: blue where it is walkable, else orange and crossed."""
     limit = math.cos(scene.bodies.rules.slope_limit)
-    squares, shades = [], []
+    squares, walkable = [], []
     for body in scene.nearest(frame.camera.position, MOST_BODIES):
         planes = body.mover.constraint_planes()
         if not len(planes):
@@ -189,17 +190,23 @@ def _planes(frame: Frame, scene: Scene) -> None:
             + _SQUARE[:, :1] * level[:, np.newaxis]
             + _SQUARE[:, 1:] * other[:, np.newaxis]
         )
-        walkable = normals[:, 1] >= limit - 1e-9
-        shades.append(np.where(walkable[:, np.newaxis], colors.GREEN, colors.RED))
+        walkable.append(normals[:, 1] >= limit - 1e-9)
         stops = feet + 0.7 * _NORMAL_LENGTH * normals
         ends = np.stack([feet, stops], axis=1)
         frame.lines.append(Lines(ends, colors.rows(colors.WHITE, len(ends))))
     if squares:
-        corners, shade = np.concatenate(squares), np.concatenate(shades).astype(np.uint8)
-        halves = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 3)
-        frame.tints.append(Tint(halves, np.repeat(shade, 2, axis=0), 0.5))
-        edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
-        frame.lines.append(Lines(edges, np.repeat(shade, 4, axis=0)))
+        _fill_squares(frame, np.concatenate(squares), np.concatenate(walkable))
+
+
+def _fill_squares(frame: Frame, corners: Floats, walkable: NDArray[np.bool_]) -> None:
+    """Add squares of planes, (n, 4, 3)."""
+    shade = np.where(walkable[:, np.newaxis], colors.BLUE, colors.ORANGE).astype(np.uint8)
+    halves = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 3)
+    frame.tints.append(Tint(halves, np.repeat(shade, 2, axis=0), 0.5))
+    edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
+    frame.lines.append(Lines(edges, np.repeat(shade, 4, axis=0)))
+    crosses = corners[~walkable][:, [[0, 2], [1, 3]]].reshape(-1, 2, 3)
+    frame.lines.append(Lines(crosses, colors.rows(colors.ORANGE, len(crosses))))
 
 
 def _blocks(frame: Frame, scene: Scene) -> None:

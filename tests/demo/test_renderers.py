@@ -15,9 +15,10 @@ pygame = pytest.importorskip("pygame")
 
 from demo.camera_rig import CameraRig  # noqa: E402
 from demo.picture import camera as cameras  # noqa: E402 after pygame's settings
-from demo.picture.frame import Camera, Frame, Mesh  # noqa: E402
+from demo.picture.frame import Camera, Frame, Mesh, Pills  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
 from demo.renderers.enlarge import enlarge, find_taps  # noqa: E402
+from demo.renderers.hero import outline  # noqa: E402
 from demo.renderers.software import SoftwareRenderer, pairs_of  # noqa: E402
 from demo.scenery.inputs import STEP  # noqa: E402
 from demo.scenery.names import VIEW_NAMES  # noqa: E402
@@ -432,6 +433,50 @@ def test_what_a_graphics_card_takes_is_known_later(renderer, land):
     for _ in range(3):
         picture(renderer, bodies_on(land, 60.0, 64.0))
     assert 0.0 < renderer.card_seconds < 10.0
+
+
+def test_the_hero_is_outlined_where_something_hides_it(renderer):
+    flat = hills(65, relief=1e-3)
+    frame = Frame(cameras.looking_at((30.0, 4.0, 44.0), (30.0, 1.0, 32.0)), flat)
+    low, high = np.array([[30.0, 0.4, 32.0]]), np.array([[30.0, 1.4, 32.0]])
+    hero = Pills(low, high, np.array([0.4]), np.array([[240, 140, 40]], dtype=np.uint8))
+    for before in ([], [hero]):
+        frame.capsules, frame.hero = before, None
+        bare = picture(renderer, frame)
+        frame.hero = hero
+        assert (picture(renderer, frame) == bare).all()  # nothing is in front of it
+    wall = stairs(28.0, 35.0, steps=8)
+    frame.meshes, frame.hero = [wall], None
+    bare = picture(renderer, frame)
+    frame.hero = hero
+    outlined = picture(renderer, frame)
+    changed = np.argwhere(np.abs(outlined - bare).max(axis=2) > 12)
+    corners = outline(frame).reshape(-1, 3)
+    places = cameras.project(frame.camera, SIZE, corners)[:, 1::-1]
+    assert len(changed) > 60
+    apart = np.linalg.norm(changed[:, np.newaxis] + 0.5 - places, axis=2).min(axis=1)
+    assert apart.max() < 12.0
+    inside = cameras.project(frame.camera, SIZE, 0.5 * (low + high))[0, 1::-1].astype(int)
+    assert (outlined[tuple(inside)] == bare[tuple(inside)]).all()  # an outline, not a figure
+    frame.camera = Camera((30.0, 1.2, 32.0), 0.0, 0.0)  # out of its own eyes
+    assert len(outline(frame)) == 0
+
+
+def test_the_outline_is_about_as_wide_in_both_renderers():
+    if driver():
+        pytest.skip(f"no OpenGL driver: {driver()}")
+    frame = Frame(cameras.looking_at((30.0, 4.0, 44.0), (30.0, 1.0, 32.0)), hills(65, relief=1e-3))
+    low, high = np.array([[30.0, 0.4, 32.0]]), np.array([[30.0, 1.4, 32.0]])
+    frame.hero = Pills(low, high, np.array([0.4]), np.zeros((1, 3), dtype=np.uint8))
+    frame.meshes = [stairs(28.0, 35.0)]
+    sums = []
+    for opened in (SoftwareRenderer(SIZE, visible=False), open_gl()):
+        frame.hero, hero = None, frame.hero
+        bare = picture(opened, frame)
+        frame.hero = hero
+        sums.append(np.abs(picture(opened, frame) - bare).sum())
+        opened.close()
+    assert 0.6 < sums[0] / sums[1] < 1.7
 
 
 # Steep ground

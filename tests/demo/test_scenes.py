@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from demo.camera_rig import CameraRig
 from demo.making.demo_pictures import OUT, PICTURES
 from demo.picture.frame import Frame
 from demo.playground.doorway import POST
@@ -18,6 +19,7 @@ from demo.scenery.pick import NOTHING
 from demo.scenery.player import RADIUS, RUN
 from demo.scenery.scenes import make_scene, scene_class
 from demo.scenery.views import candidates_of, contacts_of, fill_views
+from demo.simulation import Simulation
 from terrain_physics import HeightMap
 from tests.helpers.examples import rest_is_full, times
 
@@ -470,3 +472,88 @@ def test_reference_says_what_it_is_and_why_boxes_rest_on_corners() -> None:
     what, corners, _ = make_scene("reference", small=True).menu()
     assert "bit for bit" in what
     assert "Boxes rest on corners" in corners
+
+
+def to_flag(scene: Any) -> Controls:
+    """Return the wish of somebody who walks to the flag."""
+    (x, _, z), (to_x, _, to_z) = scene.player.body.place, scene.flag.place
+    return Controls(forward=1.0, yaw=float(np.arctan2(x - to_x, z - to_z)))
+
+
+def test_the_flag_is_reached_on_foot_and_says_what_is_next() -> None:
+    scene = make("walk", 0, small=True)
+    _, start, _ = scene.player.body.place
+    told = []
+    while not scene.news() and scene.steps < 1200:
+        told.append(scene.state_hash())
+        scene.step(STEP, to_flag(scene))
+    assert "flag" in scene.news()
+    assert "press 6 " in scene.news()
+    assert scene.player.body.place[1] > start + 2.0  # on a hill
+    assert scene.flag.reached_at == scene.steps - 1
+
+
+def test_the_flag_goes_back_and_forth_with_the_scene() -> None:
+    scene = make("walk", 0, small=True)
+    x, y, z = scene.flag.place
+    simulation = Simulation(scene, 0)
+    scene.player.body.mover.position = (x + 4.0, y + 0.5, z)
+    hashes = []
+    for _ in range(150):
+        simulation.step(to_flag(scene))
+        hashes.append(scene.state_hash())
+    reached = scene.flag.reached_at
+    assert reached is not None
+    cloth = drawn(scene).meshes[-1].color
+    assert simulation.go_to(reached)
+    assert not scene.news()
+    assert drawn(scene).meshes[-1].color != cloth
+    assert any("flag" in label.text for label in drawn(scene).labels)
+    simulation.forward()
+    assert scene.news()
+    assert scene.state_hash() == hashes[reached]
+    simulation.restart()
+    assert not scene.news()
+
+
+def test_the_flag_is_on_the_highest_place_ahead_of_given_land() -> None:
+    heights = np.zeros((80, 90))
+    heights[28, 44] = 5.0
+    heights[10] = np.nan
+    land = HeightMap(heights, cell_size=2.0)
+    scene = make("walk", land=land)
+    assert scene.flag.place[1] >= 0.0
+    assert land.version == 0
+
+
+HEROES = ("walk", "slopes", "stairs", "crowd", "digging", "lift", "doorway")
+
+
+@pytest.mark.parametrize("name", HEROES)
+def test_the_hero_is_seen_in_the_first_picture(name: str) -> None:
+    """Nothing is between the camera and the hero's head, chest or knees."""
+    scene = make(name, small=name in {"walk", "lift"})
+    scene.step(STEP, Controls())
+    camera = CameraRig(scene).placed(scene, 1.0)
+    x, y, z = scene.player.body.place
+    seen = 0
+    for height in (0.5, 1.0, 1.6):
+        way = np.subtract((x, y + height, z), camera.position)
+        found = scene.pick(camera.position, tuple(way / np.sqrt(way @ way)))
+        seen += found.words.startswith("You")
+    assert seen >= 2
+
+
+def test_clicks_say_words_and_no_numbers_of_triangles() -> None:
+    scene = run(
+        "stairs",
+        0,
+        30,
+    )
+    x, y, z = scene.bodies[0].place
+    found = scene.pick((x, y + 9.0, z), (0.0, -1.0, 0.0))
+    assert re.match(r"A person, (moving at \d\.\d m/s|at rest|in the air)", found.words)
+    ground = scene.pick((3.0, 5.0, 20.0), (0.0, -1.0, 0.0))
+    assert ground.words == "Grass, level, 5 m away."
+    steep = run("slopes", 0, 2).pick((-23.0, 30.0, -10.0), (0.0, -1.0, 0.0))
+    assert re.fullmatch(r"Ground, \d+° steep, \d+ m away\.", steep.words)
