@@ -351,6 +351,7 @@ def _info() -> int:
     if _jit.native is not None:
         level = _jit.native.__name__.rpartition("_")[2]
         print(f"machine code: {platform.machine()}, level {level}, by {_jit.native.COMPILED_BY}")
+        print(f"machine code of the demo: {'as well' if _demo_has_module(level) else 'none'}")
         return 0
     from terrain_physics._kernels import _cache
 
@@ -360,6 +361,17 @@ def _info() -> int:
         print(f"not used, since loading runs what is there: {reason}")
     print(f"counter compiled: {'yes' if _jit.is_cached(count_chunks) else 'no'}")
     return 0
+
+
+def _demo_has_module(level: str) -> bool:
+    """Tell whether the demo of the wheel, or of this checkout, has machine code of a level."""
+    from pathlib import Path
+
+    beside = Path(__file__).parents[1]
+    return any(
+        list((beside / package / "renderers").glob(f"_native_{level}.*"))
+        for package in ("terrain_physics_demo", "demo")
+    )
 
 
 def _open_demo(chosen: argparse.Namespace) -> int:

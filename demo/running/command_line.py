@@ -6,6 +6,8 @@ Nothing heavy is imported before a window opens.
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..sound.audio_driver import AUDIO_DRIVER
@@ -14,8 +16,7 @@ from .options import PACKAGE, Options, Refused, parse
 if TYPE_CHECKING:
     from ..panel.bindings import Bindings
 
-_MODULES = {"pygame", "moderngl", "PIL"}
-_WITH_ALL = '-e ".[demo]"' if PACKAGE == "demo" else '"terrain-physics[demo]"'
+_MODULES = {"pygame", "moderngl", "PIL", "numba"}
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAGE}") -> int:
@@ -32,11 +33,19 @@ def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAG
     except ModuleNotFoundError as missing:
         if missing.name not in _MODULES:
             raise
+        how = _with_all(missing.name)
         print(
-            f"demo: needs {missing.name}, which comes with: pip install {_WITH_ALL}",
+            f"demo: install its extra first: pip install {how} (needs {missing.name})",
             file=sys.stderr,
         )
         return 2
+
+
+def _with_all(missing: str | None) -> str:
+    """Return what to install where a module is missing."""
+    if PACKAGE == "demo":
+        return '-e ".[demo,jit]"'
+    return f'"terrain-physics[{"demo,jit" if missing == "numba" else "demo"}]"'
 
 
 def _run(options: Options) -> int:
@@ -44,6 +53,7 @@ def _run(options: Options) -> int:
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     import pygame  # noqa: F401 missing: told before anything is computed
 
+    _refuse_plain_python()
     if options.headless:
         from .headless import run_headless
 
@@ -51,6 +61,13 @@ def _run(options: Options) -> int:
     from .window import run_in_window
 
     return run_in_window(options, _bindings())
+
+
+def _refuse_plain_python() -> None:
+    """Refuse to run where nothing is compiled: a picture would take minutes."""
+    renderers = Path(__file__).parents[1] / "renderers"
+    if find_spec("numba") is None and not list(renderers.glob("_native_*")):
+        raise ModuleNotFoundError("nothing is compiled without numba", name="numba")
 
 
 def _bindings() -> "Bindings":

@@ -17,6 +17,7 @@ from demo.running import command_line, options, run
 from demo.scenery.names import SCENES
 from demo.scenery.scenes import make_scene
 from demo.starting import code
+from terrain_physics._kernels import _jit
 from tests.demo.stand_in import Counting
 from tests.helpers import forks
 
@@ -122,17 +123,20 @@ def test_what_is_to_be_done() -> None:
     assert parse(["--views", "boxes,trail"], SEEN).views == ("boxes", "trail")
 
 
-def test_missing_pygame_names_the_extra() -> None:
+@pytest.mark.parametrize("missing", ["pygame", "numba"])
+def test_what_is_missing_names_the_extra(missing: str) -> None:
+    if missing == "numba" and _jit.native is not None:
+        pytest.skip("machine code needs no numba")
     code = (
-        "import sys; sys.modules['pygame'] = None\n"
+        f"import sys; sys.modules[{missing!r}] = None\n"
         "from demo.running.command_line import main\n"
         "sys.exit(main(['--headless', '--frames', '1']))"
     )
     ended = forks.run("-c", code)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
-    assert "pygame" in ended.stderr
-    assert ".[demo]" in ended.stderr
+    assert f"needs {missing}" in ended.stderr
+    assert ".[demo,jit]" in ended.stderr
 
 
 def test_headless_prints_a_timing_line(

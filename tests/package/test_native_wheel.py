@@ -2,10 +2,13 @@
 
 import os
 import shutil
+import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from terrain_physics import __version__
 from tests.helpers.environments import IS_NATIVE, ROOT, environment, other_pythons, run, seconds
@@ -28,6 +31,21 @@ import importlib.util, sys
 from terrain_physics._kernels import _jit
 assert importlib.util.find_spec("numba") is None
 print(_jit.native.__name__.rpartition("_")[2])
+"""
+
+
+WALK = ("--headless", "--renderer", "software", "--frames", "10", "--size", "320x200")
+
+PLAYED = """
+import importlib.util, os, sys
+from terrain_physics._kernels import _native
+from terrain_physics_demo.renderers import compiled
+from terrain_physics_demo.running import command_line
+
+assert command_line.main(sys.argv[1:]) == 0
+assert compiled.native.__name__ == "terrain_physics_demo.renderers._native_" + os.environ["LEVEL"]
+assert not _native.fallbacks
+assert importlib.util.find_spec("numba") is None
 """
 
 
@@ -74,6 +92,29 @@ def test_first_update_comes_within_a_second(scripts: Path, tmp_path: Path) -> No
     numpy_alone = seconds([scripts / "python", "-c", "import numpy"], cwd=tmp_path)
     first_update = seconds([scripts / "python", "-W", "error", "-c", FIRST_UPDATE], cwd=tmp_path)
     assert first_update < max(1.0, 6 * numpy_alone)  # where NumPy takes 0.16 s, that is a second
+
+
+@pytest.fixture(scope="module")
+def player(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of programs of an environment with the wheel and what its demo needs."""
+    return environment(tmp_path_factory.mktemp("player"), f"{wheel}[demo]")
+
+
+def test_the_demo_compiles_nothing_and_draws_what_a_checkout_draws(
+    player: Path, tmp_path: Path
+) -> None:
+    pictures = [tmp_path / name for name in ("checkout.png", "wheel.png")]
+    native = {"TERRAIN_PHYSICS_NATIVE": "0"}
+    command = [sys.executable, "-m", "demo", *WALK, "--screenshot", pictures[0]]
+    run(command, cwd=ROOT, env=native)
+    command = [player / "python", "-W", "error::RuntimeWarning", "-c", PLAYED, *WALK]
+    best = levels_here(player, tmp_path)[-1]
+    run([*command, "--screenshot", pictures[1]], cwd=tmp_path, env={"LEVEL": best})
+    seen, expected = (np.asarray(Image.open(file).convert("RGB")) for file in pictures)
+    assert seen.std() > 1.0
+    assert np.array_equal(seen, expected)
+    told = run([player / "terrain-physics", "info"], cwd=tmp_path).decode()
+    assert "machine code of the demo: as well" in told.splitlines()
 
 
 def test_bits_of_the_best_level_are_those_recorded(tester: Path, tests: Path) -> None:

@@ -59,7 +59,8 @@ def test_wheel_holds_the_package_and_its_demo_and_nothing_else(wheel: Path) -> N
     stills = (ROOT / "assets" / "demo" / "stills").iterdir()
     expected |= {f"terrain_physics_demo/assets/demo/stills/{still.name}" for still in stills}
     if IS_NATIVE:
-        expected |= {f"terrain_physics/_kernels/_native_{level}.abi3.so" for level in LEVELS}
+        places = ("terrain_physics/_kernels", "terrain_physics_demo/renderers")
+        expected |= {f"{place}/_native_{level}.abi3.so" for place in places for level in LEVELS}
     assert {name for name in names if ".dist-info/" not in name} == expected
     assert {"terrain_physics/py.typed", "terrain_physics/__init__.pyi"} <= expected
 
@@ -110,6 +111,7 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         "terrain_physics/_build/hatch_hook.py",
         "terrain_physics/_build/runtime.c",
         "terrain_physics/_build/signatures.txt",
+        "terrain_physics/_build/signatures_of_demo.txt",
         "terrain_physics/viewer/three.min.js",
         "demo/making/three_bundle.py",
         "assets/contest/sample.in",
