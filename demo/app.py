@@ -333,13 +333,7 @@ class App:
     # The picture
 
     def _draw(self, seconds: float, begun: float) -> None:
-        simulation, scene = self.simulation, self.scene
-        if self.scripted:
-            self.rig.look(simulation.last_controls.yaw, simulation.last_controls.pitch)
-        self._camera = self.rig.placed(scene, simulation.alpha)
-        frame = Frame(self._camera, grid=self.grid)
-        scene.fill(frame, simulation.alpha)
-        fill_views(frame, scene, self.views)
+        frame = self._frame()
         laid_out = time.perf_counter()
         panel = self._draw_panel(seconds) if self.panel.visible or not self.panel.bare else None
         if panel is not None:
@@ -360,17 +354,28 @@ class App:
         showing = time.perf_counter()
         self.renderer.present()
         done = time.perf_counter()
-        physics, drawing = simulation.timing.seconds, drawn - gathered
+        timing = self.simulation.timing
+        physics, drawing = timing.seconds, drawn - gathered
         rest = paneled - begun - physics - drawing
         self.resolution.add(
             FrameTime(
-                physics, simulation.timing.steps, drawing, rest, done - showing,
+                physics, timing.steps, drawing, rest, done - showing,
                 self.renderer.card_seconds,
             )
         )  # fmt: skip
         over = (gathered - laid_out) + (paneled - drawn)
         spent = paneled - begun - physics - over + (done - showing)
         self.panel.times.add(physics, spent, over, max(seconds, done - begun))
+
+    def _frame(self) -> Frame:
+        simulation, scene = self.simulation, self.scene
+        if self.scripted:
+            self.rig.look(simulation.last_controls.yaw, simulation.last_controls.pitch)
+        self._camera = self.rig.placed(scene, simulation.alpha)
+        frame = Frame(self._camera, grid=self.grid)
+        scene.fill(frame, simulation.alpha)
+        fill_views(frame, scene, self.views)
+        return frame
 
     def _draw_panel(self, seconds: float) -> pygame.Surface:
         status = Status(

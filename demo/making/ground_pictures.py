@@ -78,7 +78,7 @@ def materials() -> Frame:
 
 
 def edit() -> Frame:
-    """Return land with a pit dug, a hill heaped up and a road leveled."""
+    """Return land with a pit dug, a hill raised and a road leveled."""
     names = ("grass", "earth", "gravel")
     land = rolling(material_names=names)
     z, x = np.mgrid[:64, :64] + 0.5

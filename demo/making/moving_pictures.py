@@ -35,7 +35,7 @@ PIT_EVERY, PIT_RADIUS, PIT_DEPTH = 1.1, 4.2, 2.6  # seconds, meters
 
 
 class Pitted(Throng):
-    """People who stroll about a square; the ground is dug away below them, and heaped up."""
+    """People who stroll about a square; the ground is dug away below them, and raised."""
 
     name = "pitted"
     title = "Dig below a crowd"

@@ -1,4 +1,4 @@
-"""Dig, heap up and make holes; balls and boxes follow the ground."""
+"""Dig, raise and make holes; balls and boxes follow the ground."""
 
 import math
 from typing import Any

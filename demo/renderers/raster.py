@@ -22,6 +22,8 @@ SKY = 0
 GROUND = 1 << 24
 FACE = 2 << 24
 LIT = 255 << 24
+DEPTH_ALONE = 254 << 24
+"""In place of a word: none is written."""
 
 MOST_FACES = 1 << 24
 LANES = 16
@@ -47,6 +49,18 @@ def _deepen(
             value = value if place >= _NOTHING and place < count else _NOTHING
             at = np.uint64(left + lane)
             depth[np.uint64(row), at] = max(depth[np.uint64(row), at], value)
+
+
+@inlined
+def _raise(
+    depth: Singles, row: int, start: int, stop: int, base: float, across: float, lowest: float,
+    highest: float,
+) -> None:  # fmt: skip
+    """Fill a row's part where nothing is nearer, several pixels at a time, exact to the bit."""
+    for column in range(start, stop):
+        value = np.float32(min(max(base + across * column, lowest), highest))
+        at = np.uint64(column)
+        depth[np.uint64(row), at] = max(depth[np.uint64(row), at], value)
 
 
 @compiled
@@ -103,6 +117,9 @@ def fill_triangle(
         offset = base + down * middle + across * 0.5
         if word == GROUND:
             _deepen(depth, row, start, stop, offset + across * start, across, lowest, highest)
+            continue
+        if word == DEPTH_ALONE:
+            _raise(depth, row, start, stop, offset, across, lowest, highest)
             continue
         for column in range(start, stop):
             value = np.float32(min(max(offset + across * column, lowest), highest))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .bodies import AROUND, CENTER, cast_bodies
 from .compiled import compiled
 from .faces import Faces
-from .raster import fill_triangle
+from .raster import DEPTH_ALONE, fill_triangle
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -69,11 +69,11 @@ def cast_shadows(
         return cast, sun
     seen = meshes.vertices @ sun[:9].reshape(3, 3).T
     seen[:, :2] = (seen[:, :2] - sun[9:11]) * sun[11]
-    marks = np.empty((count, count), dtype=np.uint32)
+    words = np.empty((1, 1), dtype=np.uint32)  # none are written
 
     def band(first: int) -> None:
         last = min(first + _BAND, count)
-        _cast_faces(seen, meshes.faces, 1, first, last, cast, marks)
+        _cast_faces(seen, meshes.faces, first, last, cast, words)
         cast_bodies(bodies, sun, first, last, cast)
 
     share(band, range(0, count, _BAND))
@@ -82,19 +82,14 @@ def cast_shadows(
 
 @compiled
 def _cast_faces(
-    seen: Floats,
-    faces: NDArray[np.int64],
-    mark: int,
-    top: int,
-    bottom: int,
-    cast: Singles,
-    marks: NDArray[np.uint32],
-) -> None:
+    seen: Floats, faces: NDArray[np.int64], top: int, bottom: int, cast: Singles,
+    words: NDArray[np.uint32],
+) -> None:  # fmt: skip
     """Fill rows of the shadow map with faces; ``seen``: texel x and y, height towards the sun."""
     for k in range(faces.shape[0]):
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
         fill_triangle(
             seen[a, 0], seen[a, 1], seen[a, 2], seen[b, 0], seen[b, 1], seen[b, 2],
-            seen[c, 0], seen[c, 1], seen[c, 2], mark, top, bottom,
-            cast, marks,
+            seen[c, 0], seen[c, 1], seen[c, 2], DEPTH_ALONE, top, bottom,
+            cast, words,
         )  # fmt: skip

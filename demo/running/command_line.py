@@ -34,7 +34,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAG
         if missing.name not in _MODULES:
             raise
         how = _with_all(missing.name)
-        print(f"demo: needs {missing.name}, which comes with: pip install {how}", file=sys.stderr)
+        print(
+            f"demo: install its extra first: pip install {how} (needs {missing.name})",
+            file=sys.stderr,
+        )
         return 2
 
 

@@ -8,38 +8,42 @@ they are made for this very processor, and go into this checkout: ``poe native``
 
 import argparse
 import os
-import subprocess
+import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from terrain_physics._build.c_compiler import LIBRARIES_HERE, Linker, headers_here
 from terrain_physics._build.packages import PACKAGES, ROOT, KernelPackage
 from terrain_physics._build.platforms import HERE, PLATFORMS, Level
-from terrain_physics._support.threads import processors
 
 
 def main() -> None:
-    """Make all modules, in as many processes as there are processors to compile for."""
-    chosen = _parser().parse_args()
+    """Make all modules, or those of some levels."""
+    parser = _parser()
+    chosen = parser.parse_args()
+    if chosen.target not in PLATFORMS:
+        parser.error(f"no machine code is made for {chosen.target}")
+    levels = PLATFORMS[chosen.target].levels
+    names = [level.name for level in levels]
+    if unknown := set(chosen.only or ()).difference(names):
+        parser.error(f"--only must name levels of {', '.join(names)}, got {', '.join(unknown)}")
     linker = Linker(chosen.target, chosen.headers, chosen.libraries)
-    if chosen.only:
-        levels = [level for level in PLATFORMS[chosen.target].levels if level.name in chosen.only]
-        make(chosen.folder, levels, linker, chosen.processes)
-        return
+    wanted = chosen.only or names
+    chosen_levels = [level for level in levels if level.name in wanted]
     if chosen.folder is None:
-        if HERE not in PLATFORMS:
-            sys.exit(f"no machine code is made for {HERE}")
-        ended = _start([best_level_here()], processors(), str(ROOT), *sys.argv[1:]).wait()
-        sys.exit(abs(ended))
-    chosen.folder.mkdir(parents=True, exist_ok=True)
-    by_processor: dict[str, list[Level]] = {}
-    for level in PLATFORMS[chosen.target].levels:
-        by_processor.setdefault(level.compiled_for, []).append(level)
-    started = [_start(levels, 1, *sys.argv[1:]) for levels in by_processor.values()]
-    sys.exit(max(abs(process.wait()) for process in started))
+        chosen_levels = [best_level_here()]
+    folder = chosen.folder or ROOT
+    try:  # what can be known now, not in some minutes
+        linker.command()
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        parser.error(str(reason))
+    try:
+        make(folder, chosen_levels, linker)
+    except ChildProcessError as reason:
+        sys.exit(f"no machine code is made: {reason}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,8 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--target", choices=PLATFORMS, default=HERE, help="default: %(default)s")
     parser.add_argument("--headers", nargs="+", help="folders", default=headers_here())
     parser.add_argument("--libraries", help="folder of python3.lib", default=LIBRARIES_HERE)
-    parser.add_argument("--only", nargs="+", metavar="LEVEL", help="levels of one processor")
-    parser.add_argument("--processes", type=int, default=1, help="how many compile")
+    parser.add_argument("--only", nargs="+", metavar="LEVEL", help="not all levels")
     return parser
 
 
@@ -62,75 +65,63 @@ def best_level_here() -> Level:
     return next(level for level in levels if all(found.get(name) for name in level.needs))
 
 
-def _start(levels: list[Level], processes: int, *given: str) -> subprocess.Popen[bytes]:
-    """Start a process that compiles for a processor: numba knows one for each process."""
-    settings = {"NUMBA_CPU_NAME": levels[0].compiled_for, "NUMBA_CPU_FEATURES": ""}
-    settings |= {"TERRAIN_PHYSICS_NATIVE": "0", "TERRAIN_PHYSICS_CHECK": "0"}
-    command = [sys.executable, "-m", __package__, *given]
-    command += ["--processes", str(processes), "--only", *(level.name for level in levels)]
-    return subprocess.Popen(command, env=os.environ | settings)  # noqa: S603
-
-
 def make(
     folder: Path,
-    levels: list[Level],
+    levels: Sequence[Level],
     linker: Linker,
-    processes: int,
-    packages: Iterable[KernelPackage] = PACKAGES,
+    packages: Sequence[KernelPackage] = PACKAGES,
 ) -> None:
-    """Compile for one processor, and make the modules of its levels."""
+    """Make the modules of some levels: all of them, or none if anything fails."""
+    os.environ |= {"TERRAIN_PHYSICS_NATIVE": "0", "TERRAIN_PHYSICS_CHECK": "0"}
     with tempfile.TemporaryDirectory() as name:
         # Kernels are compiled apart only where there is a cache, which nobody else may have filled.
         os.environ["TERRAIN_PHYSICS_CACHE_DIR"] = name
-        for package in packages:
-            _make(package, folder / package.place, Path(name), levels, linker, processes)
+        made = _made(Path(name), levels, linker, packages)
+        for place, file in made.items():
+            _put(file, folder / place)
 
 
-def _make(
-    package: KernelPackage,
-    folder: Path,
-    work: Path,
-    levels: list[Level],
-    linker: Linker,
-    processes: int,
-) -> None:
-    began, digest = time.monotonic(), package.digest()
-    folder.mkdir(parents=True, exist_ok=True)
-
-    import llvmlite
-    import numba
-
-    from terrain_physics._build import compiling, signatures, wrapping
+def _made(
+    work: Path, levels: Sequence[Level], linker: Linker, packages: Sequence[KernelPackage]
+) -> dict[str, Path]:
+    """Make modules in a folder; return their files by place."""
+    from terrain_physics._build import lowering, signatures, workers
+    from terrain_physics._build.entry import Entry
+    from terrain_physics._build.lowered import Library
+    from terrain_physics._build.progress import BuildProgress
     from terrain_physics._kernels import _jit
 
-    with _jit.collecting_rarely():
-        whole, entries = compiling.compile_all(signatures.read(package), package, processes)
-    _say(f"{len(entries)} kernels of {package.name} compiled for {levels[0].compiled_for}", began)
-    source = work / "module.c"
-    source.write_text(wrapping.module_source(entries, compiling.needs(whole)), encoding="utf-8")
-    platform = PLATFORMS[linker.target]
-    for level in levels:
-        machine_code = work / f"{level.name}.o"
-        machine_code.write_bytes(compiling.emit(whole, platform.triple, level.processor))
-        name = f"_native_{level.name}"
-        module = folder / f"{name}{platform.suffix}"
-        module.unlink(missing_ok=True)  # a process that has loaded the old one keeps it
-        defined = [
-            f'PROCESSOR="{level.processor}"',
-            f'MODULE_NAME="{name}"',
-            f"INIT=PyInit_{name}",
-            f'DIGEST="{digest}"',
-            f'COMPILED_BY="numba {numba.__version__}, llvmlite {llvmlite.__version__}"',
-        ]
-        if level.processor.startswith("x86-64-v"):
-            defined.append(f"X86_64_LEVEL={level.processor[-1]}")
-        linker.link([source, machine_code], module, defined)
-        _say(f"{package.place}/{module.name}: {module.stat().st_size / 1e6:.2f} MB", began)
+    lists = {package.name: signatures.read(package) for package in packages}
+    with workers.started(levels, linker, work) as processes:
+        progress = BuildProgress(processes, sum(map(len, lists.values())))
+
+        def take(library: Library) -> None:
+            processes.order(library)
+            progress.functions += 1
+            progress.tell()
+
+        lowering.hand_on_to(take)
+        with _jit.collecting_rarely():
+            for package in packages:
+                digest = package.digest()
+                entries: list[Entry] = []
+                for line in lists[package.name]:
+                    entry = lowering.lower(line, package, f"kernel_{len(entries)}")
+                    entries.append(entry)
+                    progress.kernels += 1
+                processes.order(lowering.extension(package, entries, digest))
+        processes.order(None)
+        for _ in processes.rest():
+            progress.tell()
+    return processes.made
 
 
-def _say(text: str, began: float) -> None:
-    sys.stdout.write(f"{time.monotonic() - began:5.0f} s  {text}\n")
-    sys.stdout.flush()
+def _put(file: Path, module: Path) -> None:
+    """Put a module in its place as a whole; a process that has loaded the old one keeps it."""
+    module.parent.mkdir(parents=True, exist_ok=True)
+    part = module.with_name(f"{module.name}.part")
+    shutil.copy(file, part)
+    part.replace(module)
 
 
 if __name__ == "__main__":

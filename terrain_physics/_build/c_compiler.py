@@ -49,16 +49,19 @@ class Linker:
     headers: Sequence[str] = field(default_factory=headers_here)
     libraries: str = LIBRARIES_HERE
 
+    def command(self) -> list[str]:
+        """Return the command of the C compiler."""
+        if (command := find(self.target)) is None:
+            names = ", ".join([*PLATFORMS[self.target].compilers, "ziglang"])
+            raise FileNotFoundError(f"no C compiler for {self.target}: none of {names}")
+        return command
+
     def link(self, inputs: Iterable[Path], module: Path, defined: Iterable[str]) -> None:
         """Compile a C file and link it with machine code into an extension module."""
         platform = PLATFORMS[self.target]
-        command = find(self.target)
-        if command is None:
-            names = ", ".join([*platform.compilers, "ziglang"])
-            raise FileNotFoundError(f"no C compiler for {self.target}: none of {names}")
         subprocess.run(  # noqa: S603
             [
-                *command,
+                *self.command(),
                 *("-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"),
                 "-Wno-gnu-variable-sized-type-not-at-end",  # results that hold arrays
                 *(f"-D{definition}" for definition in defined),

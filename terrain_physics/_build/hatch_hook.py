@@ -1,8 +1,8 @@
 """Puts machine code into the wheel: on Linux with x86-64 processors, where it is tested.
 
-It takes some minutes. ``TERRAIN_PHYSICS_NATIVE=0`` asks for a wheel without machine code, ``=1``
-for one with it or an error, also on untested platforms. Source archives and editable installations
-hold none: there numba compiles when a function is first called.
+It takes some minutes; ``pip wheel -v`` shows how far it is. ``TERRAIN_PHYSICS_NATIVE=0`` asks for a
+wheel without machine code, ``=1`` for one with it or an error, also on untested platforms. Source
+archives and editable installations hold none: there numba compiles when a function is first called.
 """
 
 import os

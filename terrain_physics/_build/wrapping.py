@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import types
 
-from terrain_physics._build.compiling import Entry
+from terrain_physics._build.entry import Entry
 
 RUNTIME = Path(__file__).with_name("runtime.c")
 
@@ -23,13 +23,9 @@ _LLVM_TYPES = {"uint8_t": "i8", "double": "double", "float": "float"} | {
 }
 
 
-def module_source(entries: Sequence[Entry], needed: Iterable[str]) -> str:
-    """Return the C source of a module with these entries; ``needed``: what they call."""
+def module_source(entries: Sequence[Entry]) -> str:
+    """Return the C source of a module with these entries."""
     parts = [RUNTIME.read_text(encoding="utf-8")]
-    # What is missing otherwise is functions of C, which the linker knows.
-    of_numba = (name for name in needed if name.startswith(("NRT_", "numba_")))
-    if missing := sorted(name for name in of_numba if f"{name}(" not in parts[0]):
-        raise NotImplementedError(f"{RUNTIME.name} lacks functions of numba: {', '.join(missing)}")
     parts += [_Wrapper(entry).source() for entry in entries]
     table = []
     by_kernel = groupby(sorted(entries, key=_key), key=_key)

@@ -82,7 +82,7 @@ class _Timed(Protocol):
 
 
 class MaxDelta:
-    """The rule `max_delta`: the longest time of one update; default 0.25 s."""
+    """The rule `max_delta`: the longest time step one update simulates; default 0.25 s."""
 
     default = 0.25
 

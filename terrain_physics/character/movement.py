@@ -183,8 +183,9 @@ class CharacterMovement(CharacterView):
         `velocity` times the factor, while `velocity` stays as the game set it, to rounding. Both
         are 1 if left out. See the notes.
     max_delta : float, default 0.25
-        The longest time of one update, in seconds, from 1e-6 to 1. The rest of a longer frame is
-        left out: after a pause the game goes on where it stopped. It is no part of the state.
+        The longest time step one update simulates, in seconds, from 1e-6 to 1. The rest of a longer
+        frame is left out: after a pause the game goes on where it stopped. It is no part of the
+        state.
 
     Notes
     -----

@@ -848,7 +848,7 @@ class Ground(Surface):
             apply_to_all(maps, brush)
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
-        """Heap up a round hill on all maps, across their borders; meshes stay as they are.
+        """Raise a round hill on all maps, across their borders; meshes stay as they are.
 
         United maps change exactly as one map would; other threads see the whole change at once.
 

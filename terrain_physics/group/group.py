@@ -88,7 +88,7 @@ class CharacterGroup(GroupTable):
         Whether a colliding character on top of another one slides off, or stands there as on level
         ground.
     max_delta : float, default 0.25
-        The longest time of one update, as of a `CharacterMovement`.
+        The longest time step one update simulates, as of a `CharacterMovement`.
     rules : CharacterRules, optional
         The rules of characters that are added without rules of their own.
     **rules_by_name

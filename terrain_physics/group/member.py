@@ -56,7 +56,7 @@ class GroupMember(CharacterView):
 
     @property
     def max_delta(self) -> float:
-        """The longest time of one update of its group, in seconds; set it on the group."""
+        """The longest time step one update of its group simulates, in s; set it on the group."""
         self._data.place(self._key)
         return self._data.time.max_delta
 

@@ -126,7 +126,7 @@ def apply(storage: MapStorage, brush: Brush) -> None:
 
 
 def raising(disc: Disc, rise: float) -> Brush:
-    """Return a brush that heaps up a hill; a rise below zero digs a pit."""
+    """Return a brush that raises a hill; a rise below zero digs a pit."""
 
     def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
         return terrain.samples(place) + weights * (rise / terrain.height_scale)

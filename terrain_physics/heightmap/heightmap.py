@@ -551,7 +551,7 @@ class HeightMap(Surface):
         apply(self._storage, raising(Disc.of(center, radius), rise))
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
-        """Heap up a round hill.
+        """Raise a round hill.
 
         Parameters
         ----------

@@ -8,7 +8,8 @@ const LAND = {
 };
 const NUMBERED = ["#acb88e", "#c9a26b", "#8fa7bd", "#b98a7a", "#d9cf9f", "#7fae9b", "#a58fb5", "#c7c7c7"];
 const MESH = "#c4beb3"; // meshes whose material 0 has no name
-const ROCK = "#857a70"; // maps where nobody can walk
+const ROCK = "#857a70"; // maps where they are too steep to walk
+const STEEP = "#897158"; // the same of meshes, whose faces are darker by it
 
 // Return the word for a material of a part, and its color.
 function materialOf(about, number) {

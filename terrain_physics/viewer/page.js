@@ -296,6 +296,7 @@ class Viewer {
     this.addLights();
     this.lineMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 });
     this.parts = clip.parts.map((about, number) => new Part(clip, about, number, this.lineMaterial));
+    this.maps = this.parts.filter((part) => part.isMap);
     for (const part of this.parts) this.scene.add(part.mesh);
     const sizes = clip.shapes.map(([, [x, , z]]) => Math.max(x, z)).sort((a, b) => a - b);
     this.size = sizes[sizes.length >> 1] ?? 0.5;
@@ -346,7 +347,7 @@ class Viewer {
   }
 
   heightAt(x, z) {
-    return Math.max(...this.parts.map((part) => part.heightAt(x, z)));
+    return Math.max(...this.maps.map((part) => part.heightAt(x, z)));
   }
 
   addLights() {
@@ -461,8 +462,8 @@ class Viewer {
   addLand() {
     const degrees = Math.round((180 / Math.PI) * Math.acos(this.clip.slopeCosine));
     const words = [...materialsOf(this.parts)].slice(0, 12);
-    const maps = this.parts.some((part) => part.isMap);
-    if (words.length > 0) words.push([`too steep to walk (over ${degrees}°)`, maps ? ROCK : "#8a7d6b"]);
+    const rock = this.maps.length > 0 ? ROCK : STEEP;
+    if (words.length > 0) words.push([`too steep to walk (over ${degrees}°)`, rock]);
     for (const [word, color] of words) {
       const item = document.createElement("li");
       const square = document.createElement("span");

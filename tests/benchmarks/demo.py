@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from demo.picture.frame import Frame
+from demo.resolution import Resolution
 from demo.scenery.names import SCENES
 from demo.scenery.scenes import load_land, make_scene
 from demo.simulation import Simulation
@@ -138,28 +139,32 @@ def _scene_parts(app: Any) -> dict[str, list[tuple[Any, str]]]:
     }
 
 
+def _frames_of(app: Any, repeats: int) -> tuple[float, float]:
+    """Return the median milliseconds of processor and of clock that frames take."""
+    busy, walls = [], []
+    for _ in range(repeats):
+        start, wall = time.process_time(), time.perf_counter()
+        app.frame(1 / 60, [])
+        busy.append(1e3 * (time.process_time() - start))
+        walls.append(1e3 * (time.perf_counter() - wall))
+    return statistics.median(busy), statistics.median(walls)
+
+
 def scenes(names: Sequence[str], size: tuple[int, int], repeats: int) -> None:
     """Whole frames as the demo does them: two steps, picture and panel."""
     for name in names:
         rows = []
         for threads in THREADS:
             app = _app(name, size, threads)
-            for _ in range(repeats):
-                app.frame(1 / 60, [])
-            busy, walls = [], []
-            with _timed(_scene_parts(app)) as spent:
-                for _ in range(repeats):
-                    start, wall = time.process_time(), time.perf_counter()
-                    app.frame(1 / 60, [])
-                    busy.append(1e3 * (time.process_time() - start))
-                    walls.append(time.perf_counter() - wall)
-            if threads == 1:
-                rows += [(part, f"{1e3 * used / repeats:6.1f} ms") for part, used in spent.items()]
-            rows.append(
-                (f"{threads} threads, processor time", f"{statistics.median(busy):6.1f} ms")
-            )
-            whole = 1.0 / statistics.median(walls)
-            rows.append((f"{threads} threads, whole frames", f"{whole:6.1f} a second"))
+            _frames_of(app, repeats)
+            for scale in (1.0, 0.6):
+                app.resolution = Resolution(scale)
+                with _timed(_scene_parts(app)) as spent:
+                    busy, wall = _frames_of(app, repeats)
+                if threads == 1 and scale == 1.0:
+                    rows += [(p, f"{1e3 * used / repeats:6.1f} ms") for p, used in spent.items()]
+                what = f"{threads} threads, picture {scale:.0%}"
+                rows.append((what, f"{busy:6.1f} ms of processors, {1e3 / wall:6.1f} a second"))
             app.renderer.close()
         print_table(f"A frame of the scene {name}, {size[0]} x {size[1]}, software", rows)
 

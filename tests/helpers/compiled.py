@@ -21,8 +21,9 @@ def compile_all(processes: int) -> None:
 
 
 def _compile_listed(processes: int) -> None:
-    from terrain_physics._build import signatures, together
+    from terrain_physics._build import signatures
     from terrain_physics._build.packages import PACKAGES
+    from tests.helpers import together
 
     # The demo's last: one process begins with them, as they take longest.
     listed = [(line, package) for package in PACKAGES for line in signatures.read(package)]

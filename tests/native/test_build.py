@@ -129,7 +129,7 @@ signatures.read = lambda package: sys.argv[3].split("\\n")
 linker = build.Linker()
 levels = build.PLATFORMS[linker.target].levels
 same = [level for level in levels if level.compiled_for == "x86-64-v3"]
-build.make(Path(sys.argv[2]), same, linker, processes=1, packages=[LIBRARY])
+build.make(Path(sys.argv[2]), same, linker, [LIBRARY])
 """
 
 
@@ -137,8 +137,7 @@ build.make(Path(sys.argv[2]), same, linker, processes=1, packages=[LIBRARY])
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("probe")
     (folder / "probe.py").write_text(PROBE)
-    environment = os.environ | {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
-    forks.printed("-c", MAKE, folder, folder, LINES.strip(), env=environment)
+    forks.printed("-c", MAKE, folder, folder, LINES.strip())
     return folder
 
 

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import os, sys
-from terrain_physics._build import signatures, together
+from terrain_physics._build import signatures
 from terrain_physics._build.packages import DEMO, LIBRARY
 from terrain_physics._kernels._cache import _KernelCache
-from tests.helpers import compiled
+from tests.helpers import compiled, together
 
 wanted = ("math.rows.", "math.orientation.", "raster.see_points", "raster.mark_ground")
 lines = {
@@ -46,14 +46,14 @@ for kernel, types in kernels:
 
 
 def test_each_task_is_done_once(tmp_path: Path) -> None:
-    from terrain_physics._build import together
+    from tests.helpers import together
 
     together.do_all(20, lambda task: (tmp_path / str(task)).touch(exist_ok=False), 3)
     assert {file.name for file in tmp_path.iterdir()} == set(map(str, range(20)))
 
 
 def test_a_task_that_fails_says_so_and_others_are_done(tmp_path: Path, capfd) -> None:
-    from terrain_physics._build import together
+    from tests.helpers import together
 
     def do(task: int) -> None:
         if task == 0:

@@ -88,11 +88,9 @@ def make(
     python: Path, folder: Path, target: str, headers: Sequence[Path], *options: object
 ) -> None:
     """Make the modules of ``LEVELS`` by ziglang, with no other program to be found."""
-    env = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
-    env |= {"TERRAIN_PHYSICS_NATIVE": "0", "PATH": str(folder)}
     command = [python, "-m", "terrain_physics._build", folder]
     command += ["--target", target, "--headers", *headers, *options, "--only", *LEVELS]
-    run(command, cwd=ROOT, env=env)
+    run(command, cwd=ROOT, env={"PATH": str(folder)})
 
 
 def test_for_windows_it_needs_python3_dll_and_the_system(python: Path, tmp_path: Path) -> None:

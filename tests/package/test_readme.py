@@ -31,8 +31,9 @@ def player(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr(pygame.time, "Clock", _Clock)
     monkeypatch.setattr(pygame.key, "get_pressed", lambda: defaultdict(int, {pygame.K_d: 1}))
+    moved, closed = pygame.event.Event(pygame.MOUSEMOTION), pygame.event.Event(pygame.QUIT)
     monkeypatch.setattr(
-        pygame.event, "get", lambda kind: [kind] if next(frames, None) is None else []
+        pygame.event, "get", lambda: [moved, closed] if next(frames, None) is None else [moved]
     )
     yield
     pygame.display.quit()

@@ -61,7 +61,7 @@ def _take_turns(folder: Path) -> None:
     """
     import fcntl  # where there are forks
 
-    kept: Any = _cache._KernelCache  # noqa: SLF001
+    kept: Any = _cache._KernelCache
     load, save = kept.load_overload, kept.save_overload
     held: dict[str, IO[str]] = {}
 

@@ -1,0 +1,119 @@
+"""Optimizes what numba has lowered by numba's own passes for one processor, and emits machine code.
+
+numba would do the same with each function as soon as it has lowered it.
+"""
+
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+
+from terrain_physics._build.lowered import Extension, Library
+
+
+class Optimizer:
+    """Optimized libraries for one processor."""
+
+    def __init__(self, processor: str) -> None:
+        self._codegen = _Codegen(processor)
+        self._libraries: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        """Return how many libraries are optimized."""
+        return len(self._libraries)
+
+    def add(self, lowered: Library) -> None:
+        """Optimize a library, whose callees are here already."""
+        library = self._codegen.create_library(lowered.name)
+        for name, text in lowered.modules:
+            module = llvm.parse_assembly(text)
+            module.name = name
+            module.verify()
+            library.add_llvm_module(module)
+        for number in lowered.callees:
+            library.add_linking_library(self._libraries[number])
+        with global_compiler_lock:
+            library.finalize()
+        self._libraries[lowered.number] = library
+
+    def linked(self, extension: Extension) -> Any:
+        """Return one LLVM module: the functions that Python calls, renamed, and what they call."""
+        whole = llvm.parse_assembly("")
+        for number in extension.libraries:
+            library = self._libraries[number]
+            if library.has_dynamic_globals:
+                raise ValueError(f"{library.name} holds addresses of this process")
+            part = library._final_module.clone()  # noqa: SLF001
+            whole.triple, whole.data_layout = part.triple, part.data_layout
+            whole.link_in(part)
+        for name, symbol in extension.symbols.items():
+            whole.get_function(name).name = symbol
+        _discard_unused(whole, keep=set(extension.symbols.values()))
+        for function in whole.functions:
+            if not function.is_declaration:  # no exception goes through a kernel: no tables for it
+                function.add_function_attribute("nounwind")
+        whole.verify()
+        return whole
+
+
+class _Codegen(JITCPUCodegen):  # type: ignore[misc]  # numba is untyped
+    """numba's own, for a processor that need not be this machine's; it runs nothing."""
+
+    _library_class = AOTCodeLibrary
+
+    def __init__(self, processor: str) -> None:
+        self._processor = processor
+        super().__init__("terrain_physics")
+
+    def _get_host_cpu_name(self) -> str:
+        return self._processor
+
+    def _get_host_cpu_features(self) -> str:
+        return ""  # those of the processor, no more and no less
+
+    def _add_module(self, module: Any) -> None:
+        """Do nothing: numba would make its functions callable."""
+
+
+def _discard_unused(whole: Any, keep: set[str]) -> None:
+    """Discard what no entry calls, arguments and results that none reads, and second copies.
+
+    That is a quarter of the code.
+
+    numba compiles each kernel for any caller: tuples are handed on with all their fields, and a
+    status is tested after each call. What of it is of use is seen only once all callers are known.
+    """
+    for thing in (*whole.functions, *whole.global_variables):
+        if thing.is_declaration or thing.linkage in {llvm.Linkage.private, llvm.Linkage.internal}:
+            continue
+        if thing.name in keep:
+            thing.linkage, thing.visibility = "external", "hidden"
+        else:
+            thing.linkage = "internal"
+    machine = llvm.Target.from_triple(whole.triple).create_target_machine()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_ipsccp_pass()
+    passes.add_dead_arg_elimination_pass()
+    passes.add_merge_functions_pass()  # a kernel for arrays that may be written to, and for others
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.run(whole, builder)
+
+
+def emit(whole: Any, triple: str, processor: str) -> bytes:
+    """Return an object file with machine code for a system and a processor, by LLVM's names."""
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=processor, opt=3, reloc="pic", codemodel="small"
+    )
+    whole.triple, whole.data_layout = triple, str(machine.target_data)
+    return bytes(machine.emit_object(whole))
+
+
+def missing(whole: Any, source: str) -> list[str]:
+    """Return the functions of numba that machine code needs and a C source does not define."""
+    needed = (function.name for function in whole.functions if function.is_declaration)
+    # What else is missing is functions of C, which the linker knows, and LLVM's own.
+    of_numba = (name for name in needed if name.startswith(("NRT_", "numba_")))
+    return sorted(name for name in of_numba if f"{name}(" not in source)

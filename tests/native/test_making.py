@@ -1,0 +1,159 @@
+"""One process types kernels, others optimize and link them: as numba would, and all or nothing."""
+
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from terrain_physics._kernels import _jit
+from tests.helpers import forks
+
+build = pytest.importorskip("terrain_physics._build.__main__")
+c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
+
+TESTED = "linux-x86_64"
+
+pytestmark = pytest.mark.skipif(
+    not _jit.HAS_NUMBA or build.HERE != TESTED or c_compiler.find(TESTED) is None,
+    reason="machine code is made by numba and a C compiler, on Linux",
+)
+
+LINES = (
+    "math.rows.all_within(readonly(float64[::1]), float64)",
+    "counter.numbers.count_tokens(readonly(uint8[::1]), int64, int64)",
+)
+
+BY_NUMBA = """
+import sys
+from numba.core.codegen import JITCodeLibrary
+from numba.core.cpu import CPUContext
+from terrain_physics._build import signatures
+from terrain_physics._build.packages import LIBRARY
+
+# Code that is made callable is changed for that.
+CPUContext.get_executable = lambda *_: [].append
+JITCodeLibrary._finalize_specific = lambda _: None
+for line in sys.argv[1:]:
+    kernel, types = signatures.load(line, LIBRARY)
+    kernel.inner().compile(types)
+    print(kernel.inner().overloads[types].library._final_module)
+"""
+
+BY_TWO_HALVES = """
+import pickle, sys
+from terrain_physics._build import lowering, optimizing
+from terrain_physics._build.packages import LIBRARY
+
+optimizer = optimizing.Optimizer("x86-64-v3")
+lowering.hand_on_to(lambda library: optimizer.add(pickle.loads(pickle.dumps(library))))
+for line in sys.argv[1:]:
+    entry = lowering.lower(line, LIBRARY, "kernel_0")
+    print(optimizer._libraries[entry.library]._final_module)
+"""
+
+MAKE = """
+import sys
+from functools import partial
+from terrain_physics._build import __main__ as build, signatures
+from terrain_physics._build.packages import LIBRARY
+
+_, folder, *lines = sys.argv
+signatures.read = lambda package: lines
+build.make = partial(build.make, packages=[LIBRARY])
+sys.argv = ["build", folder, "--only", "v3", "v2"]
+build.main()
+"""
+
+
+def test_optimized_code_is_that_of_numba_for_the_processor(tmp_path: Path) -> None:
+    env = os.environ | {"TERRAIN_PHYSICS_NATIVE": "0", "TERRAIN_PHYSICS_CACHE_DIR": str(tmp_path)}
+    halves = forks.printed("-c", BY_TWO_HALVES, *LINES, env=env)
+    env |= {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
+    whole = forks.printed("-c", BY_NUMBA, *LINES, env=env)
+    assert whole.count("define ") > len(LINES)
+    assert "x double>" in whole  # what the processor decides: vectors
+    assert halves == whole
+
+
+@pytest.mark.parametrize(
+    ("lines", "compiler", "reason"),
+    [
+        (LINES[:1], "false", "CalledProcessError"),
+        pytest.param(
+            (LINES[0], "math.rows.all_within(float64, float64)"),
+            "cc",
+            "TypingError",
+            marks=pytest.mark.full,
+        ),
+    ],
+    ids=["linking", "typing"],
+)
+def test_what_fails_says_why_and_leaves_nothing(
+    tmp_path: Path, lines: tuple[str, ...], compiler: str, reason: str
+) -> None:
+    made, temporary = tmp_path / "made", tmp_path / "temporary"
+    temporary.mkdir()
+    env = os.environ | {"TMPDIR": str(temporary), "CC": compiler}
+    ended = forks.run("-c", MAKE, made, *lines, env=env)
+    assert ended.returncode == 1
+    assert reason in ended.stderr
+    assert not list(made.iterdir())
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["FILE"], "File exists"),
+        (["FOLDER", "--only", "v3", "v9"], "--only must name levels of v4, v3, v2, got v9"),
+        (["FOLDER", "--target", "linux-vax"], "invalid choice"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_at_once(
+    tmp_path: Path, monkeypatch: Any, capsys: Any, arguments: list[str], reason: str
+) -> None:
+    (tmp_path / "FILE").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["build", *arguments])
+    monkeypatch.setattr(build, "make", None)
+    with pytest.raises(SystemExit) as ended:
+        build.main()
+    assert ended.value.code == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_a_missing_c_compiler_is_told_at_once(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["build", str(tmp_path)])
+    monkeypatch.setattr(build, "make", None)
+    monkeypatch.setattr(c_compiler, "find", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        build.main()
+    assert ended.value.code == 2
+    assert "no C compiler for linux-x86_64: none of cc, gcc, clang" in capsys.readouterr().err
+
+
+def test_progress_is_a_line_now_and_then_and_one_for_each_file(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    from terrain_physics._build import progress
+
+    workers: Any = SimpleNamespace(optimized={"one": 5, "two": 3}, made={})
+    shown = progress.BuildProgress(workers, kernels=9)
+    shown.kernels, shown.functions = 2, 7
+    shown.tell()
+    assert not capsys.readouterr().out
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
+    shown.tell()
+    state = "2 of 9 kernels typed; of 7 functions optimized: 5 for one, 3 for two\n"
+    assert capsys.readouterr().out.partition(" s  ")[2] == state
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e9)
+    workers.made["module.so"] = tmp_path / "file"
+    workers.made["module.so"].write_bytes(bytes(1_250_000))
+    shown.tell()
+    shown.tell()
+    assert capsys.readouterr().out.partition(" s  ")[2] == "module.so: 1.25 MB\n"
