@@ -25,7 +25,7 @@ def draw(name: str) -> None:
     small = Image.fromarray(renderer.read()).resize(SIZE, Image.Resampling.LANCZOS)
     renderer.close()
     OUT.mkdir(parents=True, exist_ok=True)
-    small.save(OUT / f"{name}.webp", quality=70, method=6)
+    small.save(OUT / f"{name}.webp", quality=60, method=6)
 
 
 if __name__ == "__main__":
