@@ -165,7 +165,7 @@ class App:
             simulation.single(self._controls())
         elif word == "back":
             if not simulation.back():
-                self.show("no older step is remembered")
+                self.show("there is no earlier step")
         elif word == "forward":
             simulation.forward()
         elif word == "restart":
