@@ -63,7 +63,7 @@ class App:
         self._picked_left = 0.0
         self._change_scene, self._save_picture = change_scene, save_picture
         self._news = ""
-        self._right_since: float | None = None
+        self._right_for = 0.0  # seconds that the right button is down
         self._captured = False
         self._hole = False
         self._saves = False  # the picture of this frame
@@ -86,6 +86,7 @@ class App:
         """Do one frame, ``seconds`` after the last one; one that nobody sees need not be drawn."""
         begun = time.perf_counter()
         self.events.begin_frame(seconds)
+        self._right_for += seconds
         self.events.in_menu = self.panel.menu.is_open
         for event in events:
             self.events.handle(event)
@@ -258,13 +259,11 @@ class App:
     def _press(self, press: Press) -> None:
         if press.button == 3:
             if press.down:
-                self._right_since = time.perf_counter()
+                self._right_for = 0.0
                 self.events.captured = not self.events.captured
             # A long press looks around only while it lasts, a click until Esc.
-            elif self._right_since is not None:
-                if time.perf_counter() - self._right_since > 0.3:
-                    self.events.captured = False
-                self._right_since = None
+            elif self._right_for > 0.3:
+                self.events.captured = False
         elif press.button == 1 and not press.down:
             self.panel.sliders.dragged = None
         elif press.button == 1 and not self._press_panel(press):

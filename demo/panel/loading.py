@@ -86,12 +86,12 @@ def wait_with_bar(
 
     Raise `Closed` at once if the window is closed or Esc pressed; the thread ends by itself.
     """
-    made, errors = list[T](), list[Exception]()
+    made, errors = list[T](), list[BaseException]()
 
     def do() -> None:
         try:
             made.append(work())
-        except Exception as error:
+        except BaseException as error:  # raised again by who waits
             errors.append(error)
 
     thread = threading.Thread(target=do, name="loading", daemon=True)

@@ -16,6 +16,7 @@ from .options import PACKAGE, Options, Refused, parse
 if TYPE_CHECKING:
     from ..panel.bindings import Bindings
 
+_INTERRUPTED = 130  # the status that shells give to what Ctrl+C ended
 _MODULES = {"pygame", "moderngl", "PIL", "numba"}
 
 
@@ -27,6 +28,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {PACKAG
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments, prog=prog)
         return 0 if options is None else _run(options)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
     except Refused as refused:
         print(f"demo: {refused}", file=sys.stderr)
         return 2

@@ -68,6 +68,8 @@ class _Play:
     def __init__(self, options: Options, bindings: Bindings, preparation: Preparation) -> None:
         self._options, self._bindings, self._preparation = options, bindings, preparation
         self._background: Background | None = None
+        self._has_waited = True
+        self._rehearsed: set[tuple[str, str]] = set()  # scenes and commands
 
     def run(self, window: Window) -> int:
         """Prepare behind a bar, then play."""
@@ -124,10 +126,12 @@ class _Play:
 
         app, most = run.app, self._options.frames
         pygame.joystick.init()  # gamepads are told as events
-        app.events.hold(pygame.key.get_pressed().__getitem__)  # since the bar
         clock = pygame.time.Clock()
         last, frames = time.perf_counter(), 0
         while app.running and (most is None or frames < most):
+            if self._has_waited:  # keys went down while the bar listened
+                app.events.hold(pygame.key.get_pressed().__getitem__)
+                self._has_waited = False
             now = time.perf_counter()
             # With --frames a frame is 1/60 s, however long it took.
             seconds = FRAME if most is not None else now - last
@@ -160,25 +164,28 @@ class _Play:
 
         Return whether the command is to be done: not if nobody waited.
         """
-        if self._background is None or not self._background.is_working:
-            return True
-        from ..starting import rehearsal
+        from ..starting import code, rehearsal
 
         word, _, view = command.partition(" ")
-        if word not in {"view", "pick"}:
-            return True
         name, renderer = run.app.scene.name, run.app.renderer
+        if (
+            word not in {"view", "pick"}
+            or (name, command) in self._rehearsed
+            or not code.is_missing("rest")
+        ):
+            return True
         views = [view] if view else []
 
         def work() -> bool:
             rehearsal.see(name, renderer.name, views)
+            self._rehearsed.add((name, command))
             return True
 
         return bool(self._wait(renderer, name, "One moment", work))
 
     def _wait(self, renderer: "Renderer", name: str, title: str, work: Callable[[], T]) -> T | None:
         """Return what comes of some work; None if it is not waited for, or the window is closed."""
-        report = Report(title)
+        report, self._has_waited = Report(title), True
 
         def tell(function: str) -> None:
             nonlocal report

@@ -29,11 +29,17 @@ class Helper:
         self._is_ended = False
         call = f"rehearsal.main({part!r}, {name!r}, {kind!r})"
         code = f"from {_PACKAGE}.starting import rehearsal; {call}"
-        self._process = start_helper(code, gives_way=gives_way, errors=subprocess.STDOUT)
+        self._process: subprocess.Popen[str] | None = None
+        try:
+            self._process = start_helper(code, gives_way=gives_way, errors=subprocess.STDOUT)
+        except OSError as error:  # no room, or not allowed
+            self.failure = str(error)
         self._thread = threading.Thread(target=self._listen, name=f"helper {part}", daemon=True)
         self._thread.start()
 
     def _listen(self) -> None:
+        if self._process is None:
+            return
         with self._process.stdout or nullcontext() as lines:
             for line in lines or ():
                 self._last = line.strip() or self._last
@@ -54,5 +60,6 @@ class Helper:
     def end(self) -> None:
         """Stop it, whatever it does."""
         self._is_ended = True
-        self._process.kill()
-        self._process.wait()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()

@@ -15,14 +15,18 @@ def start_helper(
 
     One with ``gives_way`` leaves the processor to the frames of a game first.
     """
-    # Windows takes the priority from the parent, the others from the process itself.
-    lowered = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0) if gives_way else 0
+    # Windows takes the priority from the parent, the others from the process itself; and it opens
+    # a console for what a program without one starts.
+    flags: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    if gives_way:
+        flags |= getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
     lower = "import os; hasattr(os, 'nice') and os.nice(10); " if gives_way else ""
     return subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", f"{lower}import sys; sys.path[:] = {sys.path!r}; {code}"],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
-        creationflags=lowered,
+        creationflags=flags,
         text=True,
+        errors="replace",  # a warning in whatever encoding must not stop who listens
     )

@@ -58,6 +58,15 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return captured.err.strip()
 
 
+def test_an_interrupt_ends_without_a_word(monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, "_run", interrupt)
+    assert command_line.main(["--frames", "1"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
 def test_list_names_the_scenes(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -266,6 +266,17 @@ def test_camera_modes_look_zoom_and_home() -> None:
     assert app.rig.distance == distance
 
 
+def test_a_long_press_looks_around_only_while_it_lasts(monkeypatch) -> None:
+    app = open_app()
+    click(app, MIDDLE, button=3, frames=30)
+    assert not app.events.captured
+    # A click is one however long this machine takes for its frames.
+    times = iter(range(1_000_000))
+    monkeypatch.setattr("demo.app.time.perf_counter", lambda: float(next(times)))
+    click(app, MIDDLE, button=3)
+    assert app.events.captured
+
+
 def test_escape_closes_then_frees_then_asks_then_ends() -> None:
     app = open_app()
     click(app, MIDDLE, button=3)

@@ -1,5 +1,6 @@
 """The picture and the bar of a start: the window lives while something is loaded."""
 
+import sys
 import threading
 import time
 from typing import Any
@@ -109,6 +110,11 @@ def test_what_goes_wrong_in_the_work_is_raised(renderer, still) -> None:
 
     with pytest.raises(ValueError, match="no such land"):
         wait_with_bar(renderer, work, still)
+
+
+def test_work_that_wants_to_exit_exits(renderer, still) -> None:
+    with pytest.raises(SystemExit):
+        wait_with_bar(renderer, lambda: sys.exit(3), still)
 
 
 def test_a_window_shows_what_is_laid_on_it() -> None:

@@ -135,6 +135,27 @@ def test_a_process_that_is_ended_has_not_failed(monkeypatch) -> None:
     assert not process.failure
 
 
+def test_a_process_that_cannot_be_started_has_failed(monkeypatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("not allowed")
+
+    monkeypatch.setattr("demo.starting.helper.start_helper", refuse)
+    process = helper.Helper("rest", "walk", "software", lambda _: None)
+    process.wait()
+    process.end()
+    assert not process.is_working
+    assert process.failure == "not allowed"
+    assert background.Background("walk", "software").news().endswith(": not allowed")
+
+
+def test_a_warning_in_another_encoding_is_heard(monkeypatch) -> None:
+    start(monkeypatch, r"sys.stdout.buffer.write(b'\xff\none\ndone\n')")
+    heard: list[str] = []
+    process = helper.Helper("drawing", "walk", "software", heard.append)
+    process.wait()
+    assert (heard[1:], process.failure) == (["one"], "")
+
+
 def start(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """Have helpers run another program."""
     monkeypatch.setattr(

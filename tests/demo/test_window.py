@@ -10,7 +10,7 @@ import pytest
 from demo.panel.bindings import USUAL
 from demo.panel.loading import Report
 from demo.running.window import _Play
-from demo.starting import rehearsal
+from demo.starting import code, rehearsal
 from tests.demo.stand_in import Counting
 
 HANG = 900.0  # seconds that nothing here takes
@@ -27,12 +27,12 @@ def renderer(monkeypatch):
 
 
 @pytest.fixture
-def play():
-    """Return a window while the rest of the code is compiled."""
+def play(monkeypatch):
+    """Return a window while the rest of the code is not there."""
+    monkeypatch.setattr(code, "is_missing", lambda _: True)
     options: Any = SimpleNamespace(scene="slopes")
     nothing: Any = None
     play: Any = _Play(options, nothing, nothing)
-    play._background = SimpleNamespace(is_working=True, end=lambda: None)
     return play
 
 
@@ -49,10 +49,25 @@ def test_the_code_of_a_command_is_rehearsed_first(play, renderer, monkeypatch) -
     run = running(renderer)
     for command in ("view boxes", "pick", "pause"):
         assert play._before(run, command)
+        assert play._before(run, command)
     assert seen == [("slopes", "counting", ["boxes"]), ("slopes", "counting", [])]
-    play._background.is_working = False
-    assert play._before(run, "view boxes")
+    monkeypatch.setattr(code, "is_missing", lambda _: False)
+    assert play._before(run, "view contacts")
     assert len(seen) == 2
+
+
+def test_keys_that_went_down_behind_a_bar_are_held(play, renderer) -> None:
+    asked: list[str] = []
+
+    def frame(*_: object) -> None:
+        asked.append("frame")
+        if len(asked) == 4:
+            play._wait(renderer, "slopes", "One moment", lambda: None)
+
+    play._options.frames = 4
+    events = SimpleNamespace(hold=lambda _: asked.append("hold"))
+    play._loop(SimpleNamespace(app=SimpleNamespace(running=True, frame=frame, events=events)))
+    assert asked == ["hold", "frame", "frame", "frame", "hold", "frame"]
 
 
 def test_escape_gives_a_command_up(play, renderer, monkeypatch) -> None:
