@@ -69,8 +69,9 @@ class App:
         self._saves = False  # the picture of this frame
         self._wish = Controls()
         self._camera = Camera()
-        # Told what is about to be done, and may wait until the code for it is there.
-        self.before: Callable[[str], None] | None = None
+        # Told what is about to be done. It may wait until the code for it is there, and returns
+        # whether to go on; a ValueError tells why not.
+        self.before: Callable[[str], bool] | None = None
         self.background: Underway | None = None
         self._thin_bar = ThinBar()
 
@@ -127,9 +128,26 @@ class App:
 
     # What commands do
 
+    def _is_ready(self, command: str) -> bool:
+        """Tell whether a command can be done now; say why not."""
+        if self.before is None:
+            return True
+        try:
+            return self.before(command)
+        except ValueError as error:
+            self.show(str(error))
+            return False
+        finally:
+            self._follow_window()
+
+    def _follow_window(self) -> None:
+        """Take over the size that the window got while something else listened."""
+        if self.size != self.renderer.size:
+            self.resize(self.renderer.size)
+
     def _obey(self, command: str) -> None:
-        if self.before is not None:
-            self.before(command)
+        if not self._is_ready(command):
+            return
         word, _, rest = command.partition(" ")
         simulation = self.simulation
         if word == "view":
@@ -147,7 +165,7 @@ class App:
             simulation.single(self._controls())
         elif word == "back":
             if not simulation.back():
-                self.show("no older step is remembered")
+                self.show("there is no earlier step")
         elif word == "forward":
             simulation.forward()
         elif word == "restart":
@@ -198,14 +216,19 @@ class App:
             self.asks_left = QUESTION_SECONDS
 
     def _answer(self) -> None:
-        """Take a click or another key than Esc as the answer to the question, if there is one."""
+        """Take a click or another key than Esc as the answer to the question, if there is one.
+
+        It is nothing but the answer: neither is it a command nor does it dig below.
+        """
         if self.asks_left <= 0.0:
             return
         self.asks_left = 0.0
         clicks = [press for press in self.events.presses if press.down and press.button == 1]
         if clicks and self.panel.question.press(clicks[0].place) == "quit":
             self.running = False
+        self.events.left_down = False
         self.events.presses.clear()
+        self.events.commands.clear()
 
     def _go_to(self, name: str) -> None:
         if self._change_scene is None:
@@ -215,6 +238,8 @@ class App:
         except ValueError as error:
             self.show(str(error))
             return
+        finally:
+            self._follow_window()
         if scene is None:
             return
         simulation = Simulation(scene, self.simulation.seed)
@@ -243,9 +268,7 @@ class App:
         elif press.button == 1 and not press.down:
             self.panel.sliders.dragged = None
         elif press.button == 1 and not self._press_panel(press):
-            if self.scene.name != "digging":
-                if self.before is not None:
-                    self.before("pick")
+            if self.scene.name != "digging" and self._is_ready("pick"):
                 self._tell(self.scene.pick(*self._sight()))
 
     def _tell(self, found: Found) -> None:

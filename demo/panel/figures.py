@@ -13,7 +13,7 @@ WIDTH = 236
 GRAPH_FRAMES = 120
 PHYSICS, DRAW, PANEL = (250, 196, 32), (70, 150, 230), (150, 110, 220)
 _OF_GRAPH = {"physics": PHYSICS, "draw": DRAW, "panel": PANEL}
-_LEFT, _ROW = 12, 17
+_LEFT, _ROW = 12, 16
 
 
 @dataclass

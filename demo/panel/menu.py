@@ -13,7 +13,7 @@ from .widgets import ACCENT, DARK_GLASS, FAINT, TEXT, TRACK, Canvas
 
 # Words and the command of `demo.app` that they stand for.
 _REST = (
-    ("pause or go on", "pause"),
+    ("pause or resume", "pause"),
     ("restart", "restart"),
     ("next camera", "camera"),
     ("figures and sliders", "panel"),

@@ -198,7 +198,7 @@ class Panel:
     def _paused(self, simulation: Simulation) -> str:
         if not simulation.paused or self.visible:
             return ""
-        return f"paused   {self._labels['pause']}: go on   {self._labels['single']}: one step"
+        return f"paused   {self._labels['pause']}: resume   {self._labels['single']}: one step"
 
     def _middle(self, simulation: Simulation, status: Status) -> list[Part]:
         """Return the question, the help or the first hints."""

@@ -21,7 +21,7 @@ _STANDS, _SLIDES, _CLIMBS = colors.BLUE, colors.ORANGE, colors.WHITE
 class Slopes(Scene):
     name = "slopes"
     title = "Slopes of 10 to 80 degrees"
-    task = "Walk up a ramp: what is too steep lets you slide down again."
+    task = "Walk up a ramp: if it is too steep, you slide back down."
     view_distance = 26.0
 
     def build(self) -> None:

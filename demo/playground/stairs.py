@@ -30,7 +30,7 @@ SPACING, WIDTH = 6.0, 3.6
 class Stairs(Scene):
     name = "stairs"
     title = "Stairs of 0.1 to 0.5 m"
-    task = "Walk up and down: steps of up to 0.4 m are climbed without a jump."
+    task = "Walk up and down: you climb steps of up to 0.4 m without a jump."
     view_distance = 17.0
 
     def build(self) -> None:

@@ -82,6 +82,9 @@ class _Play:
         try:
             if renderer.size != window.size:
                 renderer.resize(window.size)
+            if renderer.name == "software" != kind:  # which nobody could know before
+                draw = partial(preparation.compile, renderer.name)
+                _prepared(renderer, draw, still, preparation)
             load = partial(preparation.load, partial(make, options, options.scene), renderer)
             scene = _prepared(renderer, load, still, preparation)
             return self._play(scene, renderer)
@@ -152,20 +155,26 @@ class _Play:
         rehearsal.ready(scene, renderer)
         return scene
 
-    def _before(self, run: "Run", command: str) -> None:
-        """Wait for the code of a command behind a bar, as long as not all code is there."""
+    def _before(self, run: "Run", command: str) -> bool:
+        """Wait for the code of a command behind a bar, as long as not all code is there.
+
+        Return whether the command is to be done: not if nobody waited.
+        """
         if self._background is None or not self._background.is_working:
-            return
+            return True
         from ..starting import rehearsal
 
-        app, (word, _, rest) = run.app, command.partition(" ")
-        if word == "view":
-            work = partial(rehearsal.draw, app.scene, app.renderer.name, rest)
-        elif word == "pick":
-            work = partial(rehearsal.look, app.scene)
-        else:
-            return
-        self._wait(app.renderer, app.scene.name, "One moment", work)
+        word, _, view = command.partition(" ")
+        if word not in {"view", "pick"}:
+            return True
+        name, renderer = run.app.scene.name, run.app.renderer
+        views = [view] if view else []
+
+        def work() -> bool:
+            rehearsal.see(name, renderer.name, views)
+            return True
+
+        return bool(self._wait(renderer, name, "One moment", work))
 
     def _wait(self, renderer: "Renderer", name: str, title: str, work: Callable[[], T]) -> T | None:
         """Return what comes of some work; None if it is not waited for, or the window is closed."""

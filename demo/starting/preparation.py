@@ -40,13 +40,14 @@ class Preparation:
         now = time.monotonic()
         if not self._courses:
             return Report("Loading", (), self._loading.share(now) if self._loading else 0.0)
+        # Other threads finish courses meanwhile.
         courses = self._courses.values()
+        going = [course for course in courses if not course.done]
         seconds = sum(course.seconds for course in courses)
         share = sum(course.share(now) * course.seconds for course in courses) / seconds
-        going = [name for name, course in self._courses.items() if not course.done]
         if not going:
             return Report("Loading", (), share)
-        left = [course.left(now) for course in courses if not course.done]
+        left = [course.left(now) for course in going]
         wait = in_words(max(left) if self._is_shared else sum(left))
         once = "at each start" if self.notes else "once on this computer"
         title = f"Compiling the code for {' and '.join(self._courses)}"
@@ -60,7 +61,7 @@ class Preparation:
         kind = likely_kind(kind)
         if missing := code.missing_parts(kind):
             reason = code.why_not_kept()
-            if reason:
+            if reason and reason not in self.notes:
                 self.notes.append(reason)
             if not reason and code.can_help():
                 self._compile_elsewhere(missing, kind)
@@ -72,14 +73,18 @@ class Preparation:
     def _compile_elsewhere(self, parts: list[str], kind: str) -> None:
         from .helper import Helper
 
-        for part in parts:
-            course = self._courses[part] = begun(part, time.monotonic())
-            self._helpers.append(Helper(part, self.name, kind, _reaching(course)))
-        for part, helper in zip(parts, self._helpers, strict=True):
+        now = time.monotonic()
+        # All at once: `report` reads them in another thread.
+        self._courses = {part: begun(part, now) for part in parts}
+        helpers = {}
+        for part, course in self._courses.items():
+            helpers[part] = Helper(part, self.name, kind, _reaching(course))
+            self._helpers.append(helpers[part])
+        for part, helper in helpers.items():
             threading.Thread(
                 target=_finish, args=(helper, self._courses[part]), daemon=True
             ).start()
-        for part, helper in zip(parts, self._helpers, strict=True):
+        for part, helper in helpers.items():
             helper.wait()
             if helper.failure:
                 self.notes.append(f"the code for {part} was not compiled ({helper.failure})")

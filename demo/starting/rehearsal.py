@@ -5,7 +5,7 @@ a process is started for; each is one call of `rehearse`.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from terrain_physics import warmup
@@ -79,6 +79,17 @@ def play(scene: Scene) -> None:
     scene.step(STEP, Controls(drop=True))
     scene.restore(scene.state())
     scene.state_hash()
+
+
+def see(name: str, kind: str, views: Sequence[str]) -> None:
+    """Look at a scene, and draw it with some views; the scene is not the one that is played.
+
+    The work may go on while the game does, when nobody waits for it.
+    """
+    scene = make_scene(name, small=True)
+    play(scene)  # views show what happened
+    draw(scene, kind, *views)
+    look(scene)
 
 
 def look(scene: Scene) -> None:

@@ -15,6 +15,7 @@ from demo.panel.tables import draw_table
 from demo.picture.camera import project
 from demo.resolution import Resolution
 from demo.scenery.names import SCENES, VIEWS
+from demo.scenery.scenes import make_scene
 from tests.demo.stand_in import SIZE, click, key, open_app, press
 
 MIDDLE = (SIZE[0] // 2, SIZE[1] // 2)
@@ -310,6 +311,80 @@ def test_the_question_is_answered_by_mouse() -> None:
     press(app, "ESCAPE")
     click(app, app.panel.question._places["quit"].center)
     assert not app.running
+
+
+def test_an_answer_does_not_dig_below_the_question() -> None:
+    app = open_app("digging")
+    press(app, "ESCAPE")
+    version = app.scene.land.version
+    click(app, app.panel.question._places["stay"].center, frames=5)
+    assert app.asks_left == 0.0
+    assert app.scene.land.version == version
+    click(app, app.panel.question._places["stay"].center, frames=5)
+    assert app.scene.land.version > version
+
+
+def test_a_key_that_answers_is_no_command() -> None:
+    app = open_app()
+    for _ in range(2):
+        press(app, "ESCAPE")
+        press(app, "5")
+        assert app.asks_left == 0.0
+        assert app.scene.name == "slopes"
+    press(app, "5")
+    assert app.scene.name != "slopes"
+
+
+def test_a_command_without_code_is_not_done(monkeypatch) -> None:
+    app = open_app()
+    asked: list[str] = []
+
+    def before(command: str) -> bool:
+        asked.append(command)
+        return False
+
+    monkeypatch.setattr(app.scene, "pick", lambda *_: asked.append("picked"))
+    app.before = before
+    press(app, "F2")
+    click(app, (SIZE[0] - 40, SIZE[1] - 60))
+    assert asked == ["view candidates", "pick"]
+    assert not app.views
+    assert not app.picked
+
+
+def test_why_a_command_has_no_code_is_told() -> None:
+    app = open_app()
+
+    def before(command: str) -> bool:
+        raise ValueError(f"no room for {command}")
+
+    app.before = before
+    press(app, "F2")
+    assert app.picked == "no room for view candidates"
+    assert not app.views
+    click(app, (SIZE[0] - 40, SIZE[1] - 60))
+    assert app.picked == "no room for pick"
+    assert app.running
+
+
+def test_a_size_that_the_window_got_behind_a_bar_is_followed() -> None:
+    app = open_app()
+
+    def change(name: str) -> Any:
+        app.renderer.resize((900, 500))
+        return make_scene(name, small=True)
+
+    app._change_scene = change
+    press(app, "5")
+    assert app.size == app.panel.canvas.surface.get_size() == (900, 500)
+
+    def before(_: str) -> bool:
+        app.renderer.resize((500, 900))
+        return True
+
+    app.before = before
+    press(app, "F2")
+    assert app.size == app.panel.canvas.surface.get_size() == (500, 900)
 
 
 def test_camera_flies_but_never_under_the_ground() -> None:

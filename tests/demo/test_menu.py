@@ -116,7 +116,7 @@ def test_entries_are_titles_with_their_keys(app) -> None:
     rows = app.panel.menu._rows()
     assert rows[1] == ("2", scene_class("walk").title, "scene walk")
     assert [key for key, _, _ in rows[:10]] == list("1234567890")
-    assert ("P", "pause or go on", "pause") in rows
+    assert ("P", "pause or resume", "pause") in rows
     assert max(len(words) for _, words, _ in rows) < 36
 
 

@@ -139,3 +139,11 @@ def test_labels_are_not_cut_at_the_edge() -> None:
     assert right.right <= 400
     assert right.width == labeled([]).width
     assert labeled([], (60.0, 0.0, -20.0)) is None  # not in the picture
+
+
+@pytest.mark.parametrize("size", [*SIZES, (1920, 1080), (1366, 768)])
+def test_the_sliders_fit_below_figures_and_views(size: tuple[int, int]) -> None:
+    app = open_at(size, "stairs")
+    app.panel.visible = True
+    app.frame(1 / 60, [])
+    assert all(slider.rect is not None for slider in app.panel.sliders)

@@ -238,6 +238,60 @@ def test_meanwhile_the_bar_tells_what_and_how_long(stand, monkeypatch) -> None:
         thread.join()
 
 
+def test_all_that_is_compiled_is_told_from_the_beginning(stand, monkeypatch) -> None:
+    prepared = preparation.Preparation("walk")
+    titles: list[str] = []
+
+    class Asking(stand):  # type: ignore[misc]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            titles.append(prepared.report().title)
+
+    monkeypatch.setattr(helper, "Helper", Asking)
+    prepared.compile("auto")
+    assert titles == ["Compiling the code for walking and drawing"] * 2
+
+
+def test_a_course_may_finish_while_the_bar_is_drawn(monkeypatch) -> None:
+    class Finishing(Course):
+        asked = 0
+        when = 0
+
+        @property
+        def done(self) -> bool:
+            self.asked += 1
+            return self.asked > self.when
+
+        @done.setter
+        def done(self, value: bool) -> None:
+            pass
+
+    prepared = preparation.Preparation("walk")
+    for when in range(5):
+        course = Finishing(40.0, WAY, 0.0)
+        course.when = when
+        monkeypatch.setattr(prepared, "_courses", {"walking": course})
+        assert prepared.report().share <= 1.0
+
+
+def test_a_picture_without_opengl_after_all_is_compiled_later(stand) -> None:
+    stand.left[:] = [["walking"], [], ["drawing"], []]
+    prepared = preparation.Preparation("walk")
+    prepared.compile("auto")
+    prepared.compile("software")
+    assert stand.made == [("walking", False), ("drawing", False)]
+
+
+def test_why_code_is_not_kept_is_told_once(stand, monkeypatch) -> None:
+    monkeypatch.setattr(code, "why_not_kept", lambda: "full")
+    stand.left[:] = [["walking"], ["walking"], ["drawing"], ["drawing"]]
+    prepared = preparation.Preparation("walk")
+    prepared.compile("auto")
+    prepared.compile("software")
+    assert stand.made == [("walking here", False), ("drawing here", False)]
+    assert prepared.notes == ["full"]
+
+
 def test_what_other_processes_left_out_is_compiled_here(stand) -> None:
     stand.failure = "OSError: no room"
     stand.left[1:] = [["drawing"]]

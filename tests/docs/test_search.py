@@ -131,7 +131,7 @@ def name_of(page: Path) -> str:
 PAGES_WITH_WORDS = [
     page
     for page in PAGES
-    if page.stem not in {"index", "architecture", "changelog", "contributing"}
+    if page.stem not in {"404", "index", "architecture", "changelog", "contributing"}
     and page.parent.name != "api"
 ]
 
