@@ -80,6 +80,8 @@ Search.performTermsSearch = ((byTerm) => (wanted, excluded) => {
     for (const [name, , , , score] of found) asked[docnames.indexOf(name)].set(word, score / 5);
     rarity.set(word, Math.log(1 + docnames.length / (1 + found.length)));
   }
+  const unwanted = [...excluded].flatMap((word) => byTerm(new Set([word]), new Set()));
+  const leftOut = new Set(unwanted.map(([name]) => name));
   const pages = Ranking.phrases();
   const scores = pages.map((page, file) =>
     Ranking.ofPage(page, docnames[file], asked[file], words, rarity),
@@ -87,5 +89,5 @@ Search.performTermsSearch = ((byTerm) => (wanted, excluded) => {
   const least = Ranking.least * Math.max(...scores);
   return docnames
     .map((name, file) => [name, titles[file], "", null, scores[file], filenames[file], "text"])
-    .filter(([, , , , score]) => score > 0 && score >= least);
+    .filter(([name, , , , score]) => score > 0 && score >= least && !leftOut.has(name));
 })(Search.performTermsSearch);

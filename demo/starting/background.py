@@ -2,19 +2,21 @@
 
 from .helper import Helper
 
+_WORDS = "compiling the rest, once"
+
 
 class Background:
     """Another process at work, which leaves the processor to the game first."""
 
     def __init__(self, name: str, kind: str) -> None:
-        self.share, self.words = 0.0, ""
+        self.share, self.words = 0.0, _WORDS
         self._is_told = False
         self._helper = Helper("rest", name, kind, self._hear, gives_way=True)
 
     def _hear(self, line: str) -> None:
         share, tab, words = line.partition("\t")
         if tab:
-            self.share, self.words = float(share), f"compiling the rest, once: {words}"
+            self.share, self.words = float(share), f"{_WORDS}: {words}"
 
     @property
     def is_working(self) -> bool:

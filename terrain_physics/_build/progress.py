@@ -1,11 +1,11 @@
-"""Lines that tell how far it is: at most one in a few seconds, and one for each file."""
+"""Lines that tell how far it is: at most one in ten seconds, and one for each file."""
 
 import sys
 import time
 
 from terrain_physics._build.workers import WorkerProcesses
 
-_SECONDS_BETWEEN_LINES = 4.0
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 class BuildProgress:

@@ -43,8 +43,10 @@ class _Worker:
 
     def hear(self) -> None:
         """Note what it has answered."""
-        while not self.is_done and self.answers.poll():
+        while not self.is_done:
             try:
+                if not self.answers.poll():
+                    return
                 answer = self.answers.recv()
             except (EOFError, ConnectionError):
                 self._process.join()
