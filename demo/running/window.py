@@ -129,13 +129,13 @@ class _Play:
         clock = pygame.time.Clock()
         last, frames = time.perf_counter(), 0
         while app.running and (most is None or frames < most):
-            if self._has_waited:  # keys went down while the bar listened
-                app.events.hold(pygame.key.get_pressed().__getitem__)
-                self._has_waited = False
+            has_waited, self._has_waited = self._has_waited, False
             now = time.perf_counter()
             # With --frames a frame is 1/60 s, however long it took.
             seconds = FRAME if most is not None else now - last
             app.frame(min(seconds, 0.25), pygame.event.get())
+            if has_waited:  # keys went down while a bar listened, perhaps after others went up
+                app.events.hold(pygame.key.get_pressed().__getitem__)
             last = now
             frames += 1
             if self._background is not None and (news := self._background.news()):

@@ -301,10 +301,12 @@ def test_real_keys_in_a_real_window(tmp_path: Path, display: str) -> None:
         xdotool("windowfocus", window)
         xdotool("mousemove", "100", "60")
         # A frame may take seconds while it compiles. A screenshot shows that keys are heard: w is
-        # held and b was pressed before the second, and steps are taken between it and the third.
+        # held and b was pressed before the third, and steps are taken between it and the fourth.
+        # Before the first the window is opened anew, which lets go of keys that do not repeat.
         deadline = time.monotonic() + 1800.0
-        xdotool("keydown", "w")
-        for wanted in (1, 2, 3):
+        for wanted in (1, 2, 3, 4):
+            if wanted == 2:
+                xdotool("keydown", "w")
             xdotool("key", "b")
             while len(list(tmp_path.glob("*.png"))) < wanted and demo.poll() is None:
                 assert time.monotonic() < deadline, f"{wanted - 1} screenshots"
