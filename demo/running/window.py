@@ -136,7 +136,8 @@ class _Play:
             app.frame(min(seconds, 0.25), pygame.event.get())
             if has_waited:  # keys went down while a bar listened, perhaps after others went up
                 app.events.hold(pygame.key.get_pressed().__getitem__)
-            last = now
+            # The time of a wait is nobody's: the game would call itself slow.
+            last = time.perf_counter() if self._has_waited else now
             frames += 1
             if self._background is not None and (news := self._background.news()):
                 self._tell(run, news)

@@ -71,6 +71,25 @@ def test_keys_that_went_down_behind_a_bar_are_held(play, renderer) -> None:
     assert asked == ["frame", "hold", "frame", "frame", "frame", "hold"]
 
 
+def test_the_time_of_a_wait_is_not_played(play, renderer, monkeypatch) -> None:
+    now, played = [0.0], list[float]()
+    monkeypatch.setattr("demo.running.window.time.perf_counter", lambda: now[0])
+
+    def frame(seconds: float, _: object) -> None:
+        played.append(seconds)
+        now[0] += 0.125
+        if len(played) == 2:
+            play._wait(renderer, "slopes", "One moment", lambda: None)
+            now[0] += 60.0
+        app.running = len(played) < 4
+
+    events = SimpleNamespace(hold=lambda _: None)
+    app = SimpleNamespace(running=True, frame=frame, events=events)
+    play._options.frames = None
+    play._loop(SimpleNamespace(app=app))
+    assert played == [0.0, 0.125, 0.0, 0.125]
+
+
 def test_escape_gives_a_command_up(play, renderer, monkeypatch) -> None:
     let_go = threading.Event()
     monkeypatch.setattr(rehearsal, "see", lambda *_: let_go.wait(HANG))
