@@ -150,7 +150,6 @@ class App:
         if not self._is_ready(command):
             return
         word, _, rest = command.partition(" ")
-        simulation = self.simulation
         if word == "view":
             self.views ^= {rest}
         elif word == "scene":
@@ -160,7 +159,26 @@ class App:
         elif rest == "scene":
             way = 1 if word == "next" else -1
             self._go_to(SCENES[(SCENES.index(self.scene.name) + way) % len(SCENES)])
-        elif word == "pause":
+        elif word in {"pause", "single", "back", "forward", "restart"}:
+            self._obey_clock(word)
+        elif word in {"home", "camera", "grid", "screenshot"}:
+            self._obey_picture(word)
+        elif word == "panel":
+            self.panel.visible = not self.panel.visible
+        elif word == "sound":
+            self.show(self.sounds.toggle())
+        elif word == "help":
+            self.help, self.hints_left = not self.help, 0.0
+        elif word == "hole":
+            self._hole = True
+        elif word == "quit":
+            self.running = False
+        elif word == "escape":
+            self._escape()
+
+    def _obey_clock(self, word: str) -> None:
+        simulation = self.simulation
+        if word == "pause":
             simulation.paused = not simulation.paused
         elif word == "single":
             simulation.single(self._controls())
@@ -169,30 +187,20 @@ class App:
                 self.show("there is no earlier step")
         elif word == "forward":
             simulation.forward()
-        elif word == "restart":
+        else:
             simulation.restart()
             self.rig.go_home(self.scene)
-        elif word == "panel":
-            self.panel.visible = not self.panel.visible
-        elif word == "sound":
-            self.show(self.sounds.toggle())
-        elif word == "help":
-            self.help, self.hints_left = not self.help, 0.0
-        elif word == "home":
+
+    def _obey_picture(self, word: str) -> None:
+        if word == "home":
             self.rig.go_home(self.scene)
         elif word == "camera":
             self.rig.next_mode(self.scene)
             self.show(f"camera: {self.rig.mode}")
         elif word == "grid":
             self.grid = not self.grid
-        elif word == "hole":
-            self._hole = True
-        elif word == "screenshot":
+        else:
             self._saves = True
-        elif word == "quit":
-            self.running = False
-        elif word == "escape":
-            self._escape()
 
     def _obey_menu(self, what: str) -> None:
         menu = self.panel.menu

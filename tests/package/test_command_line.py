@@ -326,8 +326,9 @@ def test_info_tells_the_machine_code(capsys, monkeypatch, machine, level):
     monkeypatch.setattr(_jit, "native", SimpleNamespace(__name__=name, COMPILED_BY="numba 1"))
     monkeypatch.setattr("platform.machine", lambda: machine)
     assert command_line.run(["info"]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last == f"machine code: {machine}, level {level}, by numba 1"
+    library, demo = capsys.readouterr().out.splitlines()[-2:]
+    assert library == f"machine code: {machine}, level {level}, by numba 1"
+    assert demo == "machine code of the demo: none"
 
 
 def test_warm_up_tells_how_far_it_is(capsys, monkeypatch):
