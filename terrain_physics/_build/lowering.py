@@ -95,13 +95,11 @@ def _takes_arrays(kinds: Iterable[Any]) -> bool:
 
 def _noinline_libraries(package: KernelPackage) -> set[int]:
     """Return the code of ``noinline`` kernels: it is not copied into callers."""
-    libraries = [
-        signatures.kernel_named(module, name).inner().overloads[signature].library
+    return {
+        signatures.kernel_named(module, name).inner().overloads[signature].library.number
         for module, name, signature in _cache.compiled_noinline()
         if module.startswith(f"{package.name}.")
-    ]
-    # Others were compiled for this process, before its first order.
-    return {library.number for library in libraries if hasattr(library, "number")}
+    }
 
 
 def extension(package: KernelPackage, entries: Sequence[Entry], digest: str) -> Extension:

@@ -137,7 +137,8 @@ build.make(Path(sys.argv[2]), same, linker, [LIBRARY])
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("probe")
     (folder / "probe.py").write_text(PROBE)
-    forks.printed("-c", MAKE, folder, folder, LINES.strip())
+    # In a process of its own: in a fork of the helper kernels are compiled already.
+    forks.printed("-c", MAKE, folder, folder, LINES.strip(), own=True)
     return folder
 
 

@@ -97,7 +97,7 @@ def test_what_fails_says_why_and_leaves_nothing(
     made, temporary = tmp_path / "made", tmp_path / "temporary"
     temporary.mkdir()
     env = os.environ | {"TMPDIR": str(temporary), "CC": compiler}
-    ended = forks.run("-c", MAKE, made, *lines, env=env)
+    ended = forks.run("-c", MAKE, made, *lines, env=env, own=True)
     assert ended.returncode == 1
     assert reason in ended.stderr
     assert not list(made.iterdir())
