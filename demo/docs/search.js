@@ -80,8 +80,6 @@ Search.performTermsSearch = ((byTerm) => (wanted, excluded) => {
     for (const [name, , , , score] of found) asked[docnames.indexOf(name)].set(word, score / 5);
     rarity.set(word, Math.log(1 + docnames.length / (1 + found.length)));
   }
-  const unwanted = [...excluded].flatMap((word) => byTerm(new Set([word]), new Set()));
-  const leftOut = new Set(unwanted.map(([name]) => name));
   const pages = Ranking.phrases();
   const scores = pages.map((page, file) =>
     Ranking.ofPage(page, docnames[file], asked[file], words, rarity),
@@ -89,5 +87,5 @@ Search.performTermsSearch = ((byTerm) => (wanted, excluded) => {
   const least = Ranking.least * Math.max(...scores);
   return docnames
     .map((name, file) => [name, titles[file], "", null, scores[file], filenames[file], "text"])
-    .filter(([name, , , , score]) => score > 0 && score >= least && !leftOut.has(name));
+    .filter(([, , , , score]) => score > 0 && score >= least);
 })(Search.performTermsSearch);

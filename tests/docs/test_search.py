@@ -173,12 +173,6 @@ def test_a_search_for_nonsense_finds_nothing(search: Any) -> None:
     assert search("xyzzyplugh") == []
 
 
-@pytest.mark.docs
-def test_a_word_with_a_minus_leaves_pages_out(search: Any) -> None:
-    assert "cookbook/jump" in search("jump")
-    assert "cookbook/jump" not in search("jump -coyote")
-
-
 def test_all_pages_that_answer_are_there() -> None:
     named = {page for pages in SEARCHES.values() for page in pages.split()}
     assert named <= {name_of(page) for page in PAGES}
