@@ -10,6 +10,7 @@ Float32s = NDArray[np.float32]
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
 UInt64s = NDArray[np.uint64]
+UInt16s = NDArray[np.uint16]
 Bytes = NDArray[np.uint8]
 Bools = NDArray[np.bool_]
 

@@ -1,0 +1,76 @@
+"""Places of a walkability map in kernels: their numbers, and the edges that lead from them.
+
+Places stand on a grid, up to `MOST_LEVELS` above each other, the lowest on level 0. The number of a
+place is ``(level * rows + row) * columns + column``. Edges lead in eight directions to places in
+neighboring columns of the grid: direction 0 leads along +X, and each next one is turned by 45
+degrees towards +Z. The opposite of direction d is ``(d + 4) % 8``.
+"""
+
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.types import Float32s, UInt16s
+
+# Kinds of edges.
+NO_EDGE, WALK, STEP, DROP = 0, 1, 2, 3
+
+DIRECTIONS, MOST_LEVELS = 8, 3
+
+_ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
+_COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)
+
+
+class PlaceArrays(NamedTuple):
+    """The places of a map, and their edges; n is ``levels * rows * columns``."""
+
+    heights: Float32s  # (n,): y of the position of a character that rests there; NaN: none can
+    kinds: UInt16s  # (n,): two bits for each direction, the kind of the edge
+    targets: UInt16s  # (n,): two bits for each direction, its level; (0,) if there is one level
+    levels: int
+    rows: int
+    columns: int
+
+
+@kernel(inline=True)
+def row_step(direction: int) -> int:
+    """Return by how many rows a direction leads."""
+    return _ROW_STEPS[direction]
+
+
+@kernel(inline=True)
+def column_step(direction: int) -> int:
+    """Return by how many columns a direction leads."""
+    return _COLUMN_STEPS[direction]
+
+
+@kernel(inline=True, no_refcount=True)
+def kind_of(places: PlaceArrays, place: int, direction: int) -> int:
+    """Return the kind of the edge that leads from a place in a direction."""
+    return (int(places.kinds[place]) >> (2 * direction)) & 3
+
+
+@kernel(inline=True, no_refcount=True)
+def level_at_end(places: PlaceArrays, place: int, direction: int) -> int:
+    """Return the level that an edge leads to."""
+    if places.levels == 1:
+        return 0
+    return (int(places.targets[place]) >> (2 * direction)) & 3
+
+
+@kernel(inline=True, no_refcount=True)
+def end_of(places: PlaceArrays, place: int, direction: int) -> int:
+    """Return the place that an edge leads to; it is in the grid, as edges lead nowhere else."""
+    size = places.rows * places.columns
+    level = level_at_end(places, place, direction)
+    return (
+        level * size + place % size + row_step(direction) * places.columns + column_step(direction)
+    )
+
+
+@kernel(inline=True, no_refcount=True)
+def put_edge(places: PlaceArrays, place: int, direction: int, kind: int, level: int) -> None:
+    """Write an edge, or that there is none; ``level`` is the one that it leads to."""
+    shift = 2 * direction
+    places.kinds[place] = (int(places.kinds[place]) & ~(3 << shift)) | (kind << shift)
+    if places.levels > 1:
+        places.targets[place] = (int(places.targets[place]) & ~(3 << shift)) | (level << shift)

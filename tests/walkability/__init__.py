@@ -1,0 +1,1 @@
+"""Maps of where a character can walk, and what is led along them."""
