@@ -15,14 +15,14 @@ from terrain_physics.walkability.walkers import Walker, come_to_rest, walk
 _MARGIN = 0.25
 
 
-class Reach(NamedTuple):
+class PlaceReach(NamedTuple):
     """How far from a place, along x or z, ground may be that matters to it; in meters."""
 
     heights: float
     edges: float
 
 
-def reach_of(spacing: float, walker: Walker) -> Reach:
+def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     """Return how far from a place ground matters to what is made there."""
     rules = walker.rules
     extents, offset = rules[columns.EXTENTS :][:3], rules[columns.OFFSET :][:3]
@@ -31,7 +31,7 @@ def reach_of(spacing: float, walker: Walker) -> Reach:
     if rules[columns.KIND] != 1.0:  # round bodies
         body = body + extents[0]
     own = float(max(body[0] + abs(offset[0]), body[2] + abs(offset[2]))) + _MARGIN
-    return Reach(own, own + 1.5 * spacing + walker.speed / 60.0)
+    return PlaceReach(own, own + 1.5 * spacing + walker.speed / 60.0)
 
 
 class Maker:
