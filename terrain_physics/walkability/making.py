@@ -1,5 +1,6 @@
 """Places made: the heights at which a character rests, and the edges that lead from them."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ class Maker:
         points = places.points(np.arange(places.rows * places.columns))
         xs, zs = read_only(points[:, 0].copy(), points[:, 2].copy())
         heights = ground.queries.heights(xs, zs, threads)
-        self._top = float(np.nanmax(heights, initial=0.0)) + 5.0
+        self._top = 32.0 * math.ceil((float(np.nanmax(heights, initial=0.0)) + 5.0) / 32.0)
 
     def make_heights(self, columns: Int64s) -> None:
         """Write the heights of all levels of columns: row times columns plus column."""
