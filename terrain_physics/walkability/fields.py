@@ -12,7 +12,7 @@ from terrain_physics._kernels.walkability.lengths import Lengths
 from terrain_physics.walkability.places import Places
 
 
-class FieldArrays(NamedTuple):
+class WaysToGoals(NamedTuple):
     """The ways of n places to the nearest of some goals."""
 
     distances: Floats  # (n,): in meters, times costs; inf: no way
@@ -23,7 +23,7 @@ class FieldArrays(NamedTuple):
     directions: Floats  # (n, 2): x and z of a unit vector; zeros where there is no next place
 
 
-def field_of(places: Places, goals: Int64s, lengths: Lengths) -> FieldArrays:
+def field_of(places: Places, goals: Int64s, lengths: Lengths) -> WaysToGoals:
     """Return the ways from all places to the nearest of some goals, places that stand."""
     count = len(places)
     distances, directions = np.full(count, np.inf), np.zeros((count, 2))
@@ -35,7 +35,7 @@ def field_of(places: Places, goals: Int64s, lengths: Lengths) -> FieldArrays:
     put_directions(
         arrays, lengths, distances, nexts, buckets.after, first, clearance, targets, directions
     )
-    return FieldArrays(distances, nexts, targets, directions)
+    return WaysToGoals(distances, nexts, targets, directions)
 
 
 def new_buckets(count: int) -> Buckets:

@@ -12,7 +12,7 @@ _LAST_STAMP = 2**31 - 1
 
 
 class Searcher:
-    """Finds ways between places; it keeps its working memory, and no search sees what others left."""
+    """Finds ways between places. It keeps working memory; no search sees what others left."""
 
     __slots__ = ("_free",)
 

@@ -7,7 +7,7 @@ import pytest
 
 from terrain_physics._kernels.types import Floats
 from terrain_physics._kernels.walkability import layout
-from terrain_physics.walkability.fields import FieldArrays, field_of
+from terrain_physics.walkability.fields import WaysToGoals, field_of
 from terrain_physics.walkability.lengths import costly_lengths, plain_lengths
 from terrain_physics.walkability.places import Places
 from tests.helpers.drawn_places import drawn_places, edges_of, flat_places, join, standing
@@ -137,5 +137,5 @@ def test_a_gentle_slope_is_as_straight_as_level_land() -> None:
     assert field.targets[4 * 30 + 16] == 25 * 30 + 6
 
 
-def _field(places: Places, *goals: int) -> FieldArrays:
+def _field(places: Places, *goals: int) -> WaysToGoals:
     return field_of(places, np.array(goals), plain_lengths(places))

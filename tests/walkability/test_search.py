@@ -108,4 +108,4 @@ def test_searches_in_several_threads_do_not_meet() -> None:
 def _way(searcher: Searcher, places: Places, start: int, goal: int) -> list[int]:
     way: Int64s | None = searcher.way(places, start, goal, plain_lengths(places))
     assert way is not None
-    return way.tolist()
+    return [int(place) for place in way]

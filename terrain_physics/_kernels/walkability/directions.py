@@ -179,7 +179,7 @@ def _is_straight(
     rise = np.float64(places.heights[far]) - np.float64(places.heights[place])
     if len(lengths.materials) > 0:
         length /= lengths.factors[lengths.materials[place]]
-    return length * length <= _SLACK * (on_level * on_level + rise * rise)
+    return bool(length * length <= _SLACK * (on_level * on_level + rise * rise))
 
 
 @kernel(inline=True, no_refcount=True)

@@ -1,5 +1,7 @@
 """Strongly connected parts of a map, and all places that one leads to."""
 
+import math
+
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Bools, Bytes, Int32s
 from terrain_physics._kernels.walkability.layout import (
@@ -87,7 +89,7 @@ def put_labels(places: PlaceArrays, labels: Int32s, progress: Bytes, stack: Int3
     count = len(labels)
     rank, part, kept = 1, count, count
     for place in range(count):
-        if places.heights[place] == places.heights[place] and labels[place] == 0:
+        if not math.isnan(places.heights[place]) and labels[place] == 0:
             rank, part, kept = _visit(places, place, labels, progress, stack, rank, part, kept)
     for k in range(count):
         stack[k] = 0

@@ -1,5 +1,7 @@
 """The place nearest to a position where a character can stand."""
 
+import math
+
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
@@ -21,9 +23,9 @@ def _nearest_in_cell(
     for level in range(places.levels):
         place = (level * places.rows + row) * places.columns + column
         height = np.float64(places.heights[place])
-        if height != height:
+        if math.isnan(height):
             continue
-        rise = (height - y) if y == y else 0.0
+        rise = 0.0 if math.isnan(y) else height - y
         dx, dz = (column - x) * spacing, (row - z) * spacing
         distance = dx * dx + dz * dz + rise * rise
         if distance < best or (distance == best and place < found):
