@@ -70,7 +70,7 @@ def stairs(riser: float) -> Ground:
 def terrace(height: float, **options: Any) -> HeightMap:
     """Return a level floor with a steep bank up to another one."""
     heights = np.zeros((7, 13))
-    heights[:, 7:] = height
+    heights[:, 8:] = height
     return HeightMap(heights, cell_size=(0.5, 1), **options)
 
 
@@ -130,9 +130,13 @@ class TestAsACharacterWalks:
     def test_all_kinds_come_up(self) -> None:
         assert walked(Walkability(terrace(1.2), CAPSULE, area=AREA, **RULES)) >= {0, 1, 3}
         assert walked(Walkability(stairs(0.25), CAPSULE, area=AREA, **RULES)) >= {0, 2}
-        assert 3 not in walked(
-            Walkability(terrace(1.2), CAPSULE, area=AREA, keep_off_ledges=True, **RULES)
-        )
+
+    def test_who_keeps_off_ledges_does_not_drop(self) -> None:
+        ground = Ground([HeightMap(np.zeros((7, 7))), plate(0, 0, 6, 3.4, 1.2)])
+        for stays in (False, True):
+            own = RULES | {"keep_off_ledges": stays}
+            found = walked(Walkability(ground, CAPSULE, area=AREA, **own))
+            assert (3 in found) is not stays
 
 
 class TestBatches:
