@@ -105,6 +105,7 @@ from terrain_physics.surface.shape_rows import Boxes as Boxes
 from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
+from terrain_physics.walkability.walkability import Walkability as Walkability
 from terrain_physics.warmup import warm_up as warm_up
 from terrain_physics.world.compare import Mismatch as Mismatch
 from terrain_physics.world.rewind import Rewind as Rewind
@@ -167,6 +168,7 @@ __all__ = [
     "Triangle",
     "TriangleMesh",
     "Triangles",
+    "Walkability",
     "World",
     "WorldState",
     "__version__",

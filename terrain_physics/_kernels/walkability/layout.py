@@ -20,8 +20,9 @@ DIRECTIONS, MOST_LEVELS = 8, 3
 UPDATES_PER_SECOND = 60
 UPDATE_SECONDS = 1.0 / UPDATES_PER_SECOND
 
-_ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
-_COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)
+# Rows and columns by which directions lead.
+ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
+COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)
 
 
 class PlaceArrays(NamedTuple):
@@ -38,13 +39,13 @@ class PlaceArrays(NamedTuple):
 @kernel(inline=True)
 def row_step(direction: int) -> int:
     """Return by how many rows a direction leads."""
-    return _ROW_STEPS[direction]
+    return ROW_STEPS[direction]
 
 
 @kernel(inline=True)
 def column_step(direction: int) -> int:
     """Return by how many columns a direction leads."""
-    return _COLUMN_STEPS[direction]
+    return COLUMN_STEPS[direction]
 
 
 @kernel(inline=True, no_refcount=True)

@@ -1,4 +1,4 @@
-"""Proofs of edges: whether a character that walks straight from one place comes to stand on another.
+"""Proofs of edges: whether a character that walks straight from a place comes to stand on another.
 
 The cheapest proof comes first:
 
@@ -53,7 +53,10 @@ from terrain_physics._kernels.walkability.strides import (
 # on ways that are not.
 NOTHING, EVEN_WAYS, ALL_WALKS = range(3)
 
-_FORWARD = DIRECTIONS // 2
+# Directions that lead forward, from columns of lower numbers; two levels at the ends of a way; bits
+# for all of them.
+_FORWARD, _PAIRS = DIRECTIONS // 2, MOST_LEVELS * MOST_LEVELS
+_WAYS_BITS = _FORWARD * _PAIRS
 
 
 class _Land(NamedTuple):
@@ -68,6 +71,7 @@ class _Land(NamedTuple):
     own: Scene  # for those around a body
     log: HitLog
     proves: int
+    known: Int64s  # (k,), k a power of two: even ways of columns: see `_ways_from`
 
 
 @kernel(no_refcount=True)
@@ -125,17 +129,34 @@ def _even_ways(land: _Land, column: int, direction: int) -> int:
     return bits
 
 
-@kernel(no_refcount=True)
-def _index_of(numbers: Int64s, first: int, last: int, column: int) -> int:
-    """Return where a column is among sorted ones; -1: nowhere."""
-    end = last
-    while first < last:
-        middle = (first + last) // 2
-        if numbers[middle] < column:
-            first = middle + 1
-        else:
-            last = middle
-    return first if first < end and numbers[first] == column else -1
+@kernel
+def _ways_from(land: _Land, column: int) -> int:
+    """Return the bits of `_even_ways` from a column, direction by direction, known or found now.
+
+    They are kept with the number of the column in front, where another column may replace them.
+    """
+    slot = column & (len(land.known) - 1)
+    kept = int(land.known[slot])
+    if kept >> _WAYS_BITS == column + 1:
+        return kept & ((1 << _WAYS_BITS) - 1)
+    bits = 0
+    for direction in range(_FORWARD):
+        bits |= _even_ways(land, column, direction) << (_PAIRS * direction)
+    land.known[slot] = (column + 1) << _WAYS_BITS | bits
+    return bits
+
+
+@kernel
+def _ways_in(land: _Land, column: int, direction: int) -> int:
+    """Return the bits of `_even_ways` for a direction, found from the end that it leads forward."""
+    if land.proves == NOTHING:
+        return 0
+    start = column
+    if direction >= _FORWARD:
+        start = _neighbor(land.places, column, direction)
+        if start < 0:
+            return 0
+    return (_ways_from(land, start) >> (_PAIRS * (direction % _FORWARD))) & ((1 << _PAIRS) - 1)
 
 
 @kernel(no_refcount=True)
@@ -174,25 +195,9 @@ def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
 
 
 @kernel
-def _ways_found(
-    land: _Land, numbers: Int64s, first: int, last: int, even: Int64s, column: int, direction: int
-) -> int:
-    """Return `_even_ways` of the end of a way in a direction that leads back, known or not."""
-    start = _neighbor(land.places, column, direction)
-    if start < 0:
-        return 0
-    known = _index_of(numbers, first, last, start)
-    if known >= 0:
-        return int(even[_FORWARD * (known - first) + direction - _FORWARD])
-    return _even_ways(land, start, direction - _FORWARD)
-
-
-@kernel
-def _put_edges_from(
-    land: _Land, column: int, direction: int, bits: int, doubts: Int64s, count: int
-) -> int:
+def _put_edges_from(land: _Land, column: int, direction: int, doubts: Int64s, count: int) -> int:
     """Write the edges of a column in a direction; return how many doubts there are now."""
-    places = land.places
+    places, bits = land.places, _ways_in(land, column, direction)
     end = _neighbor(places, column, direction)
     for level in range(places.levels):
         place, kind = level * places.rows * places.columns + column, NO_EDGE
@@ -214,38 +219,33 @@ def _put_edges_from(
 def prove_edges(
     places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, speed: float,
     table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int, proves: int,
-    doubts: Int64s,
+    known: Int64s, doubts: Int64s,
 ) -> int:  # fmt: skip
-    """Write the edges from columns of places numbers[first:last], which are sorted.
+    """Write the edges from columns of places numbers[first:last].
 
-    Edges that are in doubt are written as none, and listed: `DIRECTIONS` times place plus direction
-    in ``doubts`` (k,), which has room for all. Returns how many there are. ``rules`` is the row of
-    rules of a character. What is found for a column depends on no others.
+    Edges in doubt are written as none, and listed in ``doubts``: `DIRECTIONS` times place plus
+    direction, from where all edges of the columns before the first would end. Returns how many
+    there are. ``rules`` is the row of rules of a character; ``known`` (k,), k a
+    power of two, is zeros at first, and remembers which ways are even while the ground stays as it
+    is. What is found for a column depends on no others.
     """
     memory, own, draws = make_memory(), make_memory(), np.zeros(1, dtype=np.uint64)
-    hits, even = np.zeros(HITS_SIZE), np.zeros(_FORWARD * (last - first), dtype=np.int64)
+    hits, known, doubts = np.zeros(HITS_SIZE), borrow(known), borrow(doubts)
     walker, lent = walker_of(rules, speed, spacing, UPDATE_SECONDS), borrow_memory(memory)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
     land = _Land(
         places, lower_x, lower_z, walker, ground,
         empty_scene(walker.body, SIMULTANEOUS, borrow(draws), lent),
         empty_scene(walker.body, SIMULTANEOUS, borrow(draws), borrow_memory(own)),
-        HitLog(borrow(hits)), proves if walker.is_known else NOTHING,
+        HitLog(borrow(hits)), proves if walker.is_known else NOTHING, known,
     )  # fmt: skip
-    count = 0
+    begin = DIRECTIONS * places.levels * first
+    count = begin
     for i in range(first, last):
-        column = int(numbers[i])
         for direction in range(DIRECTIONS):
-            bits = 0
-            if land.proves != NOTHING and direction < _FORWARD:
-                bits = _even_ways(land, column, direction)
-                even[_FORWARD * (i - first) + direction] = bits
-            elif land.proves != NOTHING:
-                bits = _ways_found(land, numbers, first, last, even, column, direction)
-            count = _put_edges_from(land, column, direction, bits, doubts, count)
+            count = _put_edges_from(land, int(numbers[i]), direction, doubts, count)
     keep(memory)
     keep(own)
     keep(draws)
     keep(hits)
-    keep(even)
-    return count
+    return count - begin

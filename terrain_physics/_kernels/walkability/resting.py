@@ -26,9 +26,10 @@ from terrain_physics._kernels.character.state.layout import (
 )
 from terrain_physics._kernels.ground.solids import is_in_solid
 from terrain_physics._kernels.ground.table import GroundTable, ground_at, has_movers
-from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, SLOPE_SLACK
-from terrain_physics._kernels.types import Float32s, Floats, Int64s, UInt64s
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
+from terrain_physics._kernels.walkability.layout import PlaceArrays
 
 # Beyond all ground, in meters: places are made over all of it, however deep and high.
 _FAR = 1e30
@@ -57,6 +58,23 @@ def highest_rise(scene: Scene, offset: Vec3) -> float:
     return best
 
 
+@kernel(noinline=True, no_refcount=True)
+def _rise_above(scene: Scene, below: float) -> float:
+    """Return the least rise onto a candidate that is more than another; infinity: there is none."""
+    least = np.inf
+    for k in range(scene.size):
+        up = rise_onto(scene.candidates, k, (0.0, 0.0, 0.0), scene.body, scene.work)
+        if below < up < least:
+            least = up
+    return least
+
+
+@kernel(inline=True, no_refcount=True)
+def _walkable(rules: Floats) -> float:
+    """Return the least y of a walkable unit normal."""
+    return float(rules[SLOPE_COSINE]) - SLOPE_SLACK
+
+
 @kernel(noinline=True)
 def _stands_in_world(
     rules: Floats, center: Vec3, draws: UInt64s, ground: GroundTable, memory: Memory
@@ -66,73 +84,65 @@ def _stands_in_world(
     One-way parts that it is not before are not there, and no body stands in a solid mesh.
     """
     scene = scene_around(rules, center, 0.0, draws, ground, memory)
-    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
-    return _stands(scene, (0.0, 0.0, 0.0), walkable) and not is_in_solid(ground, center)
+    return _stands(scene, (0.0, 0.0, 0.0), _walkable(rules)) and not is_in_solid(ground, center)
 
 
 @kernel(noinline=True)
 def _put_levels(
-    rules: Floats, scene: Scene, origin: Vec3, draws: UInt64s, ground: GroundTable,
-    memory: Memory, heights: Float32s, place: int, step: int, levels: int,
+    places: PlaceArrays, place: int, rules: Floats, scene: Scene, origin: Vec3,
+    ground: GroundTable, memory: Memory,
 ) -> None:  # fmt: skip
-    """Write the lowest heights at which a body stands, level by level, lowest first."""
-    count, level, below = scene.size, 0, -np.inf
-    rises = np.empty(max(count, 1), dtype=np.float64)
-    for k in range(count):
-        rises[k] = rise_onto(scene.candidates, k, (0.0, 0.0, 0.0), scene.body, scene.work)
-    while level < levels:
-        up = np.inf
-        for k in range(count):
-            if below < rises[k] < up:
-                up = rises[k]
-        if up == np.inf:
-            break
-        below = up + CONTACT_MARGIN
+    """Write the heights at which a body stands on a place, level by level, lowest first.
+
+    The scene has all ground over and under the place; ``origin`` is the body's center at height 0.
+    """
+    size, foot, walkable = places.rows * places.columns, float(rules[OFFSET + 1]), _walkable(rules)
+    if places.levels == 1 and not has_movers(ground):
+        up = highest_rise(scene, (0.0, 0.0, 0.0))
+        if up > -np.inf and _stands(scene, (0.0, up, 0.0), walkable):
+            places.heights[place] = np.float32(origin[1] + up - foot)
+        return
+    level, up = 0, _rise_above(scene, -np.inf)
+    while level < places.levels and up < np.inf:
         center = add(origin, (0.0, up, 0.0))
-        if _stands_in_world(rules, center, draws, ground, memory):
-            heights[place + level * step] = np.float32(center[1] - float(rules[OFFSET + 1]))
+        if _stands_in_world(rules, center, scene.random_state, ground, memory):
+            places.heights[place + level * size] = np.float32(center[1] - foot)
             level += 1
+        up = _rise_above(scene, up + CONTACT_MARGIN)
 
 
 @kernel
 def put_heights(
-    table: Int64s, rules: Floats, lower_x: float, lower_z: float, spacing: float,
-    heights: Float32s, levels: int, rows: int, columns: int, numbers: Int64s, first: int, last: int,
+    places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, table: Int64s,
+    rules: Floats, numbers: Int64s, first: int, last: int,
 ) -> None:  # fmt: skip
     """Write the heights at which a character rests, at columns of places numbers[first:last].
 
-    ``rules`` is its row of rules, ``heights`` (levels * rows * columns,). On one level it is the
-    highest ground that counts, and it may be too steep or without room: NaN.
+    ``rules`` is its row of rules. On one level it is the highest ground that counts, and it may be
+    too steep or without room: NaN.
     """
-    table, rules, heights, numbers = borrow(table), borrow(rules), borrow(heights), borrow(numbers)
-    memory, draws, body = make_memory(), np.zeros(1, dtype=np.uint64), unpack_body(rules)
-    lent, walkable, center = (
-        borrow_memory(memory),
-        float(rules[SLOPE_COSINE]) - SLOPE_SLACK,
-        three_at(rules, OFFSET),
+    table, rules, numbers, draws = (
+        borrow(table),
+        borrow(rules),
+        borrow(numbers),
+        np.zeros(1, np.uint64),
     )
-    own = make_memory()
+    memory, own, body = make_memory(), make_memory(), unpack_body(rules)
+    lent, lent_own = borrow_memory(memory), borrow_memory(own)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
-    reach = (body.half_extents[0] + CONTACT_MARGIN, _FAR, body.half_extents[2] + CONTACT_MARGIN)
+    scene = empty_scene(body, SIMULTANEOUS, borrow(draws), lent)
+    size = places.rows * places.columns
+    half, center = body.half_extents, three_at(rules, OFFSET)
+    wide = (half[0] + CONTACT_MARGIN, _FAR, half[2] + CONTACT_MARGIN)
     for i in range(first, last):
         place = int(numbers[i])
-        x, z = lower_x + spacing * (place % columns), lower_z + spacing * (place // columns)
-        origin = add((x, 0.0, z), (center[0], center[1], center[2]))
-        for level in range(levels):
-            heights[place + level * rows * columns] = np.nan
-        scene = empty_scene(body, SIMULTANEOUS, borrow(draws), lent)
-        lower = (origin[0] - reach[0], -_FAR, origin[2] - reach[2])
-        upper = (origin[0] + reach[0], _FAR, origin[2] + reach[2])
-        scene = gathered(scene, ground, origin, lower, upper)
-        if levels > 1 or has_movers(ground):
-            _put_levels(
-                rules, scene, origin, borrow(draws), ground, borrow_memory(own), heights, place,
-                rows * columns, levels,
-            )  # fmt: skip
-            continue
-        up = highest_rise(scene, (0.0, 0.0, 0.0))
-        if up > -np.inf and _stands(scene, (0.0, up, 0.0), walkable):
-            heights[place] = np.float32(origin[1] + up - center[1])
+        for level in range(places.levels):
+            places.heights[place + level * size] = np.nan
+        x = lower_x + spacing * (place % places.columns)
+        z = lower_z + spacing * (place // places.columns)
+        origin = add((x, 0.0, z), center)
+        scene = gathered(scene, ground, origin, subtract(origin, wide), add(origin, wide))
+        _put_levels(places, place, rules, scene, origin, ground, lent_own)
     keep(memory)
     keep(own)
     keep(draws)

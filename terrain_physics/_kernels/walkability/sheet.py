@@ -47,9 +47,9 @@ def closed_part(scene: Scene, heading: Vec3, size: float, walkable: float) -> tu
     """Return (first, last): only between them may a body on a straight way meet what is not open.
 
     The way leads from the origin of the scene for ``size`` meters. Beside that part, the body is
-    over one map, walkable all over. All of a way is closed if there is another part or a hole: cells
-    are rectangles, so those around the way form one without holes if their areas add up. If nothing
-    is closed, ``first`` is infinity.
+    over one map, walkable all over. All of a way is closed if there is another part or a hole:
+    cells are rectangles, so those around the way form one without holes if their areas add up. If
+    nothing is closed, ``first`` is infinity.
     """
     rows, half, area, start, end = scene.candidates, scene.body.half_extents, 0.0, np.inf, -np.inf
     low_x, high_x, low_z, high_z = np.inf, -np.inf, np.inf, -np.inf
