@@ -9,7 +9,7 @@ from terrain_physics.ground.parts import GroundParts
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import EVERYWHERE
 from terrain_physics.surface.queries import Queries
-from terrain_physics.walkability.making import Reach
+from terrain_physics.walkability.making import PlaceReach
 from terrain_physics.walkability.marks import Marks
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import parts_of
@@ -47,7 +47,7 @@ class Changes:
         The layers that walkers meet.
     places : Places
         Those whose columns are marked. At first, all are.
-    reach : Reach
+    reach : PlaceReach
     materials_matter : bool
         Whether walkers have rules for materials.
 
@@ -68,7 +68,13 @@ class Changes:
     edges: Marks
 
     def __init__(
-        self, queries: Queries, mask: int, places: Places, reach: Reach, *, materials_matter: bool
+        self,
+        queries: Queries,
+        mask: int,
+        places: Places,
+        reach: PlaceReach,
+        *,
+        materials_matter: bool,
     ) -> None:
         self._queries, self._mask, self._reach = queries, mask, reach
         self._materials_matter = materials_matter

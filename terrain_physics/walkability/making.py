@@ -29,14 +29,14 @@ _KNOWN = 1 << 16
 _LEAST_SPEED, _MOST_SPEED = 0.5, 1.5
 
 
-class Reach(NamedTuple):
+class PlaceReach(NamedTuple):
     """How far from a place, along x or z, ground may be that matters to it; in meters."""
 
     heights: float
     edges: float
 
 
-def reach_of(spacing: float, walker: Walker) -> Reach:
+def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     """Return how far from a place ground matters to what is made there."""
     rules = walker.rules
     extents, offset = rules[columns.EXTENTS :][:3], rules[columns.OFFSET :][:3]
@@ -45,7 +45,7 @@ def reach_of(spacing: float, walker: Walker) -> Reach:
     if rules[columns.KIND] != 1.0:  # round bodies
         body = body + extents[0]
     own = float(max(body[0] + abs(offset[0]), body[2] + abs(offset[2]))) + _MARGIN
-    return Reach(own, own + 1.5 * spacing + walker.speed / 60.0)
+    return PlaceReach(own, own + 1.5 * spacing + walker.speed / 60.0)
 
 
 class Maker:

@@ -20,7 +20,7 @@ _CHUNK_TIME = 1e-3
 _ORDERED = 4_096
 
 
-class Region(NamedTuple):
+class Circle(NamedTuple):
     """A circle on the level, in meters."""
 
     x: float
@@ -55,11 +55,11 @@ class Update:
     ----------
     places : Places
     changes : Changes
-    region : Region, optional
+    region : Circle, optional
         Default: everywhere.
     """
 
-    def __init__(self, places: Places, changes: Changes, region: Region | None) -> None:
+    def __init__(self, places: Places, changes: Changes, region: Circle | None) -> None:
         self._places, self._changes, self._region = places, changes, region
         self._window = _window_of(places, region)
         self._around = _wider(self._window, places)
@@ -78,7 +78,7 @@ class Update:
         """Return how many columns of the region are marked now."""
         return int(np.count_nonzero(self._due()))
 
-    def _squared_distances(self, region: Region) -> Floats:
+    def _squared_distances(self, region: Circle) -> Floats:
         """Return the squared distance of each column of the window from a region's center."""
         places = self._places
         rows = np.arange(self._window.rows.start, self._window.rows.stop)
@@ -200,7 +200,7 @@ def _next_size(size: int, seconds: float) -> int:
     return min(2 * size, _MOST) if seconds < 0.5 * _CHUNK_TIME else size
 
 
-def _window_of(places: Places, region: Region | None) -> _Window:
+def _window_of(places: Places, region: Circle | None) -> _Window:
     """Return the rectangle of the grid around a region."""
     if region is None:
         return _Window(slice(0, places.rows), slice(0, places.columns))
