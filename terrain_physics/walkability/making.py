@@ -21,7 +21,7 @@ _MARGIN = 0.25
 # Rough costs of a column, in nanoseconds.
 _HEIGHT_COST, _EDGES_COST = 2_000, 20_000
 
-# Of so many columns it is remembered which ways from them are even.
+# Of so many ways it is remembered whether they are even.
 _KNOWN = 1 << 16
 
 # Where materials change the speed of a walk by less, an even way is walked all the same: a slower

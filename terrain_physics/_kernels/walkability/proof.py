@@ -40,7 +40,7 @@ from terrain_physics._kernels.walkability.layout import (
 )
 from terrain_physics._kernels.walkability.strides import (
     DOUBT,
-    Walker,
+    Strider,
     course_between,
     is_even,
     is_on_mover,
@@ -53,10 +53,8 @@ from terrain_physics._kernels.walkability.strides import (
 # on ways that are not.
 NOTHING, EVEN_WAYS, ALL_WALKS = range(3)
 
-# Directions that lead forward, from columns of lower numbers; two levels at the ends of a way; bits
-# for all of them.
+# Directions that lead forward, from columns of lower numbers, and pairs of levels at both ends.
 _FORWARD, _PAIRS = DIRECTIONS // 2, MOST_LEVELS * MOST_LEVELS
-_WAYS_BITS = _FORWARD * _PAIRS
 
 
 class _Land(NamedTuple):
@@ -65,13 +63,13 @@ class _Land(NamedTuple):
     places: PlaceArrays
     lower_x: float
     lower_z: float
-    walker: Walker
+    walker: Strider
     ground: GroundTable
     scene: Scene  # for the triangles along a way
     own: Scene  # for those around a body
     log: HitLog
     proves: int
-    known: Int64s  # (k,), k a power of two: even ways of columns: see `_ways_from`
+    known: Int64s  # (k,), k a power of two: ways that are known to be even or not: see `_ways_in`
 
 
 @kernel(no_refcount=True)
@@ -130,33 +128,24 @@ def _even_ways(land: _Land, column: int, direction: int) -> int:
 
 
 @kernel
-def _ways_from(land: _Land, column: int) -> int:
-    """Return the bits of `_even_ways` from a column, direction by direction, known or found now.
-
-    They are kept with the number of the column in front, where another column may replace them.
-    """
-    slot = column & (len(land.known) - 1)
-    kept = int(land.known[slot])
-    if kept >> _WAYS_BITS == column + 1:
-        return kept & ((1 << _WAYS_BITS) - 1)
-    bits = 0
-    for direction in range(_FORWARD):
-        bits |= _even_ways(land, column, direction) << (_PAIRS * direction)
-    land.known[slot] = (column + 1) << _WAYS_BITS | bits
-    return bits
-
-
-@kernel
 def _ways_in(land: _Land, column: int, direction: int) -> int:
-    """Return the bits of `_even_ways` for a direction, found from the end that it leads forward."""
-    if land.proves == NOTHING:
-        return 0
-    start = column
+    """Return the bits of `_even_ways` for a direction, found from the end that it leads forward.
+
+    They are kept with the number of the way in front, where another way may replace them.
+    """
+    start, forward = column, direction % _FORWARD
     if direction >= _FORWARD:
         start = _neighbor(land.places, column, direction)
-        if start < 0:
-            return 0
-    return (_ways_from(land, start) >> (_PAIRS * (direction % _FORWARD))) & ((1 << _PAIRS) - 1)
+    if start < 0 or land.proves == NOTHING:
+        return 0
+    way = _FORWARD * start + forward
+    slot = way & (len(land.known) - 1)
+    kept = int(land.known[slot])
+    if kept >> _PAIRS == way + 1:
+        return kept & ((1 << _PAIRS) - 1)
+    bits = _even_ways(land, start, forward)
+    land.known[slot] = (way + 1) << _PAIRS | bits
+    return bits
 
 
 @kernel(no_refcount=True)

@@ -58,7 +58,7 @@ _LEAST_COSINE = 0.4
 _SLOW_SHARE, _SLOW_UPDATES = 0.2, 4
 
 
-class Walker(NamedTuple):
+class Strider(NamedTuple):
     """How a character walks straight."""
 
     body: Body
@@ -72,7 +72,7 @@ class Walker(NamedTuple):
     is_known: bool  # whether anything can be proved of its walks
 
 
-class Course(NamedTuple):
+class StraightWay(NamedTuple):
     """A straight way from where a character is at rest, on the level."""
 
     origin: Vec3  # the center of its body there, in the world
@@ -82,7 +82,7 @@ class Course(NamedTuple):
     high: float
 
 
-class Walked(NamedTuple):
+class Headway(NamedTuple):
     """How far a straight walk has come."""
 
     offset: Vec3  # of the center, from the origin of the course
@@ -91,7 +91,7 @@ class Walked(NamedTuple):
 
 
 @kernel
-def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> Walker:
+def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> Strider:
     """Return how a character of some rules (RULES_SIZE,) walks in updates of ``seconds``."""
     body, state, alone = unpack_body(rules), np.zeros(at.STATE_SIZE), np.zeros(0)
     state[at.GROUNDED] = state[at.DRIVEN] = 1.0
@@ -104,23 +104,23 @@ def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> Wa
     if movement.along_surface and movement.walkable < _LEAST_COSINE:
         is_known = False
     center = three_at(rules, at.OFFSET)
-    return Walker(body, center, movement, pace, seconds, speed, spacing, updates, is_known)
+    return Strider(body, center, movement, pace, seconds, speed, spacing, updates, is_known)
 
 
 @kernel(inline=True)
-def _size(walker: Walker) -> float:
+def _size(walker: Strider) -> float:
     """Return the length of an update's walk, in meters."""
     return walker.speed * walker.seconds
 
 
 @kernel(inline=True)
-def rise_in_update(walker: Walker) -> float:
+def rise_in_update(walker: Strider) -> float:
     """Return how far a walk rises in an update on walkable slopes."""
     return rise_of_slope(_size(walker), walker.movement.walkable) + WALL_CLEARANCE
 
 
 @kernel
-def course_between(walker: Walker, start: Vec3, end: Vec3) -> Course:
+def course_between(walker: Strider, start: Vec3, end: Vec3) -> StraightWay:
     """Return the way between two positions of a character at rest, which are not above each other.
 
     From the heights of its ends it may rise and fall as far as walkable slopes lead.
@@ -130,16 +130,16 @@ def course_between(walker: Walker, start: Vec3, end: Vec3) -> Course:
     heading = (way[0] / size, 0.0, way[2] / size)
     slack = min(rise_of_slope(0.5 * size, walker.movement.walkable), 2.0 * size)
     low, high = min(way[1], 0.0) - slack, max(way[1], 0.0) + slack
-    return Course(add(start, walker.center), heading, size, low, high)
+    return StraightWay(add(start, walker.center), heading, size, low, high)
 
 
 @kernel(inline=True)
-def _half_stride(walker: Walker) -> float:
+def _half_stride(walker: Strider) -> float:
     return 0.5 * _size(walker) * walker.updates
 
 
 @kernel(noinline=True)
-def scene_along(scene: Scene, walker: Walker, course: Course, ground: GroundTable) -> Scene:
+def scene_along(scene: Scene, walker: Strider, course: StraightWay, ground: GroundTable) -> Scene:
     """Return a scene of the triangles along a way, and half a stride beside and beyond it."""
     half, side = walker.body.half_extents, _half_stride(walker)
     end = scale(course.heading, course.length)
@@ -159,7 +159,7 @@ def scene_along(scene: Scene, walker: Walker, course: Course, ground: GroundTabl
 
 
 @kernel(inline=True)
-def _beside(course: Course, offset: Vec3) -> float:
+def _beside(course: StraightWay, offset: Vec3) -> float:
     """Return how far an offset is beside the line of a way."""
     return abs(offset[0] * course.heading[2] - offset[2] * course.heading[0])
 
@@ -175,8 +175,8 @@ def is_on_mover(scene: Scene) -> bool:
 
 @kernel(noinline=True, no_refcount=True)
 def _stride(
-    scene: Scene, walker: Walker, course: Course, walked: Walked, updates: float
-) -> tuple[bool, Walked]:
+    scene: Scene, walker: Strider, course: StraightWay, walked: Headway, updates: float
+) -> tuple[bool, Headway]:
     """Walk on by a stride of several updates; return (whether the ground is even, the walk then).
 
     It is not if a wall meets the walk, or if it rises or falls by more than in an update.
@@ -190,13 +190,13 @@ def _stride(
     free = ahead.ended == FREE
     if not free or (updates > 1.0 and not even):
         return False, walked
-    return True, Walked(ahead.offset, walked.updates + updates, walked.has_riser or not even)
+    return True, Headway(ahead.offset, walked.updates + updates, walked.has_riser or not even)
 
 
 @kernel(inline=True, no_refcount=True)
 def _next_stride(
-    scene: Scene, walker: Walker, course: Course, walked: Walked, updates: float
-) -> tuple[bool, Walked, float]:
+    scene: Scene, walker: Strider, course: StraightWay, walked: Headway, updates: float
+) -> tuple[bool, Headway, float]:
     """Return (whether the ground is even, the walk then, updates of the stride), cut if needed."""
     free, ahead = _stride(scene, walker, course, walked, updates)
     while not free and updates > 1.0:
@@ -206,7 +206,7 @@ def _next_stride(
 
 
 @kernel(noinline=True, no_refcount=True)
-def is_even(scene: Scene, walker: Walker, course: Course, rise: float) -> bool:
+def is_even(scene: Scene, walker: Strider, course: StraightWay, rise: float) -> bool:
     """Tell whether no stride along a way meets a wall or a riser, so that it is walked both ways.
 
     ``rise`` is that of its end above its start. On open parts of the way there is nothing to meet.
@@ -217,7 +217,7 @@ def is_even(scene: Scene, walker: Walker, course: Course, rise: float) -> bool:
     offset = scale(course.heading, first)
     if first > 0.0:
         offset = add(offset, (0.0, highest_rise(scene, offset), 0.0))
-    walked, left = Walked(offset, 0.0, False), (last - first) / _size(walker)
+    walked, left = Headway(offset, 0.0, False), (last - first) / _size(walker)
     updates, most = float(walker.updates), float(walker.updates)
     while left > SLOP:
         free, ahead, updates = _next_stride(scene, walker, course, walked, min(left, updates))
@@ -233,7 +233,7 @@ def is_even(scene: Scene, walker: Walker, course: Course, rise: float) -> bool:
 
 
 @kernel(noinline=True)
-def _footing_at(walker: Walker, center: Vec3, scene: Scene, ground: GroundTable) -> Footing:
+def _footing_at(walker: Strider, center: Vec3, scene: Scene, ground: GroundTable) -> Footing:
     """Return the footing of a body that has walked freely, on its way up no step."""
     there = with_step_start(ground, center, np.inf)
     scene = look(scene, there, center, walker.pace.far, walker.movement.drop, 0.0)
@@ -245,7 +245,7 @@ def _footing_at(walker: Walker, center: Vec3, scene: Scene, ground: GroundTable)
 
 @kernel(noinline=True)
 def _update(
-    walker: Walker, heading: Vec3, center: Vec3, footing: Footing, scene: Scene,
+    walker: Strider, heading: Vec3, center: Vec3, footing: Footing, scene: Scene,
     ground: GroundTable, log: HitLog,
 ) -> Motion:  # fmt: skip
     """Return the motion of a body after an update on the ground, as a character has it."""
@@ -258,7 +258,7 @@ def _update(
 
 
 @kernel(inline=True)
-def _level_at(walker: Walker, course: Course, levels: Vec3, offset: Vec3) -> int:
+def _level_at(walker: Strider, course: StraightWay, levels: Vec3, offset: Vec3) -> int:
     """Return which of the levels at the end of a way an offset is near enough to; -1: none."""
     best, nearest = -1, 0.0625 * walker.spacing * walker.spacing
     x = offset[0] - course.heading[0] * course.length
@@ -272,7 +272,7 @@ def _level_at(walker: Walker, course: Course, levels: Vec3, offset: Vec3) -> int
 
 
 @kernel(inline=True)
-def _is_lost(walker: Walker, course: Course, walked: Walked) -> bool:
+def _is_lost(walker: Strider, course: StraightWay, walked: Headway) -> bool:
     """Tell whether a walk is too far off its way to come back, or cannot end in time."""
     along, slack = dot(walked.offset, course.heading), 0.5 * walker.spacing
     left = (3.0 * course.length / _size(walker) - walked.updates) * _size(walker)
@@ -285,7 +285,7 @@ def _is_lost(walker: Walker, course: Course, walked: Walked) -> bool:
 
 
 @kernel(inline=True)
-def _is_along(walker: Walker, course: Course, offset: Vec3) -> bool:
+def _is_along(walker: Strider, course: StraightWay, offset: Vec3) -> bool:
     """Tell whether the scene along a way has all that a stride from an offset may meet."""
     side = _half_stride(walker)
     along = dot(offset, course.heading)
@@ -298,7 +298,7 @@ def _is_along(walker: Walker, course: Course, offset: Vec3) -> bool:
 
 @kernel(noinline=True)
 def walk_straight(
-    scene: Scene, own: Scene, walker: Walker, course: Course, levels: Vec3, ground: GroundTable,
+    scene: Scene, own: Scene, walker: Strider, course: StraightWay, levels: Vec3, ground: GroundTable,
     log: HitLog,
 ) -> tuple[int, int]:  # fmt: skip
     """Walk straight from the start of a way; return the kind of its edge, and the level of its end.
@@ -306,7 +306,7 @@ def walk_straight(
     ``scene`` has the triangles along the way; ``own`` works in a memory of its own. ``levels`` are
     the heights at the end, from those of the start; NaN: none.
     """
-    walked, slow, footing = Walked((0.0, 0.0, 0.0), 0.0, False), 0, walking_on((0.0, 1.0, 0.0))
+    walked, slow, footing = Headway((0.0, 0.0, 0.0), 0.0, False), 0, walking_on((0.0, 1.0, 0.0))
     is_known = False  # the footing
     while True:
         level = _level_at(walker, course, levels, walked.offset)
@@ -332,10 +332,10 @@ def walk_straight(
         on = add(subtract(motion.origin, center), motion.offset)
         slow = slow + 1 if _is_slow(walker, course, on, footing) else 0
         has_riser = walked.has_riser or abs(on[1]) > rise_in_update(walker)
-        walked = Walked(add(walked.offset, on), walked.updates + 1.0, has_riser)
+        walked = Headway(add(walked.offset, on), walked.updates + 1.0, has_riser)
 
 
 @kernel(inline=True)
-def _is_slow(walker: Walker, course: Course, displacement: Vec3, footing: Footing) -> bool:
+def _is_slow(walker: Strider, course: StraightWay, displacement: Vec3, footing: Footing) -> bool:
     """Tell whether an update has come on by very little, on the way up no step."""
     return not footing.stepping and dot(displacement, course.heading) < _SLOW_SHARE * _size(walker)
