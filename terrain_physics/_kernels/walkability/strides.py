@@ -51,7 +51,7 @@ _BODY_SHARE, _SPACING_SHARE = 0.5, 0.2
 _LEAP_SHARE = 0.4
 
 # Along the surface, walks up steeper slopes might take too long.
-_LEAST_COSINE = 0.4
+_LEAST_UPRIGHT = 0.4
 
 # Where a walk comes on by less than this share of its displacement for so many updates, it is held
 # up for good.
@@ -101,7 +101,7 @@ def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> St
     most = min(_BODY_SHARE * body.least, _SPACING_SHARE * spacing)
     updates = int(max(math.floor(most / (speed * seconds) + SLOP), 1.0))
     is_known = movement.walks and pace.steps == 1 and speed * seconds <= _LEAP_SHARE * spacing
-    if movement.along_surface and movement.walkable < _LEAST_COSINE:
+    if movement.along_surface and movement.walkable < _LEAST_UPRIGHT:
         is_known = False
     center = three_at(rules, at.OFFSET)
     return Strider(body, center, movement, pace, seconds, speed, spacing, updates, is_known)
@@ -298,10 +298,10 @@ def _is_along(walker: Strider, course: StraightWay, offset: Vec3) -> bool:
 
 @kernel(noinline=True)
 def walk_straight(
-    scene: Scene, own: Scene, walker: Strider, course: StraightWay, levels: Vec3, ground: GroundTable,
-    log: HitLog,
+    scene: Scene, own: Scene, walker: Strider, course: StraightWay, levels: Vec3,
+    ground: GroundTable, log: HitLog,
 ) -> tuple[int, int]:  # fmt: skip
-    """Walk straight from the start of a way; return the kind of its edge, and the level of its end.
+    """Walk straight from the start of a way; return the kind of its edge, and its level.
 
     ``scene`` has the triangles along the way; ``own`` works in a memory of its own. ``levels`` are
     the heights at the end, from those of the start; NaN: none.
