@@ -291,9 +291,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         """
         names, rows = self._chosen(keys)
         across, along = number_per_character("vx", vx, names), number_per_character("vz", vz, names)
-        state = self._states()
-        state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2] = across, along
-        _let_drive(state, rows)
+        self._drive(rows, across, along)
 
     def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Drive characters; `walk` does it without their vertical velocities.
@@ -493,6 +491,12 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     def _states(self) -> Floats:
         return self._data.rows().state
+
+    def _drive(self, rows: Any, across: Floats, along: Floats) -> None:
+        """Set the horizontal velocities of some rows, as the game does."""
+        state = self._states()
+        state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2] = across, along
+        _let_drive(state, rows)
 
     def _touched(self) -> GroundContacts:
         return GroundContacts.by(self._states(), queries_of(self._data.ground))

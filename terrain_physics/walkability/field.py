@@ -1,0 +1,175 @@
+"""Field: the ways of all places to the nearest goal, along which it leads crowds."""
+
+from collections.abc import Iterable
+from copy import copy
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s, read_only
+from terrain_physics._kernels.walkability.lead_members import (
+    FieldArrays,
+    lead_members,
+    put_directions,
+)
+from terrain_physics._public import public, quick
+from terrain_physics._support import checks
+from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.character.group_data import Key
+from terrain_physics.group.group import CharacterGroup
+from terrain_physics.walkability.leading import Leading
+from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.terms import Terms, other_ground, other_than
+
+_LEAD = CachedDispatch(lead_members)
+
+
+@public
+class Field(Leading, AttributeGuard):
+    """The ways of all places to the nearest goal, from `Walkability.field`. It leads crowds along.
+
+    It goes by the map as that was when the field was made: after an edit the game asks for another
+    one.
+
+    Parameters
+    ----------
+    places : Places
+        The places of the map.
+    terms : Terms
+        What the map was made for.
+    distances : ndarray of float64, shape (n,)
+        Of each place to the nearest goal, in meters; infinite: no way.
+    nexts : ndarray of int32, shape (n,)
+        The next place on the way; -1: none.
+
+    Examples
+    --------
+    >>> from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap, Walkability
+    >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=12)
+    >>> body = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+    >>> paths = Walkability(floor, body)
+    >>> paths.update()
+    0
+    >>> field = paths.field([(10, 10)])
+    >>> field.distance[10, 2], field.direction[10, 2]
+    (8.0, array([1., 0.], dtype=float32))
+    >>> crowd = CharacterGroup(floor, body, collide=True)
+    >>> crowd.add_many(range(3), [(2, 0, 2), (2, 0, 10), (6, 0, 3)])
+    >>> for frame in range(300):
+    ...     left = field.lead(crowd, speed=3)
+    ...     result = crowd.update(1 / 60)
+    >>> bool((left < 2).all())
+    True
+    """
+
+    def __init__(self, places: Places, terms: Terms, distances: Floats, nexts: Int32s) -> None:
+        super().__init__(_kept(places), terms)
+        self._distances, self._nexts = distances, nexts
+        self._made: FieldArrays | None = None
+
+    @property
+    def distance(self) -> Floats:
+        """How far it is from each place to the nearest goal, in meters; infinite: there is no way.
+
+        In the shape of the map, read-only. Materials that cost more count as longer ways.
+        """
+        (distances,) = read_only(self._distances.reshape(self._places.shape))
+        return distances
+
+    @property
+    def direction(self) -> Float32s:
+        """The direction in which each place leads: x and z of a unit vector; read-only.
+
+        In the shape of the map, and 2. Zeros at goals and where there is no way. On open ground
+        it is the direction in which the distance falls most, else that to the next place.
+        """
+        (directions,) = read_only(self._arrays().directions.reshape(*self._places.shape, 2))
+        return directions
+
+    @quick
+    def lead(
+        self, crowd: CharacterGroup, speed: float | None = None, keys: Iterable[Key] | None = None
+    ) -> Floats:
+        """Set the walks of members of a group for their next update, so that they go to the goals.
+
+        Call it before each update. It sees only where the members are. On open ground, between
+        places that are all joined by edges that are walked, they go in directions interpolated
+        between the places, else along the edges of the map, from place to place. Where these drop,
+        they go straight over the edge, and in the air they stop above the place below. How they
+        give way to each other is the group's own business. A member that stands, and shall stand,
+        may sleep.
+
+        Parameters
+        ----------
+        crowd : CharacterGroup
+            On the map's ground; the members led have the map's collider and rules, as for
+            `Path.lead`.
+        speed : float, optional
+            In m/s, > 0; default: the map's.
+        keys : iterable of str or int, optional
+            The members that are led; default: all, in order. The others are left alone.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            How far it is for each one, in meters, as `distance`; 0: it is at a goal, to a quarter
+            of the spacing, and stands still. Infinite: it is where no way begins, and stands still.
+
+        Raises
+        ------
+        KeyError
+            For a key that no member has.
+        TypeError
+            For anything but a group.
+        ValueError
+            For another ground, another collider and other rules than the map's, naming the first
+            member and what differs, and for a bad speed. Nothing has changed then.
+        """
+        checks.instance("crowd", crowd, CharacterGroup)
+        problem = other_ground(self._terms, crowd.ground)
+        if problem is not None:
+            raise ValueError(problem)
+        names, chosen = crowd._chosen(keys)  # noqa: SLF001
+        all_rows = crowd._data.rows()  # noqa: SLF001
+        rows: Int64s = np.arange(len(crowd))[chosen]
+        other = other_than(self._terms, all_rows.rules.reshape(-1), rows)
+        if other is not None:
+            raise ValueError(f"{names[other.number]!r}: {other.problem}")
+        pace = self._pace(speed, crowd._frame_time().last)  # noqa: SLF001
+        states, rules = all_rows.state.reshape(-1), all_rows.rules.reshape(-1)
+        told, places = np.empty((len(rows), 3)), self._places.arrays()
+        _LEAD.call(places, self._grid, self._arrays(), states, rules, rows, pace, told)
+        moves = _moves(all_rows.state, rows, told)
+        crowd._drive(rows[moves], told[moves, 0], told[moves, 1])  # noqa: SLF001
+        return told[:, 2].copy()
+
+    def _arrays(self) -> FieldArrays:
+        """Return the field for kernels, made when it is needed first."""
+        made = self._made
+        if made is None:
+            count = len(self._nexts)
+            directions: Float32s = np.empty((count, 2), dtype=np.float32)
+            is_open: Bytes = np.empty(count, dtype=np.uint8)
+            made = FieldArrays(self._distances, self._nexts, directions, is_open)
+            put_directions(self._places.arrays(), made)
+            self._made = made
+        return made
+
+    def __repr__(self) -> str:
+        ways = np.count_nonzero(np.isfinite(self._distances))
+        return f"<Field of {len(self._nexts)} places, {ways} with a way>"
+
+
+def _kept(places: Places) -> Places:
+    """Return places that stay as these are now."""
+    kept = copy(places)
+    kept.heights, kept.kinds = places.heights.copy(), places.kinds.copy()
+    kept.targets = places.targets.copy()
+    return kept
+
+
+def _moves(state: Floats, rows: Int64s, told: Floats) -> Int64s:
+    """Return which of some rows of state walk, or shall walk."""
+    across, along = state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2]
+    return np.flatnonzero((told[:, 0] != 0.0) | (told[:, 1] != 0.0) | (across != 0) | (along != 0))
