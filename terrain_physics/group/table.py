@@ -291,7 +291,9 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         """
         names, rows = self._chosen(keys)
         across, along = number_per_character("vx", vx, names), number_per_character("vz", vz, names)
-        self._drive(rows, across, along)
+        state = self._states()
+        state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2] = across, along
+        _let_drive(state, rows)
 
     def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Drive characters; `walk` does it without their vertical velocities.
@@ -491,12 +493,6 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     def _states(self) -> Floats:
         return self._data.rows().state
-
-    def _drive(self, rows: Any, across: Floats, along: Floats) -> None:
-        """Set the horizontal velocities of some rows, as the game does."""
-        state = self._states()
-        state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2] = across, along
-        _let_drive(state, rows)
 
     def _touched(self) -> GroundContacts:
         return GroundContacts.by(self._states(), queries_of(self._data.ground))

@@ -6,8 +6,7 @@ from copy import copy
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s, read_only
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, read_only
 from terrain_physics._kernels.walkability.lead_members import (
     FieldArrays,
     lead_members,
@@ -16,7 +15,7 @@ from terrain_physics._kernels.walkability.lead_members import (
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
-from terrain_physics.character.group_data import Key
+from terrain_physics.character.group_data import Key, checked_keys
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.walkability.leading import Leading
 from terrain_physics.walkability.places import Places
@@ -130,19 +129,18 @@ class Field(Leading, AttributeGuard):
         problem = other_ground(self._terms, crowd.ground)
         if problem is not None:
             raise ValueError(problem)
-        names, chosen = crowd._chosen(keys)  # noqa: SLF001
-        all_rows = crowd._data.rows()  # noqa: SLF001
-        rows: Int64s = np.arange(len(crowd))[chosen]
+        data = crowd._data  # noqa: SLF001
+        all_rows = data.rows()  # closes gaps, so that the places stay
+        rows = np.arange(len(crowd)) if keys is None else data.places(checked_keys(keys))
         other = other_than(self._terms, all_rows.rules.reshape(-1), rows)
         if other is not None:
-            raise ValueError(f"{names[other.number]!r}: {other.problem}")
+            key = tuple(crowd)[rows[other.number]]
+            raise ValueError(f"{key!r}: {other.problem}")
         pace = self._pace(speed, crowd._frame_time().last)  # noqa: SLF001
         states, rules = all_rows.state.reshape(-1), all_rows.rules.reshape(-1)
-        told, places = np.empty((len(rows), 3)), self._places.arrays()
-        _LEAD.call(places, self._grid, self._arrays(), states, rules, rows, pace, told)
-        moves = _moves(all_rows.state, rows, told)
-        crowd._drive(rows[moves], told[moves, 0], told[moves, 1])  # noqa: SLF001
-        return told[:, 2].copy()
+        left, places = np.empty(len(rows)), self._places.arrays()
+        _LEAD.call(places, self._grid, self._arrays(), states, rules, rows, pace, left)
+        return left
 
     def _arrays(self) -> FieldArrays:
         """Return the field for kernels, made when it is needed first."""
@@ -151,7 +149,8 @@ class Field(Leading, AttributeGuard):
             count = len(self._nexts)
             directions: Float32s = np.empty((count, 2), dtype=np.float32)
             is_open: Bytes = np.empty(count, dtype=np.uint8)
-            made = FieldArrays(self._distances, self._nexts, directions, is_open)
+            ways: Bytes = np.empty(count, dtype=np.uint8)
+            made = FieldArrays(self._distances, self._nexts, ways, directions, is_open)
             put_directions(self._places.arrays(), made)
             self._made = made
         return made
@@ -167,9 +166,3 @@ def _kept(places: Places) -> Places:
     kept.heights, kept.kinds = places.heights.copy(), places.kinds.copy()
     kept.targets = places.targets.copy()
     return kept
-
-
-def _moves(state: Floats, rows: Int64s, told: Floats) -> Int64s:
-    """Return which of some rows of state walk, or shall walk."""
-    across, along = state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2]
-    return np.flatnonzero((told[:, 0] != 0.0) | (told[:, 1] != 0.0) | (across != 0) | (along != 0))

@@ -11,11 +11,14 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state.layout import (
     AIRBORNE,
+    DRIVEN,
     GROUND_KIND,
     POSITION,
     RULES_SIZE,
     SPEED_FACTOR,
     STATE_SIZE,
+    UNDISTURBED,
+    VELOCITY,
     three_at,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
@@ -23,6 +26,7 @@ from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int6
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     DROP,
+    NO_EDGE,
     PlaceArrays,
     end_of,
     kind_of,
@@ -43,7 +47,6 @@ from terrain_physics._kernels.walkability.pursuit import (
     corner_slack,
     distance_along,
     flat_distance,
-    piece_between,
     point_along,
     pursue,
     pursue_drop,
@@ -58,21 +61,31 @@ _ARRIVAL, _LEVEL, _NEAR, _FAR = 0.25, 0.5, 0.5, 2.0
 # Interpolated directions that are shorter than this contradict each other.
 _WEAKEST = 0.3
 
+# Beside directions, in `FieldArrays.ways`.
+_OVER_EDGE, _STAY = 8, 255
+
+# Unit vectors of the directions.
+_HALF = 0.7071067811865476
+_AHEAD_X = (1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF, 0.0, _HALF)
+_AHEAD_Z = (0.0, _HALF, 1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF)
+_DIAGONAL = 1.4142135623730951
+
 
 class FieldArrays(NamedTuple):
     """The ways of n places to the nearest goal."""
 
     distances: Floats  # (n,), in m; infinite: no way
     nexts: Int32s  # (n,): the next place on the way; -1: none
+    ways: Bytes  # (n,): the direction to it, plus `_OVER_EDGE` if it is a drop; `_STAY`: none
     directions: Float32s  # (n, 2): x and z of the direction in which it leads; zeros: none
     is_open: Bytes  # (n,): whether the cell with the number of a place is open
 
 
 class Edge(NamedTuple):
-    """The edge of a field that is nearest to a character; a goal is an edge without length."""
+    """An edge of a field, as a character sees it; a goal is an edge without length."""
 
     start: int  # -1: there is none
-    distance: float  # of the character from the edge, in m
+    distance2: float  # square of the distance of the character from the edge, in m^2
     left: float  # from there along the edges to the goal, in m
 
 
@@ -82,9 +95,6 @@ class Told(NamedTuple):
     velocity_x: float  # in m/s
     velocity_z: float
     left: float  # the distance to the goal, in m; infinite: it finds no way
-
-
-_NO_EDGE_NEAR = Edge(-1, math.inf, math.inf)
 
 
 # Directions of the places
@@ -121,83 +131,73 @@ def _downhill(places: PlaceArrays, distances: Floats, place: int) -> tuple[float
 
 
 @kernel(no_refcount=True)
-def _direction_between(places: PlaceArrays, place: int, other: int) -> tuple[float, float]:
-    """Return the direction on the level from a place to a neighbor."""
-    size = places.rows * places.columns
-    a, b = place % size, other % size
-    dx = float(b % places.columns - a % places.columns)
-    dz = float(b // places.columns - a // places.columns)
-    length = math.sqrt(dx * dx + dz * dz)
-    return dx / length, dz / length
+def _way_on(places: PlaceArrays, place: int, following: int) -> int:
+    """Return what `FieldArrays.ways` has for a place, by the next one."""
+    for direction in range(DIRECTIONS):
+        kind = kind_of(places, place, direction)
+        if kind != NO_EDGE and end_of(places, place, direction) == following:
+            return direction + (_OVER_EDGE if kind == DROP else 0)
+    return _STAY
 
 
 @kernel(no_refcount=True)
 def put_directions(places: PlaceArrays, field: FieldArrays) -> None:
-    """Write which cells are open, and the directions of all places."""
+    """Write all of a field that follows from its distances and the next places."""
     put_open(places, field.is_open)
     for place in range(len(field.nexts)):
-        following, x, z = int(field.nexts[place]), 0.0, 0.0
+        following, way, x, z = int(field.nexts[place]), _STAY, 0.0, 0.0
         if following >= 0:
+            way = _way_on(places, place, following)
             if _lies_open(places, field.is_open, place):
                 x, z = _downhill(places, field.distances, place)
-            if x == 0.0 and z == 0.0:
-                x, z = _direction_between(places, place, following)
+            if x == 0.0 and z == 0.0 and way != _STAY:
+                x, z = _AHEAD_X[way % DIRECTIONS], _AHEAD_Z[way % DIRECTIONS]
+        field.ways[place] = way
         field.directions[place, 0], field.directions[place, 1] = x, z
 
 
 # The way of one character
 
 
-@kernel(no_refcount=True)
-def _point_of(places: PlaceArrays, grid: Grid, place: int) -> Vec3:
-    """Return the position of a character at rest on a place."""
-    on_level = place % (places.rows * places.columns)
-    return (
-        grid.lower_x + grid.spacing * (on_level % places.columns),
-        float(places.heights[place]),
-        grid.lower_z + grid.spacing * (on_level // places.columns),
-    )
-
-
-@kernel(no_refcount=True)
-def _piece_from(places: PlaceArrays, grid: Grid, field: FieldArrays, place: int) -> Piece:
+@kernel(inline=True)
+def _piece_on(grid: Grid, row: int, column: int, way: int) -> Piece:
     """Return the piece of the way that leads on from a place; a point at a goal."""
-    a, following = _point_of(places, grid, place), int(field.nexts[place])
-    b = _point_of(places, grid, following) if following >= 0 else a
-    return piece_between(a[0], a[2], b[0], b[2])
+    x, z = grid.lower_x + grid.spacing * column, grid.lower_z + grid.spacing * row
+    if way == _STAY:
+        return Piece(x, z, 0.0, 0.0, 0.0)
+    direction = way % DIRECTIONS
+    length = grid.spacing * _DIAGONAL if direction % 2 == 1 else grid.spacing
+    return Piece(x, z, _AHEAD_X[direction], _AHEAD_Z[direction], length)
 
 
-@kernel(no_refcount=True)
-def _is_drop(places: PlaceArrays, place: int, following: int) -> bool:
-    """Tell whether the edge that leads from a place to another is a drop."""
-    for direction in range(DIRECTIONS):
-        if kind_of(places, place, direction) == DROP:
-            if end_of(places, place, direction) == following:
-                return True
-    return False
+@kernel(inline=True, no_refcount=True)
+def _piece_from(places: PlaceArrays, grid: Grid, field: FieldArrays, place: int) -> Piece:
+    """Return the piece of the way that leads on from a place."""
+    on_level = place % (places.rows * places.columns)
+    row, column = on_level // places.columns, on_level % places.columns
+    return _piece_on(grid, row, column, int(field.ways[place]))
 
 
-@kernel(no_refcount=True)
+@kernel(inline=True, no_refcount=True)
 def _edge_from(
-    places: PlaceArrays, grid: Grid, field: FieldArrays, place: int, position: Vec3
+    places: PlaceArrays, field: FieldArrays, place: int, piece: Piece, position: Vec3
 ) -> Edge:
     """Return the edge that leads on from a place, as a character sees it."""
     x, y, z = position
-    piece, following = _piece_from(places, grid, field, place), int(field.nexts[place])
     along = distance_along(piece, x, z)
     at_x, at_z = point_along(piece, along)
-    aside = flat_distance(x, z, at_x, at_z)
-    if following < 0:
-        up = y - float(places.heights[place])
-        return Edge(place, math.sqrt(aside * aside + up * up), aside)
-    first, last = float(places.heights[place]), float(places.heights[following])
-    share = along / piece.length
+    aside2 = (x - at_x) * (x - at_x) + (z - at_z) * (z - at_z)
+    first, whole, way = float(places.heights[place]), float(field.distances[place]), 0
+    last, rest, share = first, whole, 0.0
+    way = int(field.ways[place])
+    if way != _STAY:
+        following = int(field.nexts[place])
+        last, rest = float(places.heights[following]), float(field.distances[following])
+        share = along / piece.length
     up = y - (first + share * (last - first))
-    if _is_drop(places, place, following):
-        up = max(y - first, min(y - last, 0.0))
-        up = 0.0 if last <= y <= first else up
-    whole, rest = float(field.distances[place]), float(field.distances[following])
-    return Edge(place, math.sqrt(aside * aside + up * up), whole + share * (rest - whole))
+    if way != _STAY and way >= _OVER_EDGE:  # it may fall along there at any height
+        up = max(y - first, 0.0) + min(y - last, 0.0)
+    return Edge(place, aside2 + up * up, whole + share * (rest - whole))
 
 
 @kernel(no_refcount=True)
@@ -214,7 +214,8 @@ def _nearest_edge(
 
     Of edges that are as near, to ``slack``, it is the one that is nearest to the goal.
     """
-    best, least = _NO_EDGE_NEAR, _FAR * grid.spacing
+    best, most = Edge(-1, math.inf, math.inf), _FAR * grid.spacing
+    most *= most
     first_row, last_row = max(spot.row - ring, 0), min(spot.row + ring + 2, places.rows)
     first, last = max(spot.column - ring, 0), min(spot.column + ring + 2, places.columns)
     for is_second in range(2):
@@ -222,13 +223,16 @@ def _nearest_edge(
             for row in range(first_row, last_row):
                 for column in range(first, last):
                     place = (level * places.rows + row) * places.columns + column
-                    if math.isnan(places.heights[place]) or math.isinf(field.distances[place]):
+                    if math.isinf(field.distances[place]):
                         continue
-                    edge = _edge_from(places, grid, field, place, position)
+                    piece = _piece_on(grid, row, column, int(field.ways[place]))
+                    edge = _edge_from(places, field, place, piece, position)
                     if is_second == 0:
-                        least = min(least, edge.distance)
-                    elif edge.distance <= least + slack and edge.left < best.left:
+                        most = min(most, edge.distance2)
+                    elif edge.distance2 <= most and edge.left < best.left:
                         best = edge
+        least = math.sqrt(most) + slack
+        most = least * least
     return best
 
 
@@ -244,19 +248,22 @@ def _along_edge(
 ) -> Told:
     """Lead a character along an edge."""
     x, y, z = position
-    piece, following = _piece_from(places, grid, field, edge.start), int(field.nexts[edge.start])
-    if following < 0:
-        speed = min(pace.speed, edge.left / pace.horizon)
+    left = edge.left + math.sqrt(edge.distance2)
+    piece, way = _piece_from(places, grid, field, edge.start), int(field.ways[edge.start])
+    if way == _STAY:
+        speed = min(pace.speed, flat_distance(x, z, piece.x, piece.z) / pace.horizon)
         vx, vz = velocity_to(x, z, piece.x, piece.z, speed)
-    elif _is_drop(places, edge.start, following):
+        return Told(vx, vz, left)
+    following = int(field.nexts[edge.start])
+    if way >= _OVER_EDGE:
         is_above = y - float(places.heights[following]) > _LEVEL * grid.spacing
         vx, vz = pursue_drop(x, z, piece, is_above, in_air, pace)
-    else:
-        slack = pace.slack
-        if field.nexts[following] >= 0:
-            slack = corner_slack(piece, _piece_from(places, grid, field, following), slack)
-        vx, vz = pursue(x, z, piece, slack, pace)
-    return Told(vx, vz, edge.left + edge.distance)
+        return Told(vx, vz, left)
+    slack = pace.slack
+    if int(field.ways[following]) != _STAY:
+        slack = corner_slack(piece, _piece_from(places, grid, field, following), slack)
+    vx, vz = pursue(x, z, piece, slack, pace)
+    return Told(vx, vz, left)
 
 
 @kernel(no_refcount=True)
@@ -269,9 +276,9 @@ def _is_at_goal(
     for level in range(places.levels):
         place = (level * places.rows + row) * places.columns + column
         if field.distances[place] == 0.0:
-            at = _point_of(places, grid, place)
-            if abs(position[1] - at[1]) <= _LEVEL * grid.spacing:
-                aside = flat_distance(position[0], position[2], at[0], at[2])
+            if abs(position[1] - float(places.heights[place])) <= _LEVEL * grid.spacing:
+                at = _piece_on(grid, row, column, _STAY)
+                aside = flat_distance(position[0], position[2], at.x, at.z)
                 if aside <= _ARRIVAL * grid.spacing:
                     return True
     return False
@@ -326,13 +333,20 @@ def _lead_one(
         is_told, told = _in_open_cell(places, field, cell, spot, pace)
         if is_told:
             return told
-    edge = _NO_EDGE_NEAR
-    for ring in range(2):
-        if edge.start < 0:
-            edge = _nearest_edge(places, grid, field, spot, ring, position, pace.slack)
+    edge = _nearest_edge(places, grid, field, spot, 0, position, pace.slack)
+    if edge.start < 0:
+        edge = _nearest_edge(places, grid, field, spot, 1, position, pace.slack)
     if edge.start < 0:
         return Told(0.0, 0.0, math.inf)
     return _along_edge(places, grid, field, edge, position, in_air, pace)
+
+
+@kernel(inline=True, no_refcount=True)
+def _walk(state: Floats, vx: float, vz: float) -> None:
+    """Set the walk of a character, as the game does; one that stands, and shall, may sleep on."""
+    if vx != 0.0 or vz != 0.0 or state[VELOCITY] != 0.0 or state[VELOCITY + 2] != 0.0:
+        state[VELOCITY], state[VELOCITY + 2] = vx + 0.0, vz + 0.0
+        state[DRIVEN], state[UNDISTURBED] = 1.0, 0.0
 
 
 @kernel(no_refcount=True)
@@ -344,17 +358,18 @@ def lead_members(
     rules: Floats,
     rows: Int64s,
     pace: Pace,
-    told: Floats,
+    left: Floats,
 ) -> None:
-    """Write what characters of a group are told (m, 3): velocities along x and z, distances left.
+    """Set the walks of members of a group; write how far it is for each (m,) to a goal.
 
-    ``states`` and ``rules`` are the rows of all characters of the group, ``rows`` the numbers (m,)
-    of those that are led.
+    ``states`` and ``rules`` are the rows of all members, ``rows`` the numbers (m,) of those that
+    are led.
     """
     for k in range(len(rows)):
         state = states[int(rows[k]) * STATE_SIZE :]
         factor = float(rules[int(rows[k]) * RULES_SIZE + SPEED_FACTOR])
         own = Pace(pace.speed, pace.horizon * factor, pace.slack)
         in_air = int(state[GROUND_KIND]) == AIRBORNE
-        one = _lead_one(places, grid, field, three_at(state, POSITION), in_air, own)
-        told[k, 0], told[k, 1], told[k, 2] = one.velocity_x, one.velocity_z, one.left
+        told = _lead_one(places, grid, field, three_at(state, POSITION), in_air, own)
+        _walk(state, told.velocity_x, told.velocity_z)
+        left[k] = told.left

@@ -17,7 +17,7 @@ from terrain_physics._kernels.character.state.layout import (
     SPEED_FACTOR,
     three_at,
 )
-from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.types import Bytes, Floats
 from terrain_physics._kernels.walkability.layout import DROP, PlaceArrays
 from terrain_physics._kernels.walkability.open_cells import Grid, leads_straight
@@ -71,10 +71,14 @@ def _piece(way: Way, k: int) -> Piece:
 @kernel(no_refcount=True)
 def _piece_at(way: Way, progress: float) -> int:
     """Return the piece that a progress is on; the later one at a corner."""
-    k = 0
-    while k < len(way.kinds) - 1 and progress >= float(way.lengths[k + 1]):
-        k += 1
-    return k
+    first, last = 0, len(way.kinds) - 1
+    while first < last:
+        middle = (first + last + 1) // 2
+        if float(way.lengths[middle]) <= progress:
+            first = middle
+        else:
+            last = middle - 1
+    return first
 
 
 @kernel(no_refcount=True)
@@ -86,15 +90,12 @@ def _progress_at(way: Way, k: int, piece: Piece, along: float) -> float:
 
 
 @kernel(no_refcount=True)
-def _point_at(way: Way, progress: float) -> Vec3:
-    """Return the point of a path at a progress."""
-    k = _piece_at(way, progress)
+def _point_at(way: Way, k: int, progress: float) -> Vec3:
+    """Return the point of a piece at a progress."""
     a, b = three_at(way.points[k], 0), three_at(way.points[k + 1], 0)
     first, last = float(way.lengths[k]), float(way.lengths[k + 1])
     share = (progress - first) / (last - first) if last > first else 0.0
-    return (
-        a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2]),
-    )  # fmt: skip
+    return add_scaled(a, subtract(b, a), share)
 
 
 @kernel(no_refcount=True)
@@ -135,7 +136,7 @@ def _nearest_ahead(way: Way, first: int, position: Vec3, level: float) -> tuple[
         piece = _piece(way, k)
         along = distance_along(piece, x, z)
         here = _progress_at(way, k, piece, along)
-        at = _point_at(way, here)
+        at = _point_at(way, k, here)
         distance = flat_distance(x, z, at[0], at[2])
         if distance < best and abs(y - at[1]) <= level:
             best, progress, point = distance, here, at
@@ -159,7 +160,7 @@ def _rejoin(
     ):
         progress = ahead
     else:
-        target = _point_at(way, progress)
+        target = _point_at(way, first, progress)
         far = flat_distance(x, z, target[0], target[2])
         word = LOST if far > _FAR * spacing else ON_THE_WAY
     speed = min(pace.speed, max(far, pace.slack) / pace.horizon)

@@ -60,6 +60,8 @@ def _leads_on(places: PlaceArrays, place: int, direction: int) -> bool:
 @kernel(no_refcount=True)
 def corners(places: PlaceArrays, cell: int) -> tuple[int, int, int]:
     """Return the other corners of an open cell: those along +X, along +Z, and along both."""
+    if places.levels == 1:
+        return cell + 1, cell + places.columns, cell + places.columns + 1
     return end_of(places, cell, 0), end_of(places, cell, 2), end_of(places, cell, 1)
 
 
