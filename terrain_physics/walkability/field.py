@@ -6,11 +6,11 @@ from copy import copy
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, read_only
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, read_only
 from terrain_physics._kernels.walkability.lead_members import (
     FieldArrays,
     lead_members,
-    put_directions,
+    put_ways,
 )
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
@@ -41,30 +41,18 @@ class Field(Leading, AttributeGuard):
         Of each place to the nearest goal, in meters; infinite: no way.
     nexts : ndarray of int32, shape (n,)
         The next place on the way; -1: none.
-
-    Examples
-    --------
-    >>> from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap, Walkability
-    >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=12)
-    >>> body = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
-    >>> paths = Walkability(floor, body)
-    >>> paths.update()
-    0
-    >>> field = paths.field([(10, 10)])
-    >>> field.distance[10, 2], field.direction[10, 2]
-    (8.0, array([1., 0.], dtype=float32))
-    >>> crowd = CharacterGroup(floor, body, collide=True)
-    >>> crowd.add_many(range(3), [(2, 0, 2), (2, 0, 10), (6, 0, 3)])
-    >>> for frame in range(300):
-    ...     left = field.lead(crowd, speed=3)
-    ...     result = crowd.update(1 / 60)
-    >>> bool((left < 2).all())
-    True
+    directions : ndarray of float64, shape (n, 2)
+        Unit vectors, x and z, in which the places lead; zeros: none.
     """
 
-    def __init__(self, places: Places, terms: Terms, distances: Floats, nexts: Int32s) -> None:
+    # Members that come to a corner from two sides would else wait there for each other.
+    _share = 0.375
+
+    def __init__(
+        self, places: Places, terms: Terms, distances: Floats, nexts: Int32s, directions: Floats
+    ) -> None:
         super().__init__(_kept(places), terms)
-        self._distances, self._nexts = distances, nexts
+        self._distances, self._nexts, self._directions = distances, nexts, directions
         self._made: FieldArrays | None = None
 
     @property
@@ -77,13 +65,13 @@ class Field(Leading, AttributeGuard):
         return distances
 
     @property
-    def direction(self) -> Float32s:
+    def direction(self) -> Floats:
         """The direction in which each place leads: x and z of a unit vector; read-only.
 
-        In the shape of the map, and 2. Zeros at goals and where there is no way. On open ground
-        it is the direction in which the distance falls most, else that to the next place.
+        In the shape of the map, and 2. Zeros at goals and where there is no way. On open ground it
+        leads straight to the next corner of the way, elsewhere to the next place.
         """
-        (directions,) = read_only(self._arrays().directions.reshape(*self._places.shape, 2))
+        (directions,) = read_only(self._directions.reshape(*self._places.shape, 2))
         return directions
 
     @quick
@@ -147,11 +135,10 @@ class Field(Leading, AttributeGuard):
         made = self._made
         if made is None:
             count = len(self._nexts)
-            directions: Float32s = np.empty((count, 2), dtype=np.float32)
             is_open: Bytes = np.empty(count, dtype=np.uint8)
             ways: Bytes = np.empty(count, dtype=np.uint8)
-            made = FieldArrays(self._distances, self._nexts, ways, directions, is_open)
-            put_directions(self._places.arrays(), made)
+            made = FieldArrays(self._distances, self._nexts, ways, self._directions, is_open)
+            put_ways(self._places.arrays(), made)
             self._made = made
         return made
 

@@ -3,10 +3,11 @@
 import heapq
 import math
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import numpy as np
 
-from terrain_physics import CharacterMovement
+from terrain_physics import CharacterMovement, Ground, HeightMap, TriangleMesh
 from terrain_physics._kernels.walkability import layout
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import AnyGround
@@ -14,6 +15,16 @@ from terrain_physics.walkability.field import Field
 from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.terms import Terms
+
+
+def flat(_x: float, _z: float) -> float:
+    """Return the height of a level floor."""
+    return 0.0
+
+
+def open_land(_a: tuple[float, float], _b: tuple[float, float]) -> int:
+    """Return the kind of edges where nothing is in the way."""
+    return layout.WALK
 
 
 class HandMadeMap:
@@ -87,10 +98,16 @@ class HandMadeMap:
         return distances, nexts
 
     def field(self, *goals: tuple[float, float]) -> Field:
+        """Return the field of some goals, each place of which leads to the next one."""
         distances, nexts = self.search(goals)
-        return Field(
-            self.places, self.terms, np.array(distances), np.array(nexts, dtype=np.int32)
-        )
+        points = self.places.points(np.arange(len(self.places)))[:, ::2]
+        directions = np.zeros((len(nexts), 2))
+        for place, following in enumerate(nexts):
+            if following >= 0:
+                directions[place] = points[following] - points[place]
+                directions[place] /= np.linalg.norm(directions[place])
+        numbers = np.array(nexts, dtype=np.int32)
+        return Field(self.places, self.terms, np.array(distances), numbers, directions)
 
     def path(self, start: tuple[float, float], goal: tuple[float, float]) -> Path:
         """Return the path from place to place, without a shortcut."""
@@ -104,7 +121,7 @@ class HandMadeMap:
     def path_along(self, numbers: list[int]) -> Path:
         arrays = self.places.arrays()
         kinds = []
-        for place, other in zip(numbers[:-1], numbers[1:], strict=True):
+        for place, other in pairwise(numbers):
             ways = [
                 layout.kind_of(arrays, place, direction)
                 for direction in range(layout.DIRECTIONS)
@@ -114,3 +131,21 @@ class HandMadeMap:
             kinds += ways or [layout.WALK]
         points = self.places.points(np.array(numbers))
         return Path(self.places, self.terms, points, np.array(kinds, dtype=np.uint8))
+
+
+def two_floors(collider: Collider) -> tuple[Field, AnyGround]:
+    """Return a field on two floors, 4 m above each other, with a goal on each, and their ground."""
+    ground = Ground(
+        [HeightMap(np.zeros((10, 10))), TriangleMesh.box((9, 0.2, 9), position=(4.5, 3.9, 4.5))]
+    )
+    one = HandMadeMap(ground, collider, flat, open_land, size=(10, 10))
+    both = Places(0.0, 0.0, 1.0, 2, 10, 10)
+    both.heights[:100], both.heights[100:] = 0.0, 4.0
+    both.kinds[:] = np.tile(one.places.kinds, 2)
+    both.targets[100:] = 0b0101010101010101
+    fields = [one.field(goal) for goal in ((7, 7), (7, 2))]
+    distances = np.concatenate([field._distances for field in fields])
+    nexts = np.concatenate([field._nexts + level * 100 for level, field in enumerate(fields)])
+    nexts[distances == 0] = -1
+    directions = np.concatenate([field._directions for field in fields])
+    return Field(both, one.terms, distances, nexts.astype(np.int32), directions), ground

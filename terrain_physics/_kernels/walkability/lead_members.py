@@ -22,7 +22,7 @@ from terrain_physics._kernels.character.state.layout import (
     three_at,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     DROP,
@@ -32,7 +32,7 @@ from terrain_physics._kernels.walkability.layout import (
     kind_of,
 )
 from terrain_physics._kernels.walkability.open_cells import (
-    Grid,
+    PlaceGrid,
     Spot,
     blend,
     corners,
@@ -42,7 +42,7 @@ from terrain_physics._kernels.walkability.open_cells import (
     spot_at,
 )
 from terrain_physics._kernels.walkability.pursuit import (
-    Pace,
+    Gait,
     Piece,
     corner_slack,
     distance_along,
@@ -77,7 +77,7 @@ class FieldArrays(NamedTuple):
     distances: Floats  # (n,), in m; infinite: no way
     nexts: Int32s  # (n,): the next place on the way; -1: none
     ways: Bytes  # (n,): the direction to it, plus `_OVER_EDGE` if it is a drop; `_STAY`: none
-    directions: Float32s  # (n, 2): x and z of the direction in which it leads; zeros: none
+    directions: Floats  # (n, 2): x and z of the direction in which it leads; zeros: none
     is_open: Bytes  # (n,): whether the cell with the number of a place is open
 
 
@@ -97,39 +97,6 @@ class Told(NamedTuple):
     left: float  # the distance to the goal, in m; infinite: it finds no way
 
 
-# Directions of the places
-
-
-@kernel(no_refcount=True)
-def _lies_open(places: PlaceArrays, is_open: Bytes, place: int) -> bool:
-    """Tell whether all four cells around a place are open."""
-    if is_open[place] == 0:
-        return False
-    size = places.rows * places.columns
-    row, column = place % size // places.columns, place % size % places.columns
-    if row == 0 or column == 0 or ((int(places.kinds[place]) >> 8) & 0b010101) != 0b010101:
-        return False
-    west, north = end_of(places, place, 4), end_of(places, place, 6)
-    far = end_of(places, place, 5)
-    return bool(is_open[west] and is_open[north] and is_open[far])
-
-
-@kernel(no_refcount=True)
-def _downhill(places: PlaceArrays, distances: Floats, place: int) -> tuple[float, float]:
-    """Return the direction in which the distance falls most, at a place that lies open."""
-    east, south = (
-        float(distances[end_of(places, place, 0)]),
-        float(distances[end_of(places, place, 2)]),
-    )
-    west, north = (
-        float(distances[end_of(places, place, 4)]),
-        float(distances[end_of(places, place, 6)]),
-    )
-    dx, dz = west - east, north - south
-    length = math.sqrt(dx * dx + dz * dz)
-    return (dx / length, dz / length) if length > 0.0 else (0.0, 0.0)
-
-
 @kernel(no_refcount=True)
 def _way_on(places: PlaceArrays, place: int, following: int) -> int:
     """Return what `FieldArrays.ways` has for a place, by the next one."""
@@ -141,26 +108,19 @@ def _way_on(places: PlaceArrays, place: int, following: int) -> int:
 
 
 @kernel(no_refcount=True)
-def put_directions(places: PlaceArrays, field: FieldArrays) -> None:
-    """Write all of a field that follows from its distances and the next places."""
+def put_ways(places: PlaceArrays, field: FieldArrays) -> None:
+    """Write what a field has beside distances, next places and directions."""
     put_open(places, field.is_open)
     for place in range(len(field.nexts)):
-        following, way, x, z = int(field.nexts[place]), _STAY, 0.0, 0.0
-        if following >= 0:
-            way = _way_on(places, place, following)
-            if _lies_open(places, field.is_open, place):
-                x, z = _downhill(places, field.distances, place)
-            if x == 0.0 and z == 0.0 and way != _STAY:
-                x, z = _AHEAD_X[way % DIRECTIONS], _AHEAD_Z[way % DIRECTIONS]
-        field.ways[place] = way
-        field.directions[place, 0], field.directions[place, 1] = x, z
+        following = int(field.nexts[place])
+        field.ways[place] = _way_on(places, place, following) if following >= 0 else _STAY
 
 
 # The way of one character
 
 
 @kernel(inline=True)
-def _piece_on(grid: Grid, row: int, column: int, way: int) -> Piece:
+def _piece_on(grid: PlaceGrid, row: int, column: int, way: int) -> Piece:
     """Return the piece of the way that leads on from a place; a point at a goal."""
     x, z = grid.lower_x + grid.spacing * column, grid.lower_z + grid.spacing * row
     if way == _STAY:
@@ -171,7 +131,7 @@ def _piece_on(grid: Grid, row: int, column: int, way: int) -> Piece:
 
 
 @kernel(inline=True, no_refcount=True)
-def _piece_from(places: PlaceArrays, grid: Grid, field: FieldArrays, place: int) -> Piece:
+def _piece_from(places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, place: int) -> Piece:
     """Return the piece of the way that leads on from a place."""
     on_level = place % (places.rows * places.columns)
     row, column = on_level // places.columns, on_level % places.columns
@@ -203,7 +163,7 @@ def _edge_from(
 @kernel(no_refcount=True)
 def _nearest_edge(
     places: PlaceArrays,
-    grid: Grid,
+    grid: PlaceGrid,
     field: FieldArrays,
     spot: Spot,
     ring: int,
@@ -239,12 +199,12 @@ def _nearest_edge(
 @kernel(no_refcount=True)
 def _along_edge(
     places: PlaceArrays,
-    grid: Grid,
+    grid: PlaceGrid,
     field: FieldArrays,
     edge: Edge,
     position: Vec3,
     in_air: bool,
-    pace: Pace,
+    pace: Gait,
 ) -> Told:
     """Lead a character along an edge."""
     x, y, z = position
@@ -268,7 +228,7 @@ def _along_edge(
 
 @kernel(no_refcount=True)
 def _is_at_goal(
-    places: PlaceArrays, grid: Grid, field: FieldArrays, spot: Spot, position: Vec3
+    places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, spot: Spot, position: Vec3
 ) -> bool:
     """Tell whether a character is at one of the goals around it."""
     row = spot.row + (1 if spot.down >= 0.5 and spot.row + 1 < places.rows else 0)
@@ -285,7 +245,9 @@ def _is_at_goal(
 
 
 @kernel(no_refcount=True)
-def _open_cell(places: PlaceArrays, grid: Grid, field: FieldArrays, spot: Spot, y: float) -> int:
+def _open_cell(
+    places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, spot: Spot, y: float
+) -> int:
     """Return the open cell that a character is in; -1 if there is none."""
     best, least = -1, _NEAR * grid.spacing
     if is_inside(spot):
@@ -300,7 +262,7 @@ def _open_cell(places: PlaceArrays, grid: Grid, field: FieldArrays, spot: Spot, 
 
 @kernel(no_refcount=True)
 def _in_open_cell(
-    places: PlaceArrays, field: FieldArrays, cell: int, spot: Spot, pace: Pace
+    places: PlaceArrays, field: FieldArrays, cell: int, spot: Spot, pace: Gait
 ) -> tuple[bool, Told]:
     """Lead a character through an open cell; return whether its corners tell a direction."""
     east, south, far = corners(places, cell)
@@ -322,7 +284,12 @@ def _in_open_cell(
 
 @kernel(no_refcount=True)
 def _lead_one(
-    places: PlaceArrays, grid: Grid, field: FieldArrays, position: Vec3, in_air: bool, pace: Pace
+    places: PlaceArrays,
+    grid: PlaceGrid,
+    field: FieldArrays,
+    position: Vec3,
+    in_air: bool,
+    pace: Gait,
 ) -> Told:
     """Return what one character is told."""
     spot = spot_at(places, grid, position[0], position[2])
@@ -352,12 +319,12 @@ def _walk(state: Floats, vx: float, vz: float) -> None:
 @kernel(no_refcount=True)
 def lead_members(
     places: PlaceArrays,
-    grid: Grid,
+    grid: PlaceGrid,
     field: FieldArrays,
     states: Floats,
     rules: Floats,
     rows: Int64s,
-    pace: Pace,
+    pace: Gait,
     left: Floats,
 ) -> None:
     """Set the walks of members of a group; write how far it is for each (m,) to a goal.
@@ -368,7 +335,7 @@ def lead_members(
     for k in range(len(rows)):
         state = states[int(rows[k]) * STATE_SIZE :]
         factor = float(rules[int(rows[k]) * RULES_SIZE + SPEED_FACTOR])
-        own = Pace(pace.speed, pace.horizon * factor, pace.slack)
+        own = Gait(pace.speed, pace.horizon * factor, pace.slack)
         in_air = int(state[GROUND_KIND]) == AIRBORNE
         told = _lead_one(places, grid, field, three_at(state, POSITION), in_air, own)
         _walk(state, told.velocity_x, told.velocity_z)

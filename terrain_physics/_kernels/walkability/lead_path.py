@@ -20,9 +20,9 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.types import Bytes, Floats
 from terrain_physics._kernels.walkability.layout import DROP, PlaceArrays
-from terrain_physics._kernels.walkability.open_cells import Grid, leads_straight
+from terrain_physics._kernels.walkability.open_cells import PlaceGrid, leads_straight
 from terrain_physics._kernels.walkability.pursuit import (
-    Pace,
+    Gait,
     Piece,
     corner_slack,
     distance_along,
@@ -40,7 +40,7 @@ ON_THE_WAY, ARRIVED, LOST = 0, 1, 2
 # it may be to pass it, and how far from its path it has lost it.
 _BESIDE, _LEVEL, _FAR = 0.25, 0.5, 3.0
 
-# A character that is this much nearer to the end than `Pace.slack` has arrived.
+# A character that is this much nearer to the end than `Gait.slack` has arrived.
 _ARRIVAL = 0.5
 
 
@@ -99,7 +99,7 @@ def _point_at(way: Way, k: int, progress: float) -> Vec3:
 
 
 @kernel(no_refcount=True)
-def _slack_behind(way: Way, k: int, pace: Pace) -> float:
+def _slack_behind(way: Way, k: int, pace: Gait) -> float:
     """Return how far from the end of a piece a character may go on to the next one."""
     if k + 1 == len(way.kinds):
         return 0.0
@@ -110,7 +110,7 @@ def _slack_behind(way: Way, k: int, pace: Pace) -> float:
 
 @kernel(no_refcount=True)
 def _passes(
-    way: Way, k: int, piece: Piece, position: Vec3, on_ground: bool, level: float, pace: Pace
+    way: Way, k: int, piece: Piece, position: Vec3, on_ground: bool, level: float, pace: Gait
 ) -> bool:
     """Tell whether a character has come to the end of a piece, and goes on to the next one."""
     x, y, z = position
@@ -145,7 +145,7 @@ def _nearest_ahead(way: Way, first: int, position: Vec3, level: float) -> tuple[
 
 @kernel(no_refcount=True)
 def _rejoin(
-    places: PlaceArrays, grid: Grid, way: Way, position: Vec3, progress: float, pace: Pace
+    places: PlaceArrays, grid: PlaceGrid, way: Way, position: Vec3, progress: float, pace: Gait
 ) -> Lead:
     """Lead a character that is beside its path back to it.
 
@@ -169,7 +169,7 @@ def _rejoin(
 
 
 @kernel(no_refcount=True)
-def _follow(way: Way, k: int, position: Vec3, in_air: bool, level: float, pace: Pace) -> Lead:
+def _follow(way: Way, k: int, position: Vec3, in_air: bool, level: float, pace: Gait) -> Lead:
     """Lead a character along a piece of its path."""
     x, y, z = position
     piece, end = _piece(way, k), way.points[k + 1]
@@ -183,7 +183,7 @@ def _follow(way: Way, k: int, position: Vec3, in_air: bool, level: float, pace: 
 
 
 @kernel(no_refcount=True)
-def _arrives(way: Way, position: Vec3, level: float, pace: Pace) -> bool:
+def _arrives(way: Way, position: Vec3, level: float, pace: Gait) -> bool:
     """Tell whether a character is at the end of its path."""
     end = way.points[len(way.points) - 1]
     distance = flat_distance(position[0], position[2], float(end[0]), float(end[2]))
@@ -203,18 +203,18 @@ def _idleness(state: Floats, vx: float, vz: float) -> float:
 @kernel(no_refcount=True)
 def lead_path(
     places: PlaceArrays,
-    grid: Grid,
+    grid: PlaceGrid,
     way: Way,
     progress: float,
     state: Floats,
     rules: Floats,
-    pace: Pace,
+    pace: Gait,
 ) -> Lead:
     """Return what a character is told, and its progress then."""
     position, level = three_at(state, POSITION), _LEVEL * grid.spacing
     on_ground, in_air = state[GROUNDED] != 0.0, int(state[GROUND_KIND]) == AIRBORNE
     factor = float(rules[SPEED_FACTOR])
-    pace = Pace(pace.speed, pace.horizon * factor, pace.slack)
+    pace = Gait(pace.speed, pace.horizon * factor, pace.slack)
     k = _piece_at(way, progress)
     while k + 1 < len(way.kinds):
         if not _passes(way, k, _piece(way, k), position, on_ground, level, pace):

@@ -17,7 +17,7 @@ _THREE, _THREE_WALKS = 0b111111, 0b010101
 _ALL = 2 * DIRECTIONS
 
 
-class Grid(NamedTuple):
+class PlaceGrid(NamedTuple):
     """Where the places of a map are on the level, in meters."""
 
     lower_x: float
@@ -35,7 +35,7 @@ class Spot(NamedTuple):
 
 
 @kernel(inline=True, no_refcount=True)
-def spot_at(places: PlaceArrays, grid: Grid, x: float, z: float) -> Spot:
+def spot_at(places: PlaceArrays, grid: PlaceGrid, x: float, z: float) -> Spot:
     """Return the cell of a point, or the one nearest to it."""
     across, down = (x - grid.lower_x) / grid.spacing, (z - grid.lower_z) / grid.spacing
     column = int(min(max(across, 0.0), max(places.columns - 2.0, 0.0)))
@@ -132,7 +132,7 @@ def _open_near(places: PlaceArrays, spot: Spot, y: float, farthest: float) -> fl
 @kernel(no_refcount=True)
 def leads_straight(
     places: PlaceArrays,
-    grid: Grid,
+    grid: PlaceGrid,
     start: tuple[float, float, float],
     end: tuple[float, float, float],
 ) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 
 
-class Pace(NamedTuple):
+class Gait(NamedTuple):
     """How fast a character is led, and how exactly."""
 
     speed: float  # that it is told at most, in m/s
@@ -87,7 +87,7 @@ def velocity_to(
 
 
 @kernel
-def pursue(x: float, z: float, piece: Piece, slack: float, pace: Pace) -> tuple[float, float]:
+def pursue(x: float, z: float, piece: Piece, slack: float, pace: Gait) -> tuple[float, float]:
     """Return the velocity that leads along a piece, and back to it, and slows before its end.
 
     ``slack`` is how far the longest update may lead beyond the end.
@@ -103,7 +103,7 @@ def pursue(x: float, z: float, piece: Piece, slack: float, pace: Pace) -> tuple[
 
 @kernel
 def pursue_drop(
-    x: float, z: float, piece: Piece, is_above: bool, is_in_air: bool, pace: Pace
+    x: float, z: float, piece: Piece, is_above: bool, is_in_air: bool, pace: Gait
 ) -> tuple[float, float]:
     """Return the velocity that leads straight over an edge, and in the air above the end.
 
