@@ -275,7 +275,7 @@ class App:
         elif press.button == 1 and not press.down:
             self.panel.sliders.dragged = None
         elif press.button == 1 and not self._press_panel(press):
-            if self.scene.name != "digging" and self._is_ready("pick"):
+            if "left" not in self.scene.tools and self._is_ready("pick"):
                 self._tell(self.scene.pick(*self._sight()))
 
     def _tell(self, found: Found) -> None:
@@ -343,14 +343,12 @@ class App:
         )
 
     def _tool(self) -> tuple[str, Floats3 | None]:
-        """Return what the mouse does to the ground in the scene where it may."""
-        if self.scene.name != "digging":
-            return "", None
-        if self._hole:
-            tool = "hole"
-        elif self.events.left_down and self.panel.sliders.dragged is None:
-            tool = "heap" if "run" in self.events.held else "dig"
-        else:
+        """Return what the mouse does to the ground in scenes where it may."""
+        left = self.events.left_down and self.panel.sliders.dragged is None
+        by = "hole" if self._hole else "left" if left else ""
+        tools = self.scene.tools
+        tool = tools.get(f"run {by}" if "run" in self.events.held else by, tools.get(by, ""))
+        if not tool:
             return "", None
         place = self.scene.point(*self._sight())
         return (tool, place) if place is not None else ("", None)

@@ -68,6 +68,7 @@ _MODULES = {
     "Triangle": "geometry.shapes",
     "TriangleMesh": "mesh.mesh",
     "Triangles": "surface.results",
+    "Walkability": "walkability.walkability",
     "World": "world.world",
     "WorldState": "world.state",
     "closest_point_on_segment": "geometry.closest_point",

@@ -39,7 +39,10 @@ def measure(part: str) -> list[str]:
 def main() -> None:
     """Measure the parts, each in another process."""
     if len(sys.argv) > 1:
-        print("\n".join(measure(sys.argv[1])))
+        part = sys.argv[1]
+        if part not in PARTS:
+            sys.exit(f"part must be of {', '.join(PARTS)}, got {part!r}")
+        print("\n".join(measure(part)))
         return
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"TERRAIN_PHYSICS_CACHE_DIR": folder, "SDL_VIDEODRIVER": "dummy"}

@@ -1,7 +1,8 @@
 """Dig, raise and make holes; balls and boxes follow the ground."""
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ class Digging(Scene):
     task = "The left mouse button digs, with {run} it raises the ground, and {hole} makes a hole."
     takes_land = True
     view_distance = 15.0
+    tools: ClassVar[Mapping[str, str]] = {"left": "dig", "run left": "heap", "hole": "hole"}
 
     def build(self) -> None:
         self.land = self._own_land()

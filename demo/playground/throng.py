@@ -1,7 +1,7 @@
 """Many who are in each other's way, and a player who is one of them."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from ..scenery.pick import Found, described
 from ..scenery.player import BODY, RADIUS, Player
 from ..scenery.scene import Scene
 
-SHORTEST, TALLEST = 1.5, 1.95
 PLAYER = "player"
 PLAYER_MASS = 800.0  # kg; the others have 80
 
@@ -28,6 +27,7 @@ class Throng(Scene):
     """
 
     saved_every = 40
+    heights: ClassVar[tuple[float, float]] = (1.5, 1.95)  # of people, the least and the greatest
 
     def lead(self) -> None:
         """Let people walk; all are stepped afterwards."""
@@ -35,7 +35,7 @@ class Throng(Scene):
 
     def gather(self, places: Floats, start: tuple[float, float]) -> None:
         """Put people on the land, x and z (n, 2), with the keys 0 to n - 1; the player is last."""
-        tall = self.random.uniform(SHORTEST, TALLEST, len(places))
+        tall = self.random.uniform(*self.heights, len(places))
         self.group = CharacterGroup(self.ground, seed=self.seed, collide=True)
         for index, height in enumerate(tall.tolist()):
             collider = CapsuleCollider(RADIUS, height, offset=(0.0, height / 2, 0.0))

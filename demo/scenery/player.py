@@ -61,10 +61,15 @@ class Player:
                 most = AIR * seconds
                 mover.velocity.x += min(max(x - mover.velocity.x, -most), most)
                 mover.velocity.z += min(max(z - mover.velocity.z, -most), most)
-            turn = math.remainder(math.atan2(-x, -z) - self.yaw, math.tau)
-            self.yaw += turn * min(1.0, 12.0 * seconds)
+            self.turn_to(x, z, seconds)
         if controls.jump and mover.grounded:
             mover.velocity.y = JUMP
+
+    def turn_to(self, x: float, z: float, seconds: float) -> None:
+        """Turn to where it walks, along x and z; one that stands stays as it is."""
+        if x or z:
+            turn = math.remainder(math.atan2(-x, -z) - self.yaw, math.tau)
+            self.yaw += turn * min(1.0, 12.0 * seconds)
 
     def stepped(self, seconds: float) -> None:
         """Count the way walked; come back from below the world."""

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +38,8 @@ class Scene:
     rules: ClassVar[Rules] = Rules()
     friction: ClassVar[float] = 3.0  # of things thrown
     saved_every: ClassVar[int] = 12  # steps; between two saved states the way back is redone
+    # Tools by what uses them at the mouse: "left", its button, and "hole", a key, also with "run".
+    tools: ClassVar[Mapping[str, str]] = {}
     # Layers of the ground that the camera stays in front of.
     opaque: ClassVar[int] = ALL_LAYERS
     view_distance: ClassVar[float] = 8.0  # from the camera to what it looks at

@@ -17,7 +17,7 @@ from ..renderers import Renderer
 from ..renderers.ground import LitGround
 from ..renderers.patches import visible_patches
 from ..renderers.software import SoftwareRenderer
-from ..scenery.inputs import STEP, TOOLS, Controls
+from ..scenery.inputs import STEP, Controls
 from ..scenery.names import SCENES, VIEW_NAMES
 from ..scenery.scene import Scene
 from ..scenery.scenes import make_scene
@@ -73,7 +73,7 @@ def play(scene: Scene) -> None:
     for _ in range(3):
         scene.step(STEP, scene.script())
     place = scene.script().place
-    for tool in TOOLS:
+    for tool in ("", *scene.tools.values()):
         scene.step(STEP, Controls(tool=tool, place=place if tool else None))
     scene.step(STEP, Controls(throw=True))
     scene.step(STEP, Controls(drop=True))

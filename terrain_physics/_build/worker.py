@@ -50,7 +50,7 @@ def _made(
     """Make a module for each level; yield its place and name, and its file."""
     whole = optimizer.linked(extension)
     if missing := optimizing.missing(whole, extension.source):
-        raise NotImplementedError(f"the runtime lacks functions of numba: {', '.join(missing)}")
+        raise RuntimeError(f"the runtime lacks functions of numba: {', '.join(missing)}")
     platform = PLATFORMS[linker.target]
     for level in levels:
         name = f"_native_{level.name}"

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import ground_material as kernels
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.group_data import GroupData
 from terrain_physics.character.material_rules import MaterialRules, factors_of
@@ -43,26 +43,43 @@ def put_all_factors(data: GroupData, queries: Queries, table: Int64s, threads: i
     """Write the factors of all characters of a group that have rules for materials."""
     rows = data.rows()
     ruled = np.flatnonzero(rows.rules[:, columns.MATERIAL_RULES])
-    found = np.zeros((len(ruled), kernels.GROUND_MATERIAL_SIZE))
+    standing, materials = _ground_materials(rows, ruled, queries, table, threads)
+    rows.rules[ruled, _FACTORS] = 1.0
+    if len(standing):
+        rows.rules[standing, _FACTORS] = _factors(data, rows, standing, materials)
+
+
+def put_factors_of_alike(
+    rows: Rows, count: int, rules: MaterialRules, names: Names, queries: Queries, table: Int64s
+) -> None:
+    """Write the factors of the first characters, which all have the same rules for materials."""
+    standing, materials = _ground_materials(rows, np.arange(count), queries, table, 1)
+    rows.rules[:count, _FACTORS] = 1.0
+    rows.rules[standing, _FACTORS] = factors_of(rules, names)[materials]
+
+
+def _ground_materials(
+    rows: Rows, which: Int64s, queries: Queries, table: Int64s, threads: int | None
+) -> tuple[Int64s, Bytes]:
+    """Return those of characters (n,) that are on the ground, and the materials under them."""
+    found = np.zeros((len(which), kernels.GROUND_MATERIAL_SIZE))
     # Kernels take flat arrays of rows; these are views.
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     rules, out = rows.rules.reshape(-1), found.reshape(-1)
 
     def find(first: int, last: int) -> None:
-        kernels.put_ground_material(states, draws, rules, ruled, first, last, table, out)
+        kernels.put_ground_material(states, draws, rules, which, first, last, table, out)
 
-    Workers(threads).run(find, len(ruled), _COST)
-    rows.rules[ruled, _FACTORS] = 1.0
+    Workers(threads).run(find, len(which), _COST)
     standing = np.flatnonzero(found[:, kernels.UNDER_PART] >= 0)
-    if len(standing):
-        which, found = ruled[standing], found[standing]
-        rows.rules[which, _FACTORS] = _factors(data, rows, which, found, queries)
-
-
-def _factors(data: GroupData, rows: Rows, which: Int64s, found: Floats, queries: Queries) -> Floats:
-    """Return the factors (m, 2) of characters (m,) for the ground materials found (m, ...)."""
+    found = found[standing]
     parts, triangles = found[:, : kernels.UNDER_POINT].astype(np.int64).T
     _, materials, _ = queries.triangles_at(parts, triangles, found[:, kernels.UNDER_POINT :])
+    return which[standing], materials
+
+
+def _factors(data: GroupData, rows: Rows, which: Int64s, materials: Bytes) -> Floats:
+    """Return the factors (m, 2) of characters (m,) on materials (m,)."""
     marks = rows.rules[which, columns.MATERIAL_RULES]
     _, firsts, kinds = np.unique(marks, return_index=True, return_inverse=True)
     names = data.ground.material_names

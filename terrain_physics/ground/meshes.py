@@ -484,6 +484,13 @@ class GroundMeshes(Meshes):
         if self.movers.place_of(number):
             self.movers.put_box(number, self._table.bounds(number))
 
+    def still(self) -> MeshTable:
+        """Return a new table, in which nothing meets the meshes that move."""
+        table = self.followed().copy()
+        for number in self.movers.moving:
+            table.set_layers(number, 0)
+        return table
+
     def skinned(self) -> MeshTable:
         """Return the table, with the connectivity of the triangles of all meshes.
 

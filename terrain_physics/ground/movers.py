@@ -218,6 +218,24 @@ class GroundMovers:
                 array.setflags(write=False)
         return self._shown
 
+    @property
+    def moving(self) -> list[int]:
+        """The numbers of the parts that were ever moved with a time, ascending."""
+        rows = self._rows[1 : 1 + len(self.numbers)]
+        return [int(number) for number in rows[rows[:, columns.IS_MOBILE] != 0.0, columns.NUMBER]]
+
+    def of_still(self) -> MoverArrays:
+        """Return new arrays for kernels, without the parts that move, and with no moves counted."""
+        used = len(self.numbers)
+        still = np.flatnonzero(self._rows[1 : 1 + used, columns.IS_MOBILE] == 0.0)
+        rows, reaches = self._rows[[0, *(1 + still)]], np.zeros((REACH_SIZE, max(len(still), 1)))
+        rows[0, columns.COUNT_OF_MOVES] = 0.0
+        reaches[:, : len(still)] = self._reaches[:, still]
+        arrays = MoverArrays(rows, reaches)
+        for array in arrays:
+            array.setflags(write=False)
+        return arrays
+
     def keep(self) -> MoverArrays:
         """Return the arrays for one who reads them for long: nobody writes to them until then."""
         self._readers += 1

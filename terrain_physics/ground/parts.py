@@ -217,7 +217,7 @@ class GroundParts:
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
         with self.followed:
-            before = self._thickness()
+            before = self.map_depths()
             self._materials.refuse_more([own.storage.material_names for own in parts.values()])
             renamed = self._put(parts, layers, places)
             self.next_number = next_number
@@ -254,7 +254,7 @@ class GroundParts:
     def remove(self, number: int) -> None:
         """Remove a part."""
         with self.followed:
-            before, maps = self._thickness(), _maps_of([self.queries[number]])
+            before, maps = self.map_depths(), _maps_of([self.queries[number]])
             self._gone += 1
             self._settle(renamed=self._take(number), maps=bool(maps))
             self._name({k: name for k, name in self.naming.parts.items() if k != number})
@@ -326,7 +326,7 @@ class GroundParts:
         The caller makes this `change`.
         """
         with self.followed:
-            before, known = self._thickness(), self.layout()
+            before, known = self.map_depths(), self.layout()
             if layout is not known:
                 self._put_layout(layout, known)
                 self._note(_maps_of(_differing(layout, known)), before)
@@ -395,6 +395,18 @@ class GroundParts:
         with self.followed:
             return self._meshes.followed().bounds(number)
 
+    def look_of_mesh(self, number: int) -> tuple[tuple[Floats3, Floats3], tuple[Any, ...]]:
+        """Return the box around a mesh, and all that matters of it to characters but its motion.
+
+        First of all the version of the mesh; all of it can be compared.
+        """
+        with self.followed:
+            version = self.queries[number].version  # or later
+            pose, mover = self.pose_of(number), self.movers.get(number)
+            place = None if pose is None else tuple(pose.numbers), self.scales.get(number)
+            ways = None if mover is None else (mover.surface, mover.one_way)
+            return self.box_of_mesh(number), (version, self.layers[number], *place, ways)
+
     @property
     def movers(self) -> GroundMovers:
         """The meshes that move, are conveyors or are one-way."""
@@ -444,7 +456,7 @@ class GroundParts:
         """
         if not maps:
             return
-        version, now = self._count(), self._thickness()
+        version, now = self._count(), self.map_depths()
         is_same = before.items() <= now.items() or now.items() <= before.items()
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
             self.changes.note(version, *EVERYWHERE)
@@ -452,7 +464,7 @@ class GroundParts:
         for terrain in maps:
             self.changes.note(version, *terrain.storage.box_of(terrain.storage.whole))
 
-    def _thickness(self) -> dict[int, float]:
+    def map_depths(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
         depths = [member.queries.storage.thickness for member in self._maps]
         return {
@@ -466,7 +478,7 @@ class GroundParts:
         with self.followed:
             if layers == self.layers[number]:
                 return
-            before, maps = self._thickness(), _maps_of([self.queries[number]])
+            before, maps = self.map_depths(), _maps_of([self.queries[number]])
             self._gone += 1
             self._put_on(number, layers)
             self._settle(renamed=False, maps=bool(maps))
@@ -637,6 +649,17 @@ class GroundParts:
                 yield arrays
             finally:
                 self._reading.remove(me)
+
+    @contextmanager
+    def reading_still(self) -> Iterator[GroundArrays]:
+        """Give the arrays without the parts that move in time to a long query."""
+        with ExitStack() as held:
+            with self.followed:
+                arrays = held.enter_context(self.reading())
+                if self.movers.moving:
+                    meshes, movers = self._meshes.still().view, self.movers.of_still()
+                    arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides)
+            yield arrays
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; they stay as they are while the lock is held."""

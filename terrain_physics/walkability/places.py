@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from terrain_physics._kernels.types import Float32s, Floats, Int64s, UInt16s
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s, UInt16s
 from terrain_physics._kernels.walkability import layout
 
 
@@ -55,6 +55,42 @@ class Places:
         """Return the places for kernels."""
         sizes = self.levels, self.rows, self.columns
         return layout.PlaceArrays(self.heights, self.kinds, self.targets, *sizes)
+
+    def put_edges(self, starts: Int64s, kinds: Bytes, levels: Bytes) -> None:
+        """Write all edges from places (n,): their kinds and levels (8 n,), place after place."""
+        shifts = 2 * np.arange(layout.DIRECTIONS, dtype=np.uint16)
+        for packed, values in ((self.kinds, kinds), (self.targets, levels)):
+            if len(packed):
+                wide = values.reshape(-1, layout.DIRECTIONS).astype(np.uint16) << shifts
+                packed[starts] = np.bitwise_or.reduce(wide, axis=1)
+
+    def cut_off(self, numbers: Int64s) -> None:
+        """Take away all edges from and to columns (n,): each row times columns plus column."""
+        size, (rows, columns) = self.rows * self.columns, np.divmod(numbers, self.columns)
+        for direction in range(layout.DIRECTIONS):
+            row, column = (
+                rows + layout.ROW_STEPS[direction],
+                columns + layout.COLUMN_STEPS[direction],
+            )
+            inside = (row >= 0) & (row < self.rows) & (column >= 0) & (column < self.columns)
+            around = (row * self.columns + column)[inside]
+            back = (direction + layout.DIRECTIONS // 2) % layout.DIRECTIONS
+            for level in range(self.levels):
+                self.kinds[level * size + around] &= np.uint16(0xFFFF ^ (3 << 2 * back))
+        for level in range(self.levels):
+            self.kinds[level * size + numbers] = 0
+
+    def grown(self, levels: int) -> "Places":
+        """Return places with more levels, the higher of which are empty."""
+        sizes = levels, self.rows, self.columns
+        other = Places(self.lower_x, self.lower_z, self.spacing, *sizes)
+        other.heights[: len(self)], other.kinds[: len(self)] = self.heights, self.kinds
+        other.targets[: len(self.targets)] = self.targets
+        return other
+
+    def copy(self) -> "Places":
+        """Return the same places in arrays of their own."""
+        return self.grown(self.levels)
 
     def points(self, numbers: Int64s) -> Floats:
         """Return the positions (n, 3) of a character at rest on places, in meters."""

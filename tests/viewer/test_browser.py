@@ -348,8 +348,11 @@ def test_a_drag_keeps_following_and_ends_staying_behind(chromium, lone_address):
         assert math.atan2(x, z) == pytest.approx(math.atan2(turned[0], turned[2]), abs=1e-3)
         assert page.run("viewer.project('0')") == pytest.approx([450, 300], abs=40)
         before = page.run("viewer.camera.position.distanceTo(viewer.controls.target)")
-        page.page.mouse.wheel(0, -400)
-        page.page.wait_for_timeout(100)
+        page.run(
+            "void document.addEventListener('wheel', () => (viewer.wheeled = true), {once: true})"
+        )
+        page.page.mouse.wheel(0, -400)  # the page gets the event some time later
+        page.page.wait_for_function("viewer.wheeled")
         for _ in range(100):
             page.run("viewer.frame(viewer.last + 16)")
         assert page.run("viewer.camera.position.distanceTo(viewer.controls.target)") < 0.9 * before

@@ -16,8 +16,9 @@ NO_EDGE, WALK, STEP, DROP = 0, 1, 2, 3
 
 DIRECTIONS, MOST_LEVELS = 8, 3
 
-_ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
-_COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)
+# Rows and columns by which directions lead.
+ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
+COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)
 
 
 class PlaceArrays(NamedTuple):
@@ -34,13 +35,13 @@ class PlaceArrays(NamedTuple):
 @kernel(inline=True)
 def row_step(direction: int) -> int:
     """Return by how many rows a direction leads."""
-    return _ROW_STEPS[direction]
+    return ROW_STEPS[direction]
 
 
 @kernel(inline=True)
 def column_step(direction: int) -> int:
     """Return by how many columns a direction leads."""
-    return _COLUMN_STEPS[direction]
+    return COLUMN_STEPS[direction]
 
 
 @kernel(inline=True, no_refcount=True)

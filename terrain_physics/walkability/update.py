@@ -1,0 +1,230 @@
+"""One update of a map: which columns of places are made, in which order, and in what chunks."""
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from terrain_physics._kernels.types import Bools, Floats, Int64s
+from terrain_physics.walkability.changes import Changes, places_within
+from terrain_physics.walkability.making import Maker
+from terrain_physics.walkability.places import Places
+
+# Columns of a chunk: the first, and the most. A chunk of an update with a budget ends in about the
+# time below; it is twice as large as the one before if that took less than half of it.
+_FIRST, _MOST = 8, 1_024
+_CHUNK_TIME = 1e-3
+
+# Columns that are put in order at once.
+_ORDERED = 4_096
+
+
+class Circle(NamedTuple):
+    """A circle on the level, in meters."""
+
+    x: float
+    z: float
+    radius: float
+
+
+class _Window(NamedTuple):
+    """A rectangle of the grid of places."""
+
+    rows: slice
+    columns: slice
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
+
+    def numbers(self, rows: Int64s, columns: Int64s, places: Places) -> Int64s:
+        """Return the numbers of columns of places by their places in the window."""
+        first = self.rows.start * places.columns + self.columns.start
+        found: Int64s = first + rows * places.columns + columns
+        return found
+
+
+class Update:
+    """The columns of places that an update makes: those of a region that are marked as it begins.
+
+    Their marks are taken off before the ground is read, so that an edit meanwhile marks them again.
+    Those that have not been made get their marks back in the end.
+
+    Parameters
+    ----------
+    places : Places
+    changes : Changes
+    region : Circle, optional
+        Default: everywhere.
+    """
+
+    def __init__(self, places: Places, changes: Changes, region: Circle | None) -> None:
+        self._places, self._changes, self._region = places, changes, region
+        self._window = _window_of(places, region)
+        self._around = _wider(self._window, places)
+        self._edges = self._due()
+        self._heights = changes.heights.marked(*self._around)
+        self._heights &= self._near_edges()
+
+    def _due(self) -> Bools:
+        """Return the columns of the window in the region whose edges are marked now."""
+        marked = self._changes.edges.marked(*self._window)
+        if self._region is not None:
+            marked &= self._squared_distances(self._region) <= self._region.radius**2
+        return marked
+
+    def left(self) -> int:
+        """Return how many columns of the region are marked now."""
+        return int(np.count_nonzero(self._due()))
+
+    def _squared_distances(self, region: Circle) -> Floats:
+        """Return the squared distance of each column of the window from a region's center."""
+        places = self._places
+        rows = np.arange(self._window.rows.start, self._window.rows.stop)
+        columns = np.arange(self._window.columns.start, self._window.columns.stop)
+        z = places.lower_z + places.spacing * rows - region.z
+        x = places.lower_x + places.spacing * columns - region.x
+        return z[:, np.newaxis] ** 2 + x**2
+
+    def _near_edges(self) -> Bools:
+        """Return the columns at the ends of edges that are to be made, in the wider window."""
+        near = np.zeros(self._around.shape, np.bool_)
+        row = self._window.rows.start - self._around.rows.start
+        column = self._window.columns.start - self._around.columns.start
+        for to_row in range(row - 1, row + 2):
+            for to_column in range(column - 1, column + 2):
+                _put(near, self._edges, to_row, to_column)
+        return near
+
+    # The marks
+
+    def __enter__(self) -> Self:
+        changes = self._changes
+        changes.clear(changes.edges, self._numbers(self._edges, self._window))
+        changes.clear(changes.heights, self._numbers(self._heights, self._around))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        changes = self._changes
+        changes.put_back(changes.edges, self._numbers(self._edges, self._window))
+        changes.put_back(changes.heights, self._numbers(self._heights, self._around))
+
+    def _numbers(self, chosen: Bools, window: _Window) -> Int64s:
+        rows, columns = np.nonzero(chosen)
+        return window.numbers(rows, columns, self._places)
+
+    # The work
+
+    def chunks(self, end: float | None) -> Iterator[Int64s]:
+        """Give the columns to be made, a chunk after another, until a moment of `perf_counter`."""
+        size = _MOST if end is None else _FIRST
+        for numbers in self._in_order():
+            first = 0
+            while first < len(numbers):
+                began = time.perf_counter()
+                yield np.sort(numbers[first : first + size])
+                first, now = first + size, time.perf_counter()
+                if end is not None:
+                    if now >= end:
+                        return
+                    size = _next_size(size, now - began)
+
+    def _in_order(self) -> Iterator[Int64s]:
+        """Give the columns to be made, some thousands at once: the nearest first, or by rows."""
+        if self._region is None:
+            step = max(1, _ORDERED // max(1, self._window.shape[1]))
+            for first in range(0, self._window.shape[0], step):
+                rows, columns = np.nonzero(self._edges[first : first + step])
+                yield self._window.numbers(rows + first, columns, self._places)
+            return
+        numbers = self._numbers(self._edges, self._window)
+        distances = self._squared_distances(self._region)[self._edges]
+        while len(numbers):
+            some = np.arange(len(numbers))
+            if len(numbers) > _ORDERED:
+                some = np.argpartition(distances, _ORDERED)[:_ORDERED]
+            yield numbers[some[np.argsort(distances[some], kind="stable")]]
+            numbers, distances = np.delete(numbers, some), np.delete(distances, some)
+
+    def make(self, numbers: Int64s, maker: Maker) -> None:
+        """Make columns, and first the heights at the ends of their edges."""
+        stale = self._stale_around(numbers)
+        if len(stale):
+            _make_heights(self._places, stale, maker)
+            self._heights[self._at(stale, self._around)] = False
+        maker.make_edges(numbers)
+        self._edges[self._at(numbers, self._window)] = False
+
+    def _stale_around(self, numbers: Int64s) -> Int64s:
+        """Return the columns among some and beside them whose heights are to be made."""
+        rows, columns = self._at(numbers, self._around)
+        near = np.zeros(self._around.shape, np.bool_)
+        for row in (-1, 0, 1):
+            for column in (-1, 0, 1):
+                near[
+                    np.clip(rows + row, 0, near.shape[0] - 1),
+                    np.clip(columns + column, 0, near.shape[1] - 1),
+                ] = True
+        near &= self._heights
+        return self._numbers(near, self._around)
+
+    def _at(self, numbers: Int64s, window: _Window) -> tuple[Int64s, Int64s]:
+        """Return where columns are in a window."""
+        rows, columns = np.divmod(numbers, self._places.columns)
+        return rows - window.rows.start, columns - window.columns.start
+
+
+def _make_heights(places: Places, numbers: Int64s, maker: Maker) -> None:
+    """Make heights; take away edges where a character cannot rest as it could before.
+
+    Else an edge would lead to a place where none rests, or to another one than before.
+    """
+    before = _standing(places, numbers)
+    maker.make_heights(numbers)
+    differ = (_standing(places, numbers) != before).any(axis=0) & before.any(axis=0)
+    if differ.any():
+        places.cut_off(numbers[differ])
+
+
+def _standing(places: Places, numbers: Int64s) -> Bools:
+    """Return whether a character rests on the levels of columns (levels, n)."""
+    by_level = places.heights.reshape(places.levels, -1)
+    return ~np.isnan(by_level[:, numbers])
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return the size of the chunk after one that took so long."""
+    if seconds > _CHUNK_TIME:
+        return max(size // 2, 1)
+    return min(2 * size, _MOST) if seconds < 0.5 * _CHUNK_TIME else size
+
+
+def _window_of(places: Places, region: Circle | None) -> _Window:
+    """Return the rectangle of the grid around a region."""
+    if region is None:
+        return _Window(slice(0, places.rows), slice(0, places.columns))
+    x, z, radius = region
+    return _Window(
+        places_within(places.lower_z, places.spacing, places.rows, z - radius, z + radius),
+        places_within(places.lower_x, places.spacing, places.columns, x - radius, x + radius),
+    )
+
+
+def _wider(window: _Window, places: Places) -> _Window:
+    """Return a window with one more row and column on each side, as far as the grid goes."""
+    rows, columns = window
+    return _Window(
+        slice(max(rows.start - 1, 0), min(rows.stop + 1, places.rows)),
+        slice(max(columns.start - 1, 0), min(columns.stop + 1, places.columns)),
+    )
+
+
+def _put(target: Bools, values: Bools, row: int, column: int) -> None:
+    """Mark what values mark, which are at a row and a column of the target, as far as that goes."""
+    height, width = values.shape
+    rows = slice(max(row, 0), min(row + height, target.shape[0]))
+    columns = slice(max(column, 0), min(column + width, target.shape[1]))
+    target[rows, columns] |= values[
+        rows.start - row : rows.stop - row, columns.start - column : columns.stop - column
+    ]

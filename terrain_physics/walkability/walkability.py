@@ -1,0 +1,361 @@
+"""Walkability: where a character can walk on a ground, as a map made from its own walks."""
+
+import time
+from typing import Any, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.character.contacts.resize import SHAPE_SIZE
+from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
+from terrain_physics._kernels.walkability.layout import DIRECTIONS
+from terrain_physics._locks import Rank, new_lock
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.threads import Workers
+from terrain_physics.character.colliders import Collider
+from terrain_physics.character.placement import (
+    UPRIGHT,
+    AnyGround,
+    checked_collider,
+    checked_ground,
+    placed_shape,
+)
+from terrain_physics.character.rules import CharacterRules, RuleKeywords, checked_rules, put_rules
+from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.surface import queries_of
+from terrain_physics.walkability.changes import Changes
+from terrain_physics.walkability.grid import (
+    checked_spacing,
+    checked_speed,
+    levels_on,
+    places_over,
+    refuse_more_places,
+)
+from terrain_physics.walkability.making import Maker, reach_of
+from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.still_ground import parts_of, reading_still
+from terrain_physics.walkability.update import Circle, Update
+from terrain_physics.walkability.walkers import Walker
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+
+@public
+class Walkability:
+    """Where a character can walk on a ground: places it can stand at, and edges between them.
+
+    Places are on a grid, up to three above each other. From each of them, edges lead in eight
+    directions to the places beside it. An edge holds if the character itself would walk it: placed
+    at rest on one place, its seed the number of the place, told to walk straight at `speed` at 60
+    Hz, it stands within a quarter of the spacing of the other place in three times the time of the
+    way. So all its rules count, and those of the ground. Proofs decide most edges; walks decide
+    the rest.
+
+    A new map is empty: `update` makes the places, all or those near to a point, at once or a little
+    in each frame. Later it makes anew what the ground's changes have touched.
+
+    Parameters
+    ----------
+    ground : HeightMap, TriangleMesh or Ground
+        The ground. Its parts that are moved in time are left out: see `moving_parts`.
+    collider : SphereCollider, CapsuleCollider or BoxCollider
+        The body of the character.
+    rules : CharacterRules, optional
+        The rules of the character, such as ``hero.rules``.
+    spacing : float, default 1
+        The distance of neighboring places along x and z in meters, at most 8 radii of the body.
+        Places stand on multiples of it.
+    speed : float, default 3
+        The speed of the walks, in m/s, at most 30 spacings a second.
+    max_drop : float, default 2
+        The deepest fall of an edge, in meters.
+    area : ((float, float), (float, float)), optional
+        The corners (x, z) of the area with places; default: the bounds of the ground as it is now.
+    threads : int, optional
+        Number of threads of an update; None: one for each processor. The results are the same.
+    **rules_by_name
+        As for `CharacterMovement`, such as ``slope_limit``; they replace those of `rules`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything else, as for `CharacterGroup`; for an area without places, and for more than 64
+        million of them.
+
+    Notes
+    -----
+    Edges are of three kinds. "drop": the character falls by more than its step offset; where it
+    would fly past the other place, it stops in the air above it. "step": it goes up or down more
+    steeply than walkable slope. "walk": all others.
+
+    An update, edits of the ground and questions to the map may be made by several threads at once.
+    A pickle or a deep copy has a ground of its own.
+
+    Examples
+    --------
+    >>> from terrain_physics import CapsuleCollider, HeightMap
+    >>> land = HeightMap([[0, 0, 5], [0, 0, 5], [0, 0, 5]], cell_size=2)
+    >>> paths = Walkability(land, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)))
+    >>> paths.shape, paths.update()
+    ((5, 5), 0)
+    >>> paths.standing[2].tolist()
+    [True, True, False, False, True]
+    >>> paths.edges[2, 0].tolist()
+    [1, 1, 1, 0, 0, 0, 1, 1]
+    """
+
+    def __init__(
+        self,
+        ground: AnyGround,
+        collider: Collider,
+        *,
+        rules: CharacterRules | None = None,
+        spacing: float = 1.0,
+        speed: float = 3.0,
+        max_drop: float = 2.0,
+        area: Any = None,
+        threads: int | None = None,
+        **rules_by_name: Unpack[RuleKeywords],
+    ) -> None:
+        self._ground, self._collider = checked_ground(ground), checked_collider(collider)
+        known = CharacterRules() if rules is None else checked_rules(rules)
+        self._rules = known.replace(**rules_by_name)
+        own_spacing = checked_spacing(spacing, collider)
+        own_speed = checked_speed(speed, own_spacing)
+        drop = checks.non_negative("max_drop", max_drop)
+        Workers(threads)  # refuses a value that is no number of threads
+        self._threads = threads
+        row = columns.RULES.defaults()
+        materials = put_rules(row, self._rules, {}, ())
+        row[:SHAPE_SIZE] = placed_shape(ground, collider, UPRIGHT)
+        self._walker = Walker(row, materials, own_speed, drop)
+        levels = levels_on(self._queries)
+        self._places = places_over(ground, area, own_spacing, levels)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin to watch the ground."""
+        self._walker.rules.setflags(write=False)  # kernels take no other, and a copy may be written
+        self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
+        self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
+        self._revision = 0
+        self._changes = Changes(
+            self._queries,
+            self._rules.mask,
+            self._places,
+            reach_of(self._places.spacing, self._walker),
+            materials_matter=bool(self._walker.material_rules),
+        )
+
+    @property
+    def _queries(self) -> Queries:
+        return queries_of(self._ground)
+
+    # What it is of
+
+    @property
+    def ground(self) -> AnyGround:
+        """The ground."""
+        return self._ground
+
+    @property
+    def collider(self) -> Collider:
+        """The body of the character."""
+        return self._collider
+
+    @property
+    def rules(self) -> CharacterRules:
+        """The rules of the character."""
+        return self._rules
+
+    @property
+    def spacing(self) -> float:
+        """The distance of neighboring places along x and z, in meters."""
+        return self._places.spacing
+
+    @property
+    def speed(self) -> float:
+        """The speed of the walks, in m/s."""
+        return self._walker.speed
+
+    @property
+    def max_drop(self) -> float:
+        """The deepest fall of an edge, in meters."""
+        return self._walker.max_drop
+
+    @property
+    def threads(self) -> int | None:
+        """Number of threads of an update; None: one for each processor."""
+        return self._threads
+
+    @property
+    def moving_parts(self) -> tuple[int, ...]:
+        """The keys of the parts of the ground that are left out, as they move in time.
+
+        A part belongs to them from its first `Ground.move` with a time on. Conveyors and one-way
+        parts that stand still do not.
+        """
+        parts = parts_of(self._queries)
+        if parts is None:
+            return ()
+        with parts.followed:
+            return tuple(parts.movers.moving)
+
+    # Places
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns of places; on a ground with several levels, levels, rows and columns.
+
+        There is one level on height maps that do not overlap, and there are three once the ground
+        has a mesh, or maps above each other. Levels count from the lowest place.
+        """
+        return self._places.shape
+
+    @property
+    def heights(self) -> Float32s:
+        """Y of the character's position at rest on each place, of `shape`; NaN: none can rest."""
+        with self._lock:
+            return _shaped(self._places, self._places.heights.copy())
+
+    @property
+    def standing(self) -> Bools:
+        """Whether a character can rest on each place, of `shape`."""
+        with self._lock:
+            return _shaped(self._places, ~np.isnan(self._places.heights))
+
+    @property
+    def positions(self) -> Floats:
+        """The position of a character at rest on each place, (..., 3); NaN heights: none can."""
+        with self._lock:
+            places = self._places
+            return _shaped(places, places.points(np.arange(len(places))), 3)
+
+    @property
+    def edges(self) -> Bytes:
+        """The kinds of the edges from each place, (..., 8): 0 none, 1 walk, 2 step, 3 drop.
+
+        The first leads along +X; each next one is turned by 45 degrees towards +Z. An edge leads to
+        the level of the other column that its walker comes to stand on.
+        """
+        shifts = 2 * np.arange(DIRECTIONS, dtype=np.uint16)
+        with self._lock:
+            kinds = self._places.kinds[:, np.newaxis] >> shifts & np.uint16(3)
+            return _shaped(self._places, kinds.astype(np.uint8), DIRECTIONS)
+
+    # Updates
+
+    def update(
+        self, *, around: Any = None, radius: float | None = None, budget: float | None = None
+    ) -> int:
+        """Make the places that are new, and those that changes of the ground have touched.
+
+        Parameters
+        ----------
+        around : two or three numbers, optional
+            A point (x, z), or a position: only places near to it are made, the nearest first.
+            Default: all.
+        radius : float, optional
+            How near, in meters on the level; comes with `around`.
+        budget : float, optional
+            For how many seconds to go on at most; a few places are made in any case. What is not
+            made yet stays as it was: an edge leads to places where a character can rest, but it may
+            hold no longer. Default: until all is done.
+
+        Returns
+        -------
+        int
+            How many columns of places of that region are still to be made; 0: it is done.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a value that is no point, radius or time, and one of `around` and `radius` without
+            the other. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> land = HeightMap([[0] * 9] * 9)
+        >>> paths = Walkability(land, SphereCollider(0.4))
+        >>> paths.update(around=(4, 4), radius=2), int(paths.standing.sum())
+        (0, 37)
+        >>> while paths.update(budget=0.002) > 0:
+        ...     pass  # the next frame of the game
+        >>> int(paths.standing.sum())
+        81
+        >>> land[4, 4] = 3
+        >>> paths.update(), bool(paths.edges[4, 3].any())
+        (0, False)
+        """
+        if (around is None) != (radius is None):
+            raise ValueError(
+                f"around must come with radius, got {checks.shorten(around)} and "
+                f"{checks.shorten(radius)}"
+            )
+        region = None
+        if around is not None:
+            point = checks.vector_or_pair("around", getattr(around, "position", around))
+            region = Circle(point[0], point[-1], checks.non_negative("radius", radius))
+        end = None
+        if budget is not None:
+            end = time.perf_counter() + checks.non_negative("budget", budget, " s")
+        with self._updating:
+            self._see_changes()
+            update = Update(self._places, self._changes, region)
+            if update.left():
+                self._make(update, end)
+            return update.left()
+
+    def _see_changes(self) -> None:
+        """Mark what changes of the ground have touched; make room for levels that it has now."""
+        places, queries = self._places, self._queries
+        levels = levels_on(queries)
+        if levels > places.levels:
+            refuse_more_places(places.rows, places.columns, levels, places.spacing)
+            with self._lock:
+                self._places = places.grown(levels)
+                self._changes.begin(self._places)
+                self._revision += 1
+        self._changes.look()
+
+    def _make(self, update: Update, end: float | None) -> None:
+        """Make places, a chunk after another, until all are made or the time is over."""
+        with update, reading_still(self._queries) as ground:
+            maker = Maker(self._places, ground, self._walker, self._threads)
+            for chunk in update.chunks(end):
+                with self._lock:
+                    update.make(chunk, maker)
+                    self._revision += 1
+
+    # Copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give a copy places of its own; a pickle or a deep copy has its own ground, too."""
+        with self._updating, self._lock:
+            self._see_changes()
+            kept = ("_ground", "_collider", "_rules", "_threads", "_walker")
+            content = {name: self.__dict__[name] for name in kept}
+            return content | {
+                "_places": self._places.copy(),
+                "_marks": self._changes.kept(),
+                "_seen": self._queries.contents,
+            }
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        marks, seen = content.pop("_marks"), content.pop("_seen")
+        self.__dict__.update(content)
+        self._begin()
+        if self._queries.contents == seen:  # else the ground was edited before it was copied
+            self._changes.put_kept(marks)
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.shape))
+        return f"<Walkability: {size} places of {self.spacing:g} m on {self._ground!r}>"
+
+
+def _shaped(places: Places, values: NDArray[_Value], *more: int) -> NDArray[_Value]:
+    """Return values of all places as users see them, read-only."""
+    return read_only(values.reshape(*places.shape, *more))[0]
