@@ -8,7 +8,7 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, read_only
 from terrain_physics._kernels.walkability.lead_members import (
-    FieldArrays,
+    Steering,
     lead_members,
     put_ways,
 )
@@ -53,7 +53,7 @@ class Field(Leading, AttributeGuard):
     ) -> None:
         super().__init__(_kept(places), terms)
         self._distances, self._nexts, self._directions = distances, nexts, directions
-        self._made: FieldArrays | None = None
+        self._made: Steering | None = None
 
     @property
     def distance(self) -> Floats:
@@ -130,14 +130,14 @@ class Field(Leading, AttributeGuard):
         _LEAD.call(places, self._grid, self._arrays(), states, rules, rows, pace, left)
         return left
 
-    def _arrays(self) -> FieldArrays:
+    def _arrays(self) -> Steering:
         """Return the field for kernels, made when it is needed first."""
         made = self._made
         if made is None:
             count = len(self._nexts)
             is_open: Bytes = np.empty(count, dtype=np.uint8)
             ways: Bytes = np.empty(count, dtype=np.uint8)
-            made = FieldArrays(self._distances, self._nexts, ways, self._directions, is_open)
+            made = Steering(self._distances, self._nexts, ways, self._directions, is_open)
             put_ways(self._places.arrays(), made)
             self._made = made
         return made

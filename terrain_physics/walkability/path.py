@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.types import Bytes, Floats, read_only
 from terrain_physics._kernels.walkability.layout import DROP, STEP, WALK
-from terrain_physics._kernels.walkability.lead_path import ARRIVED, LOST, Way, lead_path
+from terrain_physics._kernels.walkability.lead_path import ARRIVED, LOST, Route, lead_path
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
@@ -57,12 +57,12 @@ class Path(Leading, AttributeGuard):
         self._way = self._as_way()
         self._progress = self._stalled = 0.0
 
-    def _as_way(self) -> Way:
+    def _as_way(self) -> Route:
         """Return the path for kernels; a path of one point goes there and stays."""
         if len(self._kinds) > 0:
-            return Way(self._points, self._kinds, self._lengths)
+            return Route(self._points, self._kinds, self._lengths)
         stay = np.full(1, WALK, dtype=np.uint8)
-        return Way(self._points.repeat(2, axis=0), stay, self._lengths.repeat(2))
+        return Route(self._points.repeat(2, axis=0), stay, self._lengths.repeat(2))
 
     @property
     def points(self) -> Floats:

@@ -59,13 +59,42 @@ def level_at_end(places: PlaceArrays, place: int, direction: int) -> int:
 
 
 @kernel(inline=True, no_refcount=True)
+def level_of(places: PlaceArrays, place: int) -> int:
+    """Return the level of a place."""
+    size = places.rows * places.columns
+    return (1 if place >= size else 0) + (1 if place >= 2 * size else 0)
+
+
+@kernel(inline=True, no_refcount=True)
+def row_of(places: PlaceArrays, place: int) -> int:
+    """Return the row of a place.
+
+    Rounding is less than the half column that is added; to divide whole numbers takes ten times as
+    long.
+    """
+    cell = place - level_of(places, place) * places.rows * places.columns
+    return int((cell + 0.5) * (1.0 / places.columns))
+
+
+@kernel(inline=True, no_refcount=True)
+def column_of(places: PlaceArrays, place: int, row: int) -> int:
+    """Return the column of a place in a row."""
+    return place - (level_of(places, place) * places.rows + row) * places.columns
+
+
+@kernel(inline=True, no_refcount=True)
+def number_step(places: PlaceArrays, direction: int) -> int:
+    """Return by how much the number of a place grows in a direction, on one level."""
+    return row_step(direction) * places.columns + column_step(direction)
+
+
+@kernel(inline=True, no_refcount=True)
 def end_of(places: PlaceArrays, place: int, direction: int) -> int:
     """Return the place that an edge leads to; it is in the grid, as edges lead nowhere else."""
-    size = places.rows * places.columns
-    level = level_at_end(places, place, direction)
-    return (
-        level * size + place % size + row_step(direction) * places.columns + column_step(direction)
-    )
+    if places.levels == 1:
+        return place + number_step(places, direction)
+    levels = level_at_end(places, place, direction) - level_of(places, place)
+    return place + number_step(places, direction) + levels * places.rows * places.columns
 
 
 @kernel(inline=True, no_refcount=True)

@@ -61,7 +61,7 @@ _ARRIVAL, _LEVEL, _NEAR, _FAR = 0.25, 0.5, 0.5, 2.0
 # Interpolated directions that are shorter than this contradict each other.
 _WEAKEST = 0.3
 
-# Beside directions, in `FieldArrays.ways`.
+# Beside directions, in `Steering.ways`.
 _OVER_EDGE, _STAY = 8, 255
 
 # Unit vectors of the directions.
@@ -71,7 +71,7 @@ _AHEAD_Z = (0.0, _HALF, 1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF)
 _DIAGONAL = 1.4142135623730951
 
 
-class FieldArrays(NamedTuple):
+class Steering(NamedTuple):
     """The ways of n places to the nearest goal."""
 
     distances: Floats  # (n,), in m; infinite: no way
@@ -81,7 +81,7 @@ class FieldArrays(NamedTuple):
     is_open: Bytes  # (n,): whether the cell with the number of a place is open
 
 
-class Edge(NamedTuple):
+class SeenEdge(NamedTuple):
     """An edge of a field, as a character sees it; a goal is an edge without length."""
 
     start: int  # -1: there is none
@@ -99,7 +99,7 @@ class Told(NamedTuple):
 
 @kernel(no_refcount=True)
 def _way_on(places: PlaceArrays, place: int, following: int) -> int:
-    """Return what `FieldArrays.ways` has for a place, by the next one."""
+    """Return what `Steering.ways` has for a place, by the next one."""
     for direction in range(DIRECTIONS):
         kind = kind_of(places, place, direction)
         if kind != NO_EDGE and end_of(places, place, direction) == following:
@@ -108,7 +108,7 @@ def _way_on(places: PlaceArrays, place: int, following: int) -> int:
 
 
 @kernel(no_refcount=True)
-def put_ways(places: PlaceArrays, field: FieldArrays) -> None:
+def put_ways(places: PlaceArrays, field: Steering) -> None:
     """Write what a field has beside distances, next places and directions."""
     put_open(places, field.is_open)
     for place in range(len(field.nexts)):
@@ -131,7 +131,7 @@ def _piece_on(grid: PlaceGrid, row: int, column: int, way: int) -> Piece:
 
 
 @kernel(inline=True, no_refcount=True)
-def _piece_from(places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, place: int) -> Piece:
+def _piece_from(places: PlaceArrays, grid: PlaceGrid, field: Steering, place: int) -> Piece:
     """Return the piece of the way that leads on from a place."""
     on_level = place % (places.rows * places.columns)
     row, column = on_level // places.columns, on_level % places.columns
@@ -140,8 +140,8 @@ def _piece_from(places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, place:
 
 @kernel(inline=True, no_refcount=True)
 def _edge_from(
-    places: PlaceArrays, field: FieldArrays, place: int, piece: Piece, position: Vec3
-) -> Edge:
+    places: PlaceArrays, field: Steering, place: int, piece: Piece, position: Vec3
+) -> SeenEdge:
     """Return the edge that leads on from a place, as a character sees it."""
     x, y, z = position
     along = distance_along(piece, x, z)
@@ -157,24 +157,24 @@ def _edge_from(
     up = y - (first + share * (last - first))
     if way != _STAY and way >= _OVER_EDGE:  # it may fall along there at any height
         up = max(y - first, 0.0) + min(y - last, 0.0)
-    return Edge(place, aside2 + up * up, whole + share * (rest - whole))
+    return SeenEdge(place, aside2 + up * up, whole + share * (rest - whole))
 
 
 @kernel(no_refcount=True)
 def _nearest_edge(
     places: PlaceArrays,
     grid: PlaceGrid,
-    field: FieldArrays,
+    field: Steering,
     spot: Spot,
     ring: int,
     position: Vec3,
     slack: float,
-) -> Edge:
+) -> SeenEdge:
     """Return the edge of the corners of a cell, or of more cells around it, that is nearest.
 
     Of edges that are as near, to ``slack``, it is the one that is nearest to the goal.
     """
-    best, most = Edge(-1, math.inf, math.inf), _FAR * grid.spacing
+    best, most = SeenEdge(-1, math.inf, math.inf), _FAR * grid.spacing
     most *= most
     first_row, last_row = max(spot.row - ring, 0), min(spot.row + ring + 2, places.rows)
     first, last = max(spot.column - ring, 0), min(spot.column + ring + 2, places.columns)
@@ -200,8 +200,8 @@ def _nearest_edge(
 def _along_edge(
     places: PlaceArrays,
     grid: PlaceGrid,
-    field: FieldArrays,
-    edge: Edge,
+    field: Steering,
+    edge: SeenEdge,
     position: Vec3,
     in_air: bool,
     pace: Gait,
@@ -228,7 +228,7 @@ def _along_edge(
 
 @kernel(no_refcount=True)
 def _is_at_goal(
-    places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, spot: Spot, position: Vec3
+    places: PlaceArrays, grid: PlaceGrid, field: Steering, spot: Spot, position: Vec3
 ) -> bool:
     """Tell whether a character is at one of the goals around it."""
     row = spot.row + (1 if spot.down >= 0.5 and spot.row + 1 < places.rows else 0)
@@ -245,9 +245,7 @@ def _is_at_goal(
 
 
 @kernel(no_refcount=True)
-def _open_cell(
-    places: PlaceArrays, grid: PlaceGrid, field: FieldArrays, spot: Spot, y: float
-) -> int:
+def _open_cell(places: PlaceArrays, grid: PlaceGrid, field: Steering, spot: Spot, y: float) -> int:
     """Return the open cell that a character is in; -1 if there is none."""
     best, least = -1, _NEAR * grid.spacing
     if is_inside(spot):
@@ -262,7 +260,7 @@ def _open_cell(
 
 @kernel(no_refcount=True)
 def _in_open_cell(
-    places: PlaceArrays, field: FieldArrays, cell: int, spot: Spot, pace: Gait
+    places: PlaceArrays, field: Steering, cell: int, spot: Spot, pace: Gait
 ) -> tuple[bool, Told]:
     """Lead a character through an open cell; return whether its corners tell a direction."""
     east, south, far = corners(places, cell)
@@ -286,7 +284,7 @@ def _in_open_cell(
 def _lead_one(
     places: PlaceArrays,
     grid: PlaceGrid,
-    field: FieldArrays,
+    field: Steering,
     position: Vec3,
     in_air: bool,
     pace: Gait,
@@ -320,7 +318,7 @@ def _walk(state: Floats, vx: float, vz: float) -> None:
 def lead_members(
     places: PlaceArrays,
     grid: PlaceGrid,
-    field: FieldArrays,
+    field: Steering,
     states: Floats,
     rules: Floats,
     rows: Int64s,

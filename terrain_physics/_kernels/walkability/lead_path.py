@@ -44,7 +44,7 @@ _BESIDE, _LEVEL, _FAR = 0.25, 0.5, 3.0
 _ARRIVAL = 0.5
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """The path of n points."""
 
     points: Floats  # (n, 3), in m
@@ -63,13 +63,13 @@ class Lead(NamedTuple):
 
 
 @kernel(no_refcount=True)
-def _piece(way: Way, k: int) -> Piece:
+def _piece(way: Route, k: int) -> Piece:
     a, b = way.points[k], way.points[k + 1]
     return piece_between(float(a[0]), float(a[2]), float(b[0]), float(b[2]))
 
 
 @kernel(no_refcount=True)
-def _piece_at(way: Way, progress: float) -> int:
+def _piece_at(way: Route, progress: float) -> int:
     """Return the piece that a progress is on; the later one at a corner."""
     first, last = 0, len(way.kinds) - 1
     while first < last:
@@ -82,7 +82,7 @@ def _piece_at(way: Way, progress: float) -> int:
 
 
 @kernel(no_refcount=True)
-def _progress_at(way: Way, k: int, piece: Piece, along: float) -> float:
+def _progress_at(way: Route, k: int, piece: Piece, along: float) -> float:
     """Return the progress at a distance along a piece on the level."""
     first, last = float(way.lengths[k]), float(way.lengths[k + 1])
     share = along / piece.length if piece.length > 0.0 else 0.0
@@ -90,7 +90,7 @@ def _progress_at(way: Way, k: int, piece: Piece, along: float) -> float:
 
 
 @kernel(no_refcount=True)
-def _point_at(way: Way, k: int, progress: float) -> Vec3:
+def _point_at(way: Route, k: int, progress: float) -> Vec3:
     """Return the point of a piece at a progress."""
     a, b = three_at(way.points[k], 0), three_at(way.points[k + 1], 0)
     first, last = float(way.lengths[k]), float(way.lengths[k + 1])
@@ -99,7 +99,7 @@ def _point_at(way: Way, k: int, progress: float) -> Vec3:
 
 
 @kernel(no_refcount=True)
-def _slack_behind(way: Way, k: int, pace: Gait) -> float:
+def _slack_behind(way: Route, k: int, pace: Gait) -> float:
     """Return how far from the end of a piece a character may go on to the next one."""
     if k + 1 == len(way.kinds):
         return 0.0
@@ -110,7 +110,7 @@ def _slack_behind(way: Way, k: int, pace: Gait) -> float:
 
 @kernel(no_refcount=True)
 def _passes(
-    way: Way, k: int, piece: Piece, position: Vec3, on_ground: bool, level: float, pace: Gait
+    way: Route, k: int, piece: Piece, position: Vec3, on_ground: bool, level: float, pace: Gait
 ) -> bool:
     """Tell whether a character has come to the end of a piece, and goes on to the next one."""
     x, y, z = position
@@ -125,7 +125,9 @@ def _passes(
 
 
 @kernel(no_refcount=True)
-def _nearest_ahead(way: Way, first: int, position: Vec3, level: float) -> tuple[float, float, Vec3]:
+def _nearest_ahead(
+    way: Route, first: int, position: Vec3, level: float
+) -> tuple[float, float, Vec3]:
     """Return the distance, the progress and the point of the rest of a path nearest to a place.
 
     The distance is infinite if the path is nowhere at the height of the place.
@@ -145,7 +147,7 @@ def _nearest_ahead(way: Way, first: int, position: Vec3, level: float) -> tuple[
 
 @kernel(no_refcount=True)
 def _rejoin(
-    places: PlaceArrays, grid: PlaceGrid, way: Way, position: Vec3, progress: float, pace: Gait
+    places: PlaceArrays, grid: PlaceGrid, way: Route, position: Vec3, progress: float, pace: Gait
 ) -> Lead:
     """Lead a character that is beside its path back to it.
 
@@ -169,7 +171,7 @@ def _rejoin(
 
 
 @kernel(no_refcount=True)
-def _follow(way: Way, k: int, position: Vec3, in_air: bool, level: float, pace: Gait) -> Lead:
+def _follow(way: Route, k: int, position: Vec3, in_air: bool, level: float, pace: Gait) -> Lead:
     """Lead a character along a piece of its path."""
     x, y, z = position
     piece, end = _piece(way, k), way.points[k + 1]
@@ -183,7 +185,7 @@ def _follow(way: Way, k: int, position: Vec3, in_air: bool, level: float, pace: 
 
 
 @kernel(no_refcount=True)
-def _arrives(way: Way, position: Vec3, level: float, pace: Gait) -> bool:
+def _arrives(way: Route, position: Vec3, level: float, pace: Gait) -> bool:
     """Tell whether a character is at the end of its path."""
     end = way.points[len(way.points) - 1]
     distance = flat_distance(position[0], position[2], float(end[0]), float(end[2]))
@@ -204,7 +206,7 @@ def _idleness(state: Floats, vx: float, vz: float) -> float:
 def lead_path(
     places: PlaceArrays,
     grid: PlaceGrid,
-    way: Way,
+    way: Route,
     progress: float,
     state: Floats,
     rules: Floats,

@@ -1,0 +1,261 @@
+"""Directions of a field: towards the farthest place on the way that is surely in sight.
+
+The next place lies in one of eight directions. Where the land around is open, as all edges around
+are walks, a character may as well go straight to a place farther on, as with the lazy Theta* of
+Nash, Koenig and Tovey (2010). The *clearance* of a place says how far it is open on all sides, so
+that a line is judged in few steps, as by sphere tracing.
+"""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.types import Bytes, Floats, Int32s
+from terrain_physics._kernels.walkability.layout import PlaceArrays, column_of, end_of, row_of
+from terrain_physics._kernels.walkability.lengths import Lengths
+
+# Kinds of all eight directions: walks. Those of a cell's corners within the cell follow.
+_ALL_WALKS = 0x5555
+_EAST_TO_SOUTH, _SOUTH_TO_WEST, _WEST_TO_NORTH, _NORTH_TO_EAST = 0x0015, 0x0150, 0x1500, 0x5001
+
+_OPEN, _CLEARANCE = 128, 127  # bits of a place: its cell towards +X and +Z is open; its clearance
+
+_DIRECTION = (5, 6, 7, 4, 0, 0, 3, 2, 1)  # by 3 * row step + column step + 4
+
+_SLACK = 1.0 + 1.0 / 16.0  # a way is as good as straight up to this ratio of squared lengths
+
+_WALKED = 16  # steps at most in which a sheet is followed where there are several levels
+
+
+@kernel(inline=True, no_refcount=True)
+def _has(places: PlaceArrays, place: int, walks: int) -> bool:
+    """Tell whether a place has these walks, and maybe others."""
+    kinds = int(places.kinds[place])
+    # Of each pair of bits under a walk, the low one is set and the high one is not.
+    return kinds & (3 * walks) == walks
+
+
+@kernel(inline=True, no_refcount=True)
+def _closes(places: PlaceArrays, a: int, b: int, c: int, d: int) -> bool:
+    """Tell whether all edges between the corners of a cell lead to these corners."""
+    if places.levels == 1:
+        return True
+    return bool(
+        end_of(places, b, 2) == c
+        and end_of(places, b, 3) == d
+        and end_of(places, b, 4) == a
+        and end_of(places, c, 4) == d
+        and end_of(places, c, 5) == a
+        and end_of(places, c, 6) == b
+        and end_of(places, d, 0) == c
+        and end_of(places, d, 6) == a
+        and end_of(places, d, 7) == b
+    )
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_open(places: PlaceArrays, lengths: Lengths, place: int) -> bool:
+    """Tell whether one walks both ways between all corners of the cell towards +X and +Z."""
+    if not _has(places, place, _EAST_TO_SOUTH):
+        return False
+    b, c, d = end_of(places, place, 0), end_of(places, place, 1), end_of(places, place, 2)
+    if not (
+        _has(places, b, _SOUTH_TO_WEST)
+        and _has(places, c, _WEST_TO_NORTH)
+        and _has(places, d, _NORTH_TO_EAST)
+        and _closes(places, place, b, c, d)
+    ):
+        return False
+    if len(lengths.materials) == 0:
+        return True
+    factors, materials = lengths.factors, lengths.materials
+    factor = factors[materials[place]]
+    return bool(
+        factors[materials[b]] == factor
+        and factors[materials[c]] == factor
+        and factors[materials[d]] == factor
+    )
+
+
+@kernel(inline=True, no_refcount=True)
+def _least(places: PlaceArrays, clearance: Bytes, place: int, first: int) -> int:
+    """Return the least clearance of four neighbors of an open place, from a direction on."""
+    least = _CLEARANCE - 1
+    for direction in range(first, first + 4):
+        least = min(least, int(clearance[end_of(places, place, direction)]) & _CLEARANCE)
+    return least
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_open_around(places: PlaceArrays, clearance: Bytes, place: int) -> bool:
+    """Tell whether all four cells around a place are open."""
+    if clearance[place] < _OPEN or places.kinds[place] != _ALL_WALKS:
+        return False
+    west, north = end_of(places, place, 4), end_of(places, place, 6)
+    corner = end_of(places, place, 5)
+    if clearance[west] < _OPEN or clearance[corner] < _OPEN or clearance[north] < _OPEN:
+        return False
+    return bool(
+        end_of(places, west, 0) == place
+        and end_of(places, corner, 1) == place
+        and end_of(places, north, 2) == place
+    )
+
+
+@kernel(inline=True, no_refcount=True)
+def _put_clearance(places: PlaceArrays, lengths: Lengths, clearance: Bytes) -> None:
+    """Write how many steps of the grid away from each place all cells are open, at most 127.
+
+    Two passes, as of a distance transform: each place looks at neighbors that are done.
+    """
+    size = places.rows * places.columns
+    for place in range(places.levels * size):
+        clearance[place] = _OPEN if _is_open(places, lengths, place) else 0
+    for cell in range(size):
+        for above in range(places.levels):
+            place = cell + above * size
+            if _is_open_around(places, clearance, place):
+                clearance[place] = _OPEN | (1 + _least(places, clearance, place, 4))
+    for cell in range(size - 1, -1, -1):
+        for above in range(places.levels):
+            place = cell + above * size
+            if int(clearance[place]) & _CLEARANCE > 0:
+                least = 1 + _least(places, clearance, place, 0)
+                if least < int(clearance[place]) & _CLEARANCE:
+                    clearance[place] = _OPEN | least
+
+
+@kernel(inline=True)
+def _sign(number: int) -> int:
+    return (1 if number > 0 else 0) - (1 if number < 0 else 0)
+
+
+@kernel(inline=True, no_refcount=True)
+def _follow(places: PlaceArrays, place: int, rows: int, columns: int) -> int:
+    """Return the place that walks lead to, so many rows and columns away, within open land."""
+    for _ in range(max(abs(rows), abs(columns))):
+        r, c = _sign(rows), _sign(columns)
+        place = end_of(places, place, _DIRECTION[3 * r + c + 4])
+        rows, columns = rows - r, columns - c
+    return place
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_in_sight(
+    places: PlaceArrays, clearance: Bytes, place: int, far: int, rows: int, columns: int
+) -> bool:
+    """Tell whether the line between two places stays in open cells, one sheet of them."""
+    steps = max(abs(rows), abs(columns))
+    done = int(clearance[place]) & _CLEARANCE
+    if places.levels > 1:
+        near = steps <= min(done, _WALKED)
+        return near and _follow(places, place, rows, columns) == far
+    needed = steps - (int(clearance[far]) & _CLEARANCE)
+    row_rise, column_rise = rows / steps, columns / steps
+    while done < needed:
+        row = int(done * row_rise + (steps + 0.5)) - steps  # rounded: steps make it positive
+        column = int(done * column_rise + (steps + 0.5)) - steps
+        clear = int(clearance[place + row * places.columns + column]) & _CLEARANCE
+        if clear < 2:
+            return False
+        done += clear - 1  # the line may pass half a step beside this place
+    return True
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_straight(
+    places: PlaceArrays,
+    lengths: Lengths,
+    place: int,
+    far: int,
+    rows: int,
+    columns: int,
+    length: float,
+) -> bool:
+    """Tell whether a way of so many meters is as good as straight, on the grid."""
+    many, few = max(abs(rows), abs(columns)), min(abs(rows), abs(columns))
+    on_level = (many - few) * lengths.straight + few * lengths.diagonal
+    rise = np.float64(places.heights[far]) - np.float64(places.heights[place])
+    if len(lengths.materials) > 0:
+        length /= lengths.factors[lengths.materials[place]]
+    return bool(length * length <= _SLACK * (on_level * on_level + rise * rise))
+
+
+@kernel(inline=True, no_refcount=True)
+def _can_skip(
+    places: PlaceArrays,
+    lengths: Lengths,
+    distances: Floats,
+    clearance: Bytes,
+    place: int,
+    far: int,
+) -> bool:
+    """Tell whether a character may go straight from a place to one on its way."""
+    row, far_row = row_of(places, place), row_of(places, far)
+    rows = far_row - row
+    columns = column_of(places, far, far_row) - column_of(places, place, row)
+    length = float(distances[place]) - float(distances[far])
+    return _is_straight(places, lengths, place, far, rows, columns, length) and _is_in_sight(
+        places, clearance, place, far, rows, columns
+    )
+
+
+@kernel(inline=True, no_refcount=True)
+def _target(
+    places: PlaceArrays,
+    lengths: Lengths,
+    distances: Floats,
+    nexts: Int32s,
+    clearance: Bytes,
+    targets: Int32s,
+    place: int,
+) -> int:
+    """Return the place that a character at a place may go straight to."""
+    following = int(nexts[place])
+    if int(clearance[place]) & _CLEARANCE == 0:
+        return following
+    far = int(targets[following])
+    if far == following or _can_skip(places, lengths, distances, clearance, place, far):
+        return far
+    for ahead in (4, 2):
+        far = place
+        for _ in range(ahead):
+            far = int(nexts[far]) if nexts[far] >= 0 else far
+        if _can_skip(places, lengths, distances, clearance, place, far):
+            return far
+    return following
+
+
+@kernel(no_refcount=True)
+def put_directions(
+    places: PlaceArrays,
+    lengths: Lengths,
+    distances: Floats,
+    nexts: Int32s,
+    settled: Int32s,
+    first: int,
+    clearance: Bytes,
+    targets: Int32s,
+    directions: Floats,
+) -> None:
+    """Write the target (n,) of each place that has a way, and its direction (n, 2).
+
+    ``settled`` lists these places from ``first`` on, each behind the next place on its way.
+    ``clearance`` (n,) is working memory. A direction is x and z of a unit vector. Goals are their
+    own targets and have no direction.
+    """
+    _put_clearance(places, lengths, clearance)
+    place = first
+    while place >= 0:
+        if nexts[place] < 0:
+            targets[place] = place
+        else:
+            far = _target(places, lengths, distances, nexts, clearance, targets, place)
+            targets[place] = far
+            row, far_row = row_of(places, place), row_of(places, far)
+            x = float(column_of(places, far, far_row) - column_of(places, place, row))
+            z = float(far_row - row)
+            length = math.sqrt(x * x + z * z)
+            directions[place, 0], directions[place, 1] = x / length, z / length
+        place = int(settled[place])

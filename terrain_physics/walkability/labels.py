@@ -1,0 +1,37 @@
+"""What hangs together on a map: its parts, what is reachable, and where the nearest place is."""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels.types import Bools, Int32s
+from terrain_physics._kernels.walkability.labels import put_labels, put_reachable
+from terrain_physics._kernels.walkability.nearest import nearest_place
+from terrain_physics.walkability.places import Places
+
+
+def labels_of(places: Places) -> Int32s:
+    """Return the strongly connected part (n,) of each place, from 1; 0 where nothing stands."""
+    labels, stack = np.zeros((2, len(places)), dtype=np.int32)
+    put_labels(places.arrays(), labels, np.empty(len(places), dtype=np.uint8), stack)
+    return labels
+
+
+def reachable_from(places: Places, start: int) -> Bools:
+    """Return which places (n,) a character gets to from one, itself among them."""
+    reached = np.zeros(len(places), dtype=np.bool_)
+    put_reachable(places.arrays(), start, reached, np.empty(len(places), dtype=np.int32))
+    return reached
+
+
+def nearest_to(
+    places: Places, x: float, y: float | None, z: float, within: float = math.inf
+) -> int | None:
+    """Return the place nearest to a position where a character can stand, None if there is none.
+
+    Without a ``y`` the distance is that on the level.
+    """
+    column, row = (x - places.lower_x) / places.spacing, (z - places.lower_z) / places.spacing
+    position = column, math.nan if y is None else y, row
+    found = nearest_place(places.arrays(), position, places.spacing, within)
+    return found if found >= 0 else None
