@@ -190,7 +190,7 @@ class TestMovingParts:
     def test_are_left_out_once_they_move(self) -> None:
         ground = Ground([land(), box(6, 6, 1.0, 2.0)])
         paths = made(ground)
-        alone = made(ground.parts[0])
+        alone = made(Ground([land(), box(6, 6)], layers=[1, 0]))
         assert [*paths.moving_parts] == []
         assert not same(paths, alone)
         assert changed_by(paths, lambda: ground.move(1, (0, 0.1, 0), 1 / 60)) > 9
@@ -205,7 +205,7 @@ class TestMovingParts:
         ground.set_one_way(1, (0, 1, 0))
         paths = made(ground)
         assert [*paths.moving_parts] == []
-        assert not same(paths, made(ground.parts[0]))
+        assert not same(paths, made(Ground([land(), box(6, 6)], layers=[1, 0])))
         other = ground.add(box(2, 9))
         ground.move(other, (0, 1, 0), 1 / 60)
         assert changed_by(paths, lambda: None) == 0

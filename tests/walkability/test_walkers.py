@@ -106,7 +106,7 @@ CASES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "aside": (rough, CapsuleCollider(0.3, 1.6, offset=(0.2, 0.8, -0.1)), {}),
     "terrace": (lambda: terrace(1.2), CAPSULE, {}),
     "deep": (lambda: terrace(2.5), CAPSULE, {"max_drop": 2.4}),
-    "stays": (lambda: terrace(1.2), CAPSULE, {"keep_off_ledges": True}),
+    "ledge": (lambda: Ground([HeightMap(np.zeros((7, 7))), plate(0, 0, 6, 3.4, 1.2)]), CAPSULE, {}),
     "stairs": (lambda: stairs(0.25), CAPSULE, {}),
     "too high": (lambda: stairs(0.45), CAPSULE, {}),
     "holes": (holed, CAPSULE, {}),
@@ -130,13 +130,6 @@ class TestAsACharacterWalks:
     def test_all_kinds_come_up(self) -> None:
         assert walked(Walkability(terrace(1.2), CAPSULE, area=AREA, **RULES)) >= {0, 1, 3}
         assert walked(Walkability(stairs(0.25), CAPSULE, area=AREA, **RULES)) >= {0, 2}
-
-    def test_who_keeps_off_ledges_does_not_drop(self) -> None:
-        ground = Ground([HeightMap(np.zeros((7, 7))), plate(0, 0, 6, 3.4, 1.2)])
-        for stays in (False, True):
-            own = RULES | {"keep_off_ledges": stays}
-            found = walked(Walkability(ground, CAPSULE, area=AREA, **own))
-            assert (3 in found) is not stays
 
 
 class TestBatches:
