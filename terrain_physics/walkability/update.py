@@ -162,7 +162,9 @@ class Update:
         """Return the columns among some and beside them whose heights are to be made."""
         rows, columns = self._at(numbers, self._around)
         first, first_column = max(int(np.min(rows)) - 1, 0), max(int(np.min(columns)) - 1, 0)
-        stale = self._heights[first : int(np.max(rows)) + 2, first_column : int(np.max(columns)) + 2]
+        stale = self._heights[
+            first : int(np.max(rows)) + 2, first_column : int(np.max(columns)) + 2
+        ]
         near = np.zeros(stale.shape, np.bool_)
         last, last_column = len(near) - 1, near.size // len(near) - 1
         for row in (-1, 0, 1):
