@@ -105,6 +105,8 @@ from terrain_physics.surface.shape_rows import Boxes as Boxes
 from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
+from terrain_physics.walkability.field import Field as Field
+from terrain_physics.walkability.path import Path as Path
 from terrain_physics.walkability.walkability import Walkability as Walkability
 from terrain_physics.warmup import warm_up as warm_up
 from terrain_physics.world.compare import Mismatch as Mismatch
@@ -132,6 +134,7 @@ __all__ = [
     "ContactBuffer",
     "Contacts",
     "Difference",
+    "Field",
     "FixedStep",
     "Ground",
     "GroundReport",
@@ -149,6 +152,7 @@ __all__ = [
     "Neighbors",
     "Octree",
     "OctreeHit",
+    "Path",
     "Plane",
     "Ray",
     "RayHit",

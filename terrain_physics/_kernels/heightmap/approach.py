@@ -12,7 +12,7 @@ from terrain_physics._kernels.heightmap.clipping import FARTHEST, Terrain, clamp
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.heightmap.traversal import (
     NOT_BEGUN,
-    Path,
+    MapLine,
     Stretch,
     Strip,
     first_stretch,
@@ -40,7 +40,9 @@ APPROACH_SIZE = 18
 
 
 @kernel(inline=True, no_refcount=True)
-def approach(terrain: Terrain, origin: Vec3, direction: Vec3, most: float) -> tuple[Path, Stretch]:
+def approach(
+    terrain: Terrain, origin: Vec3, direction: Vec3, most: float
+) -> tuple[MapLine, Stretch]:
     """Return the path of an oblique ray and its first stretch, and prefetch that one's heights."""
     path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
     stretch = NOT_BEGUN
@@ -97,7 +99,7 @@ def fetch_blocks(terrain: Terrain, origin: Vec3, direction: Vec3) -> None:
 
 
 @kernel(inline=True)
-def put_approach(rows: Floats, k: int, path: Path, stretch: Stretch) -> None:
+def put_approach(rows: Floats, k: int, path: MapLine, stretch: Stretch) -> None:
     """Write the progress of a ray as row k of (n, APPROACH_SIZE)."""
     row = rows[k]
     row[0], row[1], row[2] = path.u, path.v, path.level
@@ -110,10 +112,10 @@ def put_approach(rows: Floats, k: int, path: Path, stretch: Stretch) -> None:
 
 
 @kernel(inline=True)
-def approach_at(rows: Floats, k: int) -> tuple[Path, Stretch]:
+def approach_at(rows: Floats, k: int) -> tuple[MapLine, Stretch]:
     """Return what `put_approach` wrote."""
     row = rows[k]
-    path = Path(
+    path = MapLine(
         float(row[0]), float(row[1]), float(row[2]), float(row[3]), float(row[4]), float(row[5]),
         float(row[6]), float(row[7]), float(row[8]), float(row[9]), float(row[10]), float(row[11]),
         float(row[12]), float(row[13]),

@@ -43,7 +43,7 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.heightmap.heights import CHUNK
 from terrain_physics._kernels.heightmap.traversal import (
     NOT_BEGUN,
-    Path,
+    MapLine,
     Stretch,
     crossing,
     first_stretch,
@@ -106,7 +106,7 @@ def _hit_cell(
 
 @kernel(noinline=True, no_refcount=True)
 def _first_hit(
-    terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: Path, stretch: Stretch
+    terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: MapLine, stretch: Stretch
 ) -> Hit:
     """Return the first hit of an oblique ray, from a stretch of its first strip on."""
     grid, frame = terrain.grid, ray_frame(direction)
@@ -165,7 +165,7 @@ def _is_upright(direction: Vec3) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def _cast(
-    terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: Path, stretch: Stretch
+    terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: MapLine, stretch: Stretch
 ) -> tuple[float, Vec3, Vec3, int, int]:
     """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed.
 

@@ -43,7 +43,7 @@ FEW_CELLS = 4
 BEFORE, ON, BEHIND = range(3)
 
 
-class Path(NamedTuple):
+class MapLine(NamedTuple):
     """A straight line over a map: places, rates for each meter, and what widens it on each side."""
 
     u: float  # in columns
@@ -121,7 +121,7 @@ class Blocks(NamedTuple):
 @kernel(inline=True, no_refcount=True)
 def path_over(
     terrain: Terrain, origin: Vec3, direction: Vec3, half_extents: Vec3, length: float
-) -> Path:
+) -> MapLine:
     """Return the path of a shape; a ray has half extents 0."""
     grid = terrain.grid
     size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
@@ -134,7 +134,7 @@ def path_over(
     inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
     start, end = ends_of_path(terrain, origin, direction, inverse, wide, length)
     per_x, per_z, per_y = 1.0 / grid.cell_x, 1.0 / grid.cell_z, inverse_of(grid.height_scale)
-    return Path(
+    return MapLine(
         (origin[0] - grid.x0) * per_x,
         (origin[2] - grid.z0) * per_z,
         (origin[1] - grid.y0) * per_y,
@@ -153,7 +153,7 @@ def path_over(
 
 
 @kernel(inline=True, no_refcount=True)
-def parts_of(terrain: Terrain, path: Path) -> tuple[int, int]:
+def parts_of(terrain: Terrain, path: MapLine) -> tuple[int, int]:
     """Return the range of the parts that a path has, in its order; see `strip_of`."""
     if path.start > path.end:
         return ON, ON
@@ -170,7 +170,7 @@ def parts_of(terrain: Terrain, path: Path) -> tuple[int, int]:
 
 
 @kernel(inline=True, no_refcount=True)
-def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
+def strip_of(terrain: Terrain, path: MapLine, turn: int, limit: float) -> Strip:
     """Return a part of a path, up to a limit; ``turn`` counts the parts in the path's order."""
     on_u = abs(path.rate_u) >= abs(path.rate_v)
     place, rate, inverse, wide, count = (
@@ -223,7 +223,7 @@ def crossing(strip: Strip, line: int) -> float:
 
 
 @kernel(inline=True)
-def slab_of(path: Path, strip: Strip, near: float, far: float, limit: float) -> Slab:
+def slab_of(path: MapLine, strip: Strip, near: float, far: float, limit: float) -> Slab:
     """Return the slab between two crossings."""
     slack = strip.wide * abs(strip.inverse)
     start, end = max(near - slack, strip.start), min(far + slack, strip.end, limit)
@@ -310,7 +310,14 @@ def _span(terrain: Terrain, blocks: Blocks, slab: Slab, cell: int) -> tuple[floa
 
 @kernel(inline=True)
 def _between_heights(
-    path: Path, strip: Strip, slab: Slab, low: float, high: float, near: int, far: int, level: int
+    path: MapLine,
+    strip: Strip,
+    slab: Slab,
+    low: float,
+    high: float,
+    near: int,
+    far: int,
+    level: int,
 ) -> Stretch:
     """Return the columns between two lines in which a path is between two stored heights."""
     start, end = clip(
@@ -337,7 +344,7 @@ def first_stretch(terrain: Terrain, strip: Strip) -> Stretch:
 
 @kernel(inline=True, no_refcount=True)
 def next_stretch(
-    terrain: Terrain, path: Path, strip: Strip, before: Stretch, top: int, limit: float
+    terrain: Terrain, path: MapLine, strip: Strip, before: Stretch, top: int, limit: float
 ) -> Stretch:
     """Return the next columns of cells that may hold a hit before a limit; none at the end.
 

@@ -1,0 +1,155 @@
+"""Field: the ways of all places to the nearest goal, along which it leads crowds."""
+
+from collections.abc import Iterable
+from copy import copy
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, read_only
+from terrain_physics._kernels.walkability.lead_members import (
+    Steering,
+    lead_members,
+    put_ways,
+)
+from terrain_physics._public import public, quick
+from terrain_physics._support import checks
+from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.character.group_data import Key, checked_keys
+from terrain_physics.group.group import CharacterGroup
+from terrain_physics.walkability.leading import Leading
+from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.terms import Terms, other_ground, other_than
+
+_LEAD = CachedDispatch(lead_members)
+
+
+@public
+class Field(Leading, AttributeGuard):
+    """The ways of all places to the nearest goal, from `Walkability.field`. It leads crowds along.
+
+    It goes by the map as that was when the field was made: after an edit the game asks for another
+    one.
+
+    Parameters
+    ----------
+    places : Places
+        The places of the map.
+    terms : Terms
+        What the map was made for.
+    distances : ndarray of float64, shape (n,)
+        Of each place to the nearest goal, in meters; infinite: no way.
+    nexts : ndarray of int32, shape (n,)
+        The next place on the way; -1: none.
+    directions : ndarray of float64, shape (n, 2)
+        Unit vectors, x and z, in which the places lead; zeros: none.
+    """
+
+    # Members that come to a corner from two sides would else wait there for each other.
+    _share = 0.375
+
+    def __init__(
+        self, places: Places, terms: Terms, distances: Floats, nexts: Int32s, directions: Floats
+    ) -> None:
+        super().__init__(_kept(places), terms)
+        self._distances, self._nexts, self._directions = distances, nexts, directions
+        self._made: Steering | None = None
+
+    @property
+    def distance(self) -> Floats:
+        """How far it is from each place to the nearest goal, in meters; infinite: there is no way.
+
+        In the shape of the map, read-only. Materials that cost more count as longer ways.
+        """
+        (distances,) = read_only(self._distances.reshape(self._places.shape))
+        return distances
+
+    @property
+    def direction(self) -> Floats:
+        """The direction in which each place leads: x and z of a unit vector; read-only.
+
+        In the shape of the map, and 2. Zeros at goals and where there is no way. On open ground it
+        leads straight to the next corner of the way, elsewhere to the next place.
+        """
+        (directions,) = read_only(self._directions.reshape(*self._places.shape, 2))
+        return directions
+
+    @quick
+    def lead(
+        self, crowd: CharacterGroup, speed: float | None = None, keys: Iterable[Key] | None = None
+    ) -> Floats:
+        """Set the walks of members of a group for their next update, so that they go to the goals.
+
+        Call it before each update. It sees only where the members are. On open ground, between
+        places that are all joined by edges that are walked, they go in directions interpolated
+        between the places, else along the edges of the map, from place to place. Where these drop,
+        they go straight over the edge, and in the air they stop above the place below. How they
+        give way to each other is the group's own business. A member that stands, and shall stand,
+        may sleep.
+
+        Parameters
+        ----------
+        crowd : CharacterGroup
+            On the map's ground; the members led have the map's collider and rules, as for
+            `Path.lead`.
+        speed : float, optional
+            In m/s, > 0; default: the map's.
+        keys : iterable of str or int, optional
+            The members that are led; default: all, in order. The others are left alone.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            How far it is for each one, in meters, as `distance`; 0: it is at a goal, to a quarter
+            of the spacing, and stands still. Infinite: it is where no way begins, and stands still.
+
+        Raises
+        ------
+        KeyError
+            For a key that no member has.
+        TypeError
+            For anything but a group.
+        ValueError
+            For another ground, another collider and other rules than the map's, naming the first
+            member and what differs, and for a bad speed. Nothing has changed then.
+        """
+        checks.instance("crowd", crowd, CharacterGroup)
+        problem = other_ground(self._terms, crowd.ground)
+        if problem is not None:
+            raise ValueError(problem)
+        data = crowd._data  # noqa: SLF001
+        all_rows = data.rows()  # closes gaps, so that the places stay
+        rows = np.arange(len(crowd)) if keys is None else data.places(checked_keys(keys))
+        other = other_than(self._terms, all_rows.rules.reshape(-1), rows)
+        if other is not None:
+            key = tuple(crowd)[rows[other.number]]
+            raise ValueError(f"{key!r}: {other.problem}")
+        pace = self._pace(speed, crowd._frame_time().last)  # noqa: SLF001
+        states, rules = all_rows.state.reshape(-1), all_rows.rules.reshape(-1)
+        left, places = np.empty(len(rows)), self._places.arrays()
+        _LEAD.call(places, self._grid, self._arrays(), states, rules, rows, pace, left)
+        return left
+
+    def _arrays(self) -> Steering:
+        """Return the field for kernels, made when it is needed first."""
+        made = self._made
+        if made is None:
+            count = len(self._nexts)
+            is_open: Bytes = np.empty(count, dtype=np.uint8)
+            ways: Bytes = np.empty(count, dtype=np.uint8)
+            made = Steering(self._distances, self._nexts, ways, self._directions, is_open)
+            put_ways(self._places.arrays(), made)
+            self._made = made
+        return made
+
+    def __repr__(self) -> str:
+        ways = np.count_nonzero(np.isfinite(self._distances))
+        return f"<Field of {len(self._nexts)} places, {ways} with a way>"
+
+
+def _kept(places: Places) -> Places:
+    """Return places that stay as these are now."""
+    kept = copy(places)
+    kept.heights, kept.kinds = places.heights.copy(), places.kinds.copy()
+    kept.targets = places.targets.copy()
+    return kept

@@ -1,0 +1,200 @@
+"""Path: a way from one place to another, along which it leads one character."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.types import Bytes, Floats, read_only
+from terrain_physics._kernels.walkability.layout import DROP, STEP, WALK
+from terrain_physics._kernels.walkability.lead_path import ARRIVED, LOST, Route, lead_path
+from terrain_physics._public import public, quick
+from terrain_physics._support import checks
+from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.character.view import CharacterView
+from terrain_physics.walkability.leading import Leading
+from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.terms import ONE_ROW, Terms, other_ground, other_than
+
+_LEAD = CachedDispatch(lead_path)
+
+_WORDS = {WALK: "walk", STEP: "step", DROP: "drop"}
+
+# Seconds in which a character does not come on, after which it is stuck.
+_PATIENCE = 2.0
+
+# A character comes on if it has more than this share of the speed that it was told.
+_SHARE = 0.25
+
+
+@public
+class Path(Leading, AttributeGuard):
+    """A way that a character can walk, from `Walkability.path`. It leads one character along.
+
+    Parameters
+    ----------
+    places : Places
+        The places of the map.
+    terms : Terms
+        What the map was made for.
+    points : ndarray of float64, shape (n, 3)
+        Positions of the character at the start, at the corners and at the goal, in meters.
+    kinds : ndarray of uint8, shape (n - 1,)
+        The kinds of the pieces between them, as kernels know them.
+
+    Notes
+    -----
+    `lead` sees only where the character is and how far it has come: a game that saves and restores
+    both, `progress` and `stalled` with the state of the character, goes on with the same bits. In a
+    pickle, or a deep copy, a path belongs to the ground and the hero that come with it.
+    """
+
+    _share = 0.125
+
+    def __init__(self, places: Places, terms: Terms, points: Floats, kinds: Bytes) -> None:
+        super().__init__(places, terms)
+        self._points, self._kinds = points.copy(), kinds.copy()
+        pieces = np.sqrt((np.diff(self._points, axis=0) ** 2).sum(axis=1))
+        self._lengths = np.concatenate([[0.0], np.cumsum(pieces)])
+        self._way = self._as_way()
+        self._progress = self._stalled = 0.0
+
+    def _as_way(self) -> Route:
+        """Return the path for kernels; a path of one point goes there and stays."""
+        if len(self._kinds) > 0:
+            return Route(self._points, self._kinds, self._lengths)
+        stay = np.full(1, WALK, dtype=np.uint8)
+        return Route(self._points.repeat(2, axis=0), stay, self._lengths.repeat(2))
+
+    @property
+    def points(self) -> Floats:
+        """The positions (n, 3) of a character at the start, the corners and the goal; read-only."""
+        (points,) = read_only(self._points)
+        return points
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """For each of the n - 1 straight pieces between the points "walk", "step" or "drop"."""
+        return tuple(_WORDS[kind] for kind in self._kinds.tolist())
+
+    @property
+    def length(self) -> float:
+        """The length in meters, up and down included."""
+        return float(self._lengths[-1])
+
+    @property
+    def progress(self) -> float:
+        """How far the character has come, in meters along the path; 0 at the start.
+
+        Setting it lets the character go on from there, also when it was stuck. Raises ValueError
+        for a number below 0 or above `length`.
+        """
+        return self._progress
+
+    @progress.setter
+    def progress(self, progress: float) -> None:
+        self._progress = checks.between("progress", progress, 0.0, self.length)
+        self._stalled = 0.0
+
+    @property
+    def stalled(self) -> float:
+        """For how many seconds the character has hardly come on; at 2 it is stuck.
+
+        It falls again, three times as fast, when the character comes on. Set it after `progress`
+        where a state is restored. Raises ValueError for a number below 0 or above 2.
+        """
+        return self._stalled
+
+    @stalled.setter
+    def stalled(self, stalled: float) -> None:
+        self._stalled = checks.between("stalled", stalled, 0.0, _PATIENCE)
+
+    @quick
+    def lead(self, hero: CharacterView, speed: float | None = None) -> str:
+        """Set the walk of a character for its next update, so that it follows the path.
+
+        Call it before each update, with the same character. It slows down at sharp corners and
+        before the end, so that it leaves the path by no more than an eighth of its radius in frames
+        of up to a twentieth of a second, or as long as the last one was. It climbs steps head on.
+        Where the path drops, it goes straight over the edge, and in the air it stops above the
+        place below. Pushed off, it goes to the nearest point ahead if a straight way over open
+        ground leads there, else back to where it left the path.
+
+        Parameters
+        ----------
+        hero : CharacterMovement or GroupMember
+            On the map's ground, with the map's collider and rules. Of the rules, `slope_limit`,
+            `ground_rule`, `snap_distance`, `step_offset`, `mask` and `keep_off_ledges` matter.
+        speed : float, optional
+            In m/s, > 0; default: the map's.
+
+        Returns
+        -------
+        str
+            "on the way"; "arrived": it is at the goal, to a sixteenth of its radius, and stands
+            still; or "stuck": it stands still, and the game asks the map for another path. A
+            character is stuck when it has not come on for two seconds of its updates, on the ground
+            or on what is too steep: when it had less than a quarter of the speed that it was told,
+            as before a wall that was not there, or below a bridge that is gone. It is stuck at
+            once if it is farther than three spacings from the path, and no straight way leads back.
+            It stays stuck until `progress` is set.
+
+        Raises
+        ------
+        TypeError
+            For anything but a character.
+        ValueError
+            For another ground, another collider and other rules than the map's, naming the first
+            that differs, and for a bad speed. Nothing has changed then.
+        """
+        if not isinstance(hero, CharacterView):
+            raise TypeError(
+                "hero must be a CharacterMovement or a GroupMember, as group[key], "
+                f"got {checks.shorten(hero)}"
+            )
+        self._refuse_other(hero)
+        seconds = hero._frame_time().last  # noqa: SLF001
+        pace = self._pace(speed, seconds)
+        if self._stalled >= _PATIENCE:
+            _tell(hero, 0.0, 0.0)
+            return "stuck"
+        row = hero._row()  # noqa: SLF001
+        places, state, rules = self._places.arrays(), row.state, row.rules
+        told = _LEAD.call(places, self._grid, self._way, self._progress, state, rules, pace)
+        vx, vz, self._progress, word, idle = told
+        if word == ARRIVED:
+            self._stalled = 0.0
+        elif word == LOST:
+            self._stalled = _PATIENCE
+        else:
+            self._note(idle, seconds)
+        if self._stalled >= _PATIENCE:
+            vx = vz = 0.0
+        _tell(hero, vx, vz)
+        return self._word(word)
+
+    def _refuse_other(self, hero: CharacterView) -> None:
+        """Refuse a character that the map was not made for."""
+        problem = other_ground(self._terms, hero.ground)
+        if problem is not None:
+            raise ValueError(problem)
+        other = other_than(self._terms, hero._row().rules, ONE_ROW)  # noqa: SLF001
+        if other is not None:
+            raise ValueError(other.problem)
+
+    def _note(self, idle: float, seconds: float) -> None:
+        """Count the time in which the character does not come on."""
+        rate = (min(max(idle, 0.0), 1.0) - 1.0) / _SHARE + 1.0
+        self._stalled = min(max(self._stalled + rate * seconds, 0.0), _PATIENCE)
+
+    def _word(self, word: int) -> str:
+        if self._stalled >= _PATIENCE:
+            return "stuck"
+        return "arrived" if word == ARRIVED else "on the way"
+
+    def __repr__(self) -> str:
+        return f"<Path of {self.length:.4g} m, {len(self._points)} points>"
+
+
+def _tell(hero: CharacterView, vx: float, vz: float) -> None:
+    """Set the walk of a character; one that stands, and shall, may go on sleeping."""
+    if vx != 0.0 or vz != 0.0 or hero.velocity.x != 0.0 or hero.velocity.z != 0.0:
+        hero.walk(vx, vz)
