@@ -106,6 +106,7 @@ from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.walkability.field import Field as Field
+from terrain_physics.walkability.graph import WalkGraph as WalkGraph
 from terrain_physics.walkability.path import Path as Path
 from terrain_physics.walkability.walkability import Walkability as Walkability
 from terrain_physics.warmup import warm_up as warm_up
@@ -172,6 +173,7 @@ __all__ = [
     "Triangle",
     "TriangleMesh",
     "Triangles",
+    "WalkGraph",
     "Walkability",
     "World",
     "WorldState",

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import (
+    Bytes,
+    Float32s,
+    Floats,
+    Int32s,
+    Int64s,
+    read_only,
+)
 from terrain_physics._support import checks
 from terrain_physics.surface.queries import Queries
 from terrain_physics.walkability.labels import labels_of, nearest_to
@@ -60,10 +67,9 @@ class Kept:
 
 def materials_under(queries: Queries, points: Floats, threads: int | None) -> Bytes:
     """Return the materials (n,) of the ground below positions at rest; 0 where there is none."""
-    starts = points + (0.0, _RAISED, 0.0)
-    down = np.array([[0.0, -1.0, 0.0]])
-    count = len(starts)
-    return queries.rays(starts, down, np.full(1, math.inf), count, threads).material
+    starts = points + np.array([0.0, _RAISED, 0.0])
+    starts, down, longest = read_only(starts, np.array([[0.0, -1.0, 0.0]]), np.full(1, math.inf))
+    return queries.rays(starts, down, longest, len(points), threads).material
 
 
 def position_of(name: str, value: Any) -> tuple[float, float | None, float]:

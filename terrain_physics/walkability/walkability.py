@@ -11,7 +11,12 @@ from pyglm import glm
 from terrain_physics._kernels.character.contacts.resize import SHAPE_SIZE
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import (
-    Bools, Bytes, Float32s, Floats, Int32s, read_only,
+    Bools,
+    Bytes,
+    Float32s,
+    Floats,
+    Int32s,
+    read_only,
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.lengths import Lengths
@@ -342,7 +347,7 @@ class Walkability:
         goal: Any,
         *,
         nearest: bool = False,
-        cost: Mapping[str | int, float] | None = None,
+        cost: Mapping[Any, float] | None = None,
     ) -> Path | None:
         """Return a shortest way between two places, made straight where a proof says it holds.
 
@@ -405,7 +410,7 @@ class Walkability:
         goals: Any,
         *,
         nearest: bool = False,
-        cost: Mapping[str | int, float] | None = None,
+        cost: Mapping[Any, float] | None = None,
     ) -> Field:
         """Return the ways from all places to the nearest of some goals.
 

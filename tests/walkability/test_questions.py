@@ -32,12 +32,14 @@ def walled() -> Walkability:
     return made(HeightMap(heights))
 
 
+def box(sizes: tuple[float, float, float], center: tuple[float, float, float]) -> TriangleMesh:
+    mesh = TriangleMesh.box(sizes)
+    return TriangleMesh(np.asarray(mesh.vertices) + np.array(center), mesh.faces)
+
+
 def terrace() -> Walkability:
     """A plateau, 1.5 m above a floor: one only drops from it."""
-    heights = np.zeros((10, 10))
-    heights[:, :5] = 1.5
-    floor = HeightMap(heights, cell_size=(0.5, 0.5))
-    return made(floor, spacing=0.5)
+    return made(Ground([HeightMap(np.zeros((10, 10))), box((4.4, 1.5, 9), (2.2, 0.75, 4.5))]))
 
 
 def muddy(**options: Any) -> tuple[HeightMap, Walkability]:
@@ -83,14 +85,15 @@ class TestPaths:
 
     def test_drops_are_never_pulled_over(self) -> None:
         paths = terrace()
-        path = paths.path((0.5, 2), (4, 2.5))
+        path = paths.path((1, 1.5, 2), (8, 0, 4))
         assert path is not None
-        assert "drop" in path.kinds
+        assert path.kinds.count("drop") == 1
         k = path.kinds.index("drop")
         leg = path.points[k + 1] - path.points[k]
-        assert math.hypot(leg[0], leg[2]) <= 0.5 * math.sqrt(2) + 1e-9
+        assert math.hypot(leg[0], leg[2]) <= math.sqrt(2) + 1e-9
         assert leg[1] == pytest.approx(-1.5, abs=0.01)
-        assert paths.path((4, 2.5), (0.5, 2)) is None
+        assert len(path.kinds) <= 5
+        assert paths.path((8, 0, 4), (1, 1.5, 2)) is None
 
     def test_answers_do_not_depend_on_earlier_ones(self) -> None:
         paths = walled()
@@ -200,11 +203,13 @@ class TestPlaces:
 
     def test_reachable_places_include_drops(self) -> None:
         paths = terrace()
-        above, below = paths.reachable((0.5, 2)), paths.reachable((4, 2))
-        assert above[4, 1]
-        assert above[4, 8]
-        assert below[4, 8]
-        assert not below[4, 1]
+        above, below = paths.reachable((1, 1.5, 2)), paths.reachable((8, 0, 4))
+        high = paths.heights > 1
+        assert high.sum() > 20
+        assert above[high].all()
+        assert (above & ~high).sum() > 20
+        assert not (below & high).any()
+        assert set(np.unique(paths.labels[high])).isdisjoint(np.unique(paths.labels[below]))
 
     def test_the_nearest_place_is_where_one_stands(self) -> None:
         paths = walled()
@@ -214,11 +219,13 @@ class TestPlaces:
 
     def test_levels_are_told_apart_by_height(self) -> None:
         floor = HeightMap(np.zeros((9, 9)))
-        table = TriangleMesh.box((3, 0.25, 3)).moved((4, 3, 4)) if hasattr(
-            TriangleMesh, "moved"
-        ) else None
-        ground = Ground([floor]) if table is None else Ground([floor, table])
-        paths = made(ground)
+        paths = made(Ground([floor, box((3, 0.25, 3), (4, 3, 4))]))
+        high = paths.nearest((4, 3.1, 4))
+        assert high is not None
+        assert high.y == pytest.approx(3.125, abs=0.01)
+        path = paths.path((4, 3.2, 4), (5, 3.2, 3))
+        assert path is not None
+        assert path.points[:, 1].min() > 3
         low = paths.nearest((4, 0.2, 4))
         assert low is not None
         assert low.y == pytest.approx(0, abs=0.01)
@@ -227,7 +234,9 @@ class TestPlaces:
 class TestRefused:
     def test_a_goal_where_nothing_stands_names_the_nearest_place(self) -> None:
         paths = walled()
-        with pytest.raises(ValueError, match=r"goal must be at most 1 m from .*nearest place is \("):
+        with pytest.raises(
+            ValueError, match=r"goal must be at most 1 m from .*nearest place is \("
+        ):
             paths.path((1, 1), (30, 30))
         with pytest.raises(ValueError, match=r"goals\[1\] must be at most 1 m"):
             paths.field([(1, 1), (30, 30)])

@@ -94,13 +94,11 @@ def pull_way(
         while length > 0:
             # While lengths grow they are those of the whole piece, then those of what is added.
             there = place + length if grows else far + length
-            if there <= end and _holds(
-                places, lengths, way, table, rules, speed, place, there
-            ):
+            if there <= end and _holds(places, lengths, way, table, rules, speed, place, there):
                 far = there
                 length = 2 * length if grows else length // 2
             else:
-                length = (length // 2 if not grows else length // 4)
+                length = length // 2 if not grows else length // 4
                 grows = False
         place = far
         kept[count] = place

@@ -40,7 +40,7 @@ from terrain_physics._kernels.walkability.lengths import (
     flat_length,
 )
 
-_A_SPACING = 16.0
+_A_SPACING = 96.0  # buckets in a spacing: wider ones have places looked at again on slopes
 
 
 class Search(NamedTuple):
@@ -159,11 +159,13 @@ def find_way(
     buckets.before[goal] = ABSENT
     put(buckets, start, 0, 0)
     now, waiting = 0, 1
-    while waiting > 0 and search.distances[goal] * scale >= now:
+    while waiting > 0:
         place = int(buckets.heads[now % SLOTS])
-        if place < 0:
+        while place < 0:  # buckets are narrow, and most of them empty
             now += 1
-            continue
+            place = int(buckets.heads[now % SLOTS])
+        if search.distances[goal] * scale < now:
+            break
         take_out(buckets, place)
         waiting -= 1
         row = row_of(places, place)
