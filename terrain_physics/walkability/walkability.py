@@ -19,7 +19,7 @@ from terrain_physics._kernels.types import (
     read_only,
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
-from terrain_physics._kernels.walkability.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
@@ -37,8 +37,6 @@ from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability.changes import Changes
 from terrain_physics.walkability.field import Field
-from terrain_physics.walkability.fields import field_of
-from terrain_physics.walkability.graph import WalkGraph, graph_of
 from terrain_physics.walkability.grid import (
     checked_spacing,
     checked_speed,
@@ -46,13 +44,19 @@ from terrain_physics.walkability.grid import (
     places_over,
     refuse_more_places,
 )
-from terrain_physics.walkability.labels import nearest_to, reachable_from
-from terrain_physics.walkability.lengths import costly_lengths, factors_of, plain_lengths
 from terrain_physics.walkability.making import Maker, reach_of
 from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.pull import pulled, way_between
-from terrain_physics.walkability.questions import (
+from terrain_physics.walkability.still_ground import parts_of, reading_still
+from terrain_physics.walkability.terms import Terms
+from terrain_physics.walkability.update import Circle, Update
+from terrain_physics.walkability.walkers import Walker
+from terrain_physics.walkability.ways.field import field_of
+from terrain_physics.walkability.ways.graph import WalkGraph, graph_of
+from terrain_physics.walkability.ways.labels import nearest_to, reachable_from
+from terrain_physics.walkability.ways.lengths import costly_lengths, factors_of, plain_lengths
+from terrain_physics.walkability.ways.pull import pulled, way_between
+from terrain_physics.walkability.ways.questions import (
     Kept,
     goal_of,
     goals_of,
@@ -60,10 +64,6 @@ from terrain_physics.walkability.questions import (
     position_of,
     start_of,
 )
-from terrain_physics.walkability.still_ground import parts_of, reading_still
-from terrain_physics.walkability.terms import Terms
-from terrain_physics.walkability.update import Circle, Update
-from terrain_physics.walkability.walkers import Walker
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -385,12 +385,11 @@ class Walkability:
         Examples
         --------
         >>> from terrain_physics import CapsuleCollider, HeightMap
-        >>> land = HeightMap([[0] * 9, [0] * 9] + [[9] * 6 + [0] * 3] + [[0] * 9] * 6)
-        >>> paths = Walkability(land, CapsuleCollider(0.3, 1.8, offset=(0, 0.9, 0)))
+        >>> paths = Walkability(HeightMap([[0] * 9] * 9), CapsuleCollider(0.3, 1.8))
         >>> _ = paths.update()
-        >>> path = paths.path((0, 0), (0, 5))
-        >>> path.kinds, round(path.length, 1) < 15
-        (('walk', 'walk'), True)
+        >>> path = paths.path((0, 0), (8, 6))
+        >>> path.kinds, round(path.length, 3)
+        (('walk',), 10.0)
         """
         factors = self._factors(cost)
         position_of("start", start), position_of("goal", goal)

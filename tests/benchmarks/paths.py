@@ -4,18 +4,19 @@ import itertools
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from terrain_physics._kernels.types import Floats
 from terrain_physics._kernels.walkability import layout
-from terrain_physics.walkability.fields import field_of
-from terrain_physics.walkability.graph import graph_of
-from terrain_physics.walkability.labels import labels_of, nearest_to, reachable_from
-from terrain_physics.walkability.lengths import plain_lengths
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.search import Searcher
+from terrain_physics.walkability.ways.field import field_of
+from terrain_physics.walkability.ways.graph import graph_of
+from terrain_physics.walkability.ways.labels import labels_of, nearest_to, reachable_from
+from terrain_physics.walkability.ways.lengths import plain_lengths
+from terrain_physics.walkability.ways.search import Searcher
 from tests.benchmarks.timing import median_seconds, print_table
 from tests.oracles import graphs
 
@@ -137,11 +138,11 @@ def main(*, smoke: bool = False) -> None:
         goal = np.array([land.ends[0][1]])
         lengths = plain_lengths(places)
         calls: dict[str, Callable[[], object]] = {
-            "field": lambda p=places, g=goal, m=lengths: field_of(p, g, m),
-            "labels": lambda p=places: labels_of(p),
-            "reachable": lambda p=places, s=int(goal[0]): reachable_from(p, s),
-            "nearest": lambda p=places: nearest_to(p, 100.4, None, 80.2),
-            "to_graph": lambda p=places: graph_of(p),
+            "field": partial(field_of, places, goal, lengths),
+            "labels": partial(labels_of, places),
+            "reachable": partial(reachable_from, places, int(goal[0])),
+            "nearest": partial(nearest_to, places, 100.4, None, 80.2),
+            "to_graph": partial(graph_of, places),
         }
         seconds = median_seconds(calls, repeats, time.process_time)
         rows = [(name, f"{1e3 * value:8.3f} ms") for name, value in seconds.items()]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._kernels.walkability.layout import WALK, PlaceArrays, column_of, row_of
-from terrain_physics._kernels.walkability.lengths import Lengths
 from terrain_physics._kernels.walkability.straight import way_holds
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 
 
 class PulledWay(NamedTuple):
@@ -19,7 +19,7 @@ class PulledWay(NamedTuple):
 
 @kernel(inline=True, no_refcount=True)
 def _factor(lengths: Lengths, place: int) -> float:
-    return lengths.factors[lengths.materials[place]]
+    return float(lengths.factors[lengths.materials[place]])
 
 
 @kernel(inline=True, no_refcount=True)

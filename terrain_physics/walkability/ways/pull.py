@@ -4,12 +4,12 @@ import numpy as np
 
 from terrain_physics._kernels.types import Bytes, Floats
 from terrain_physics._kernels.walkability.layout import WALK
-from terrain_physics._kernels.walkability.lengths import Lengths
-from terrain_physics._kernels.walkability.pull import PulledWay, pull_way
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.pull import PulledWay, pull_way
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.search import Searcher
 from terrain_physics.walkability.still_ground import StillGround
 from terrain_physics.walkability.walkers import Walker
+from terrain_physics.walkability.ways.search import Searcher
 
 _ROW, _COLUMN = np.array([0, 1, 1, 1, 0, -1, -1, -1]), np.array([1, 1, 0, -1, -1, -1, 0, 1])
 _DIRECTION = np.empty((3, 3), dtype=np.int64)

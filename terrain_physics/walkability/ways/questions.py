@@ -16,9 +16,9 @@ from terrain_physics._kernels.types import (
 )
 from terrain_physics._support import checks
 from terrain_physics.surface.queries import Queries
-from terrain_physics.walkability.labels import labels_of, nearest_to
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.search import Searcher
+from terrain_physics.walkability.ways.labels import labels_of, nearest_to
+from terrain_physics.walkability.ways.search import Searcher
 
 START_SPACINGS, GOAL_SPACINGS = 2.0, 1.0
 """How far a start and a goal may be from the nearest place that stands, in spacings."""

@@ -14,14 +14,6 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Int32s
-from terrain_physics._kernels.walkability.buckets import (
-    ABSENT,
-    SLOTS,
-    Buckets,
-    clear,
-    put,
-    take_out,
-)
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     NO_EDGE,
@@ -33,7 +25,15 @@ from terrain_physics._kernels.walkability.layout import (
     row_of,
     row_step,
 )
-from terrain_physics._kernels.walkability.lengths import (
+from terrain_physics._kernels.walkability.ways.buckets import (
+    ABSENT,
+    SLOTS,
+    Buckets,
+    clear,
+    put,
+    take_out,
+)
+from terrain_physics._kernels.walkability.ways.lengths import (
     QUANTUM,
     Lengths,
     edge_length,

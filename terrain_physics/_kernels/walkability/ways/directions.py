@@ -13,7 +13,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Bytes, Floats, Int32s
 from terrain_physics._kernels.walkability.layout import PlaceArrays, column_of, end_of, row_of
-from terrain_physics._kernels.walkability.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 
 # Kinds of all eight directions: walks. Those of a cell's corners within the cell follow.
 _ALL_WALKS = 0x5555
