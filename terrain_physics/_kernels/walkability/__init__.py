@@ -1,1 +1,1 @@
-"""Where a character can walk: resting heights, proofs of edges, steering."""
+"""Resting heights, proofs of edges, steering."""
