@@ -30,6 +30,7 @@ from tests.benchmarks import (
     tiles,
     triangle_pairs,
     waking,
+    walkability,
 )
 
 _TABLES = {
@@ -50,6 +51,7 @@ _TABLES = {
     "table": table.main,
     "gym": gym.main,
     "waking": waking.main,
+    "walkability": walkability.main,
     "files": files.main,
     "making": making.main,
     "memory": memory.main,

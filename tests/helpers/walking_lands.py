@@ -37,7 +37,7 @@ def smooth_land(side: float, seed: int = 1) -> HeightMap:
 
 
 def rough_land(side: float, seed: int = 1) -> HeightMap:
-    """Return land with slopes to 55 degrees, most of it in terraces of 1.2 m with upright risers."""
+    """Return land with slopes to 55 degrees, most of it in terraces of 1.2 m, in meters."""
     heights = _scaled(_waves(side, seed, 24.0), 55.0, 99.0)
     level, part = np.divmod(heights, _TERRACE)
     riser = np.clip((part / _TERRACE - 0.9) / 0.1, 0.0, 1.0)
