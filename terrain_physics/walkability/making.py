@@ -5,14 +5,28 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Int64s, read_only
+from terrain_physics._kernels.types import Int64s
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
+from terrain_physics._kernels.walkability.proof import ALL_WALKS, EVEN_WAYS, NOTHING, prove_edges
+from terrain_physics._kernels.walkability.resting import put_heights
+from terrain_physics._support.threads import Workers
+from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import StillGround
-from terrain_physics.walkability.walkers import Walker, come_to_rest, walk
+from terrain_physics.walkability.walkers import Walker, walk
 
 # Ground that is farther from a body or from its way by so much does not matter to it, in meters.
 _MARGIN = 0.25
+
+# Rough costs of a column, in nanoseconds.
+_HEIGHT_COST, _EDGES_COST = 2_000, 20_000
+
+# Of so many ways it is remembered whether they are even.
+_KNOWN = 1 << 16
+
+# Where materials change the speed of a walk by less, an even way is walked all the same: a slower
+# walk has three times the time that it takes, and a faster one takes longer strides.
+_LEAST_SPEED, _MOST_SPEED = 0.5, 1.5
 
 
 class PlaceReach(NamedTuple):
@@ -37,6 +51,8 @@ def reach_of(spacing: float, walker: Walker) -> PlaceReach:
 class Maker:
     """Makes places anew over a ground that stays as it is meanwhile.
 
+    Proofs decide most edges, walkers the rest. What is made of a place depends on the ground alone.
+
     Parameters
     ----------
     places : Places
@@ -51,27 +67,49 @@ class Maker:
     ) -> None:
         self._places, self._ground = places, ground
         self._walker, self._threads = walker, threads
-        points = places.points(np.arange(places.rows * places.columns))
-        xs, zs = read_only(points[:, 0].copy(), points[:, 2].copy())
-        heights = ground.queries.heights(xs, zs, threads)
-        self._top = float(np.nanmax(heights, initial=0.0)) + 5.0
+        self._frame = places.lower_x, places.lower_z, places.spacing
+        self._proves = _provable(walker.material_rules)
+        self._known = np.zeros(_KNOWN, np.int64)
 
     def make_heights(self, columns: Int64s) -> None:
         """Write the heights of all levels of columns: row times columns plus column."""
-        places = self._places
-        size = places.rows * places.columns
-        for level in range(places.levels):
-            places.heights[level * size + columns] = np.nan
-        places.heights[columns] = come_to_rest(
-            places, columns, self._top, self._ground, self._walker
-        )
+        where = self._places.arrays(), *self._frame, self._ground.table, self._walker.rules
+
+        def make(first: int, last: int) -> None:
+            put_heights(*where, columns, first, last)
+
+        Workers(self._threads).run(make, len(columns), _HEIGHT_COST)
 
     def make_edges(self, columns: Int64s) -> None:
         """Write the edges from all levels of columns; heights there and around are up to date."""
-        places = self._places
-        size = places.rows * places.columns
-        starts = (columns + size * np.arange(places.levels)[:, np.newaxis]).ravel()
-        starts = np.repeat(starts, DIRECTIONS)
-        directions = np.tile(np.arange(DIRECTIONS), len(starts) // DIRECTIONS)
-        kinds, levels = walk(places, starts, directions, self._ground, self._walker, self._threads)
-        places.put_edges(starts[::DIRECTIONS], kinds, levels)
+        doubts = self._prove(columns)
+        starts, directions = np.divmod(doubts, DIRECTIONS)
+        kinds, levels = walk(
+            self._places, starts, directions, self._ground, self._walker, self._threads
+        )
+        self._places.add_edges(starts, directions, kinds, levels)
+
+    def _prove(self, columns: Int64s) -> Int64s:
+        """Write the edges that proofs decide; return the others, as `prove_edges` lists them."""
+        places, width = self._places, DIRECTIONS * self._places.levels
+        doubts = np.empty(width * len(columns), np.int64)
+        where = places.arrays(), *self._frame, self._walker.speed
+        who = self._ground.table, self._walker.rules
+
+        def prove(first: int, last: int) -> Int64s:
+            count = prove_edges(
+                *where, *who, columns, first, last, self._proves, self._known, doubts
+            )
+            found: Int64s = doubts[width * first : width * first + count]
+            return found
+
+        found = Workers(self._threads).run(prove, len(columns), _EDGES_COST)
+        return np.concatenate([doubts[:0], *found])
+
+
+def _provable(rules: MaterialRules) -> int:
+    """Return what can be proved of walkers that materials make slower or faster."""
+    if not rules:
+        return ALL_WALKS
+    is_alike = all(_LEAST_SPEED <= speed <= _MOST_SPEED for _, _, speed in rules)
+    return EVEN_WAYS if is_alike else NOTHING

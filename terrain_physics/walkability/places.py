@@ -56,13 +56,13 @@ class Places:
         sizes = self.levels, self.rows, self.columns
         return layout.PlaceArrays(self.heights, self.kinds, self.targets, *sizes)
 
-    def put_edges(self, starts: Int64s, kinds: Bytes, levels: Bytes) -> None:
-        """Write all edges from places (n,): their kinds and levels (8 n,), place after place."""
-        shifts = 2 * np.arange(layout.DIRECTIONS, dtype=np.uint16)
+    def add_edges(self, starts: Int64s, directions: Int64s, kinds: Bytes, levels: Bytes) -> None:
+        """Write edges (n,) where there are none."""
+        shifts = (2 * directions).astype(np.uint16)
         for packed, values in ((self.kinds, kinds), (self.targets, levels)):
             if len(packed):
-                wide = values.reshape(-1, layout.DIRECTIONS).astype(np.uint16) << shifts
-                packed[starts] = np.bitwise_or.reduce(wide, axis=1)
+                # Several edges may begin at one place.
+                np.bitwise_or.at(packed, starts, values.astype(np.uint16) << shifts)
 
     def cut_off(self, numbers: Int64s) -> None:
         """Take away all edges from and to columns (n,): each row times columns plus column."""

@@ -12,9 +12,9 @@ from terrain_physics._kernels.character.reports.hits import HITS_SIZE
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
+from terrain_physics._kernels.walkability.layout import UPDATE_SECONDS
 from terrain_physics._kernels.walkability.walkers import (
     PROGRESS_SIZE,
-    UPDATES_PER_SECOND,
     WALKER_SIZE,
     Edges,
     Slots,
@@ -24,11 +24,9 @@ from terrain_physics._support.threads import Workers
 from terrain_physics.character.ground_material import put_factors_of_alike
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import make_new
-from terrain_physics.character.rows import ALONE, POSITION, Rows
+from terrain_physics.character.rows import ALONE, Rows
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import StillGround
-
-_FRAME = 1.0 / UPDATES_PER_SECOND
 
 # Walkers of one thread that walk at the same time: so many that a call for all of them takes much
 # longer than to make it, and so few that their rows stay in the cache.
@@ -94,28 +92,6 @@ def at_rest(places: Places, starts: Int64s, ground: StillGround, walker: Walker)
     return rows
 
 
-def come_to_rest(
-    places: Places, numbers: Int64s, top: float, ground: StillGround, walker: Walker
-) -> Floats:
-    """Return the heights (n,) at which characters rest that fall onto places (n,) from the top.
-
-    NaN where they come to stand elsewhere, or nowhere.
-    """
-    rows = _rows(len(numbers), walker)
-    points = places.points(numbers)
-    points[:, 1] = top
-    make_new(rows, points, (0.0, 0.0, 0.0), numbers.astype(np.uint64))
-    for _ in range(40 * UPDATES_PER_SECOND):
-        before = rows.state[:, POSITION].copy()
-        _update(rows, len(numbers), ground, walker)
-        rests = rows.state[:, columns.GROUNDED] != 0.0
-        aside = np.hypot(*(rows.state[:, POSITION] - points).T[::2])
-        off = aside > 1e-3
-        if (rests & (before == rows.state[:, POSITION]).all(axis=1) | off).all():
-            break
-    return np.where(rests & ~off, rows.state[:, POSITION][:, 1], np.nan)
-
-
 def _walk_some(
     places: Places,
     starts: Int64s,
@@ -169,4 +145,4 @@ def _update(rows: Rows, count: int, ground: StillGround, walker: Walker) -> None
         put_factors_of_alike(rows, count, *materials, ground.table)
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     rules, hits = rows.rules.reshape(-1), rows.hits.reshape(-1)
-    update_characters(states, draws, rules, hits, ALONE, _FRAME, 0, count, ground.table)
+    update_characters(states, draws, rules, hits, ALONE, UPDATE_SECONDS, 0, count, ground.table)

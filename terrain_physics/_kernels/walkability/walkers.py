@@ -29,13 +29,12 @@ from terrain_physics._kernels.walkability.layout import (
     DROP,
     NO_EDGE,
     STEP,
+    UPDATES_PER_SECOND,
     WALK,
     PlaceArrays,
     column_step,
     row_step,
 )
-
-UPDATES_PER_SECOND = 60
 
 # A walker has arrived if it stands within this share of the spacing of the other place; it has lost
 # its way if it is farther from the way than that share; it stops in the air within the last one.

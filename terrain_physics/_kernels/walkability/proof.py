@@ -1,0 +1,240 @@
+"""Proofs of edges: whether a character that walks straight from a place comes to stand on another.
+
+The cheapest proof comes first:
+
+1. The ground around the way is open: it is walked both ways. See `sheet.py`.
+2. The way is even: no wall and no riser meets a walk, and it is walked both ways. See `strides.py`.
+3. A body walks there as a character does on the ground.
+
+A walker that leaves the ground is in doubt: a real character decides.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.scene import (
+    Scene,
+    borrow_memory,
+    empty_scene,
+    make_memory,
+)
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE, HitLog
+from terrain_physics._kernels.character.state.layout import MASK, SIMULTANEOUS
+from terrain_physics._kernels.ground.table import GroundTable, ground_at, has_movers
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.walkability.layout import (
+    DIRECTIONS,
+    MOST_LEVELS,
+    NO_EDGE,
+    UPDATE_SECONDS,
+    WALK,
+    PlaceArrays,
+    column_step,
+    put_edge,
+    row_step,
+)
+from terrain_physics._kernels.walkability.strides import (
+    DOUBT,
+    Strider,
+    course_between,
+    is_even,
+    is_on_mover,
+    scene_along,
+    walk_straight,
+    walker_of,
+)
+
+# What is proved: nothing, so that all edges are in doubt; that ways are even; also what a body does
+# on ways that are not.
+NOTHING, EVEN_WAYS, ALL_WALKS = range(3)
+
+# Directions that lead forward, from columns of lower numbers, and pairs of levels at both ends.
+_FORWARD, _PAIRS = DIRECTIONS // 2, MOST_LEVELS * MOST_LEVELS
+
+
+class _Land(NamedTuple):
+    """Places, the ground that they are on, and who walks there."""
+
+    places: PlaceArrays
+    lower_x: float
+    lower_z: float
+    walker: Strider
+    ground: GroundTable
+    scene: Scene  # for the triangles along a way
+    own: Scene  # for those around a body
+    log: HitLog
+    proves: int
+    known: Int64s  # (k,), k a power of two: ways that are known to be even or not: see `_ways_in`
+
+
+@kernel(no_refcount=True)
+def _neighbor(places: PlaceArrays, column: int, direction: int) -> int:
+    """Return the column of the grid in a direction from another; -1: none."""
+    row = column // places.columns + row_step(direction)
+    on_row = column % places.columns + column_step(direction)
+    if not (0 <= row < places.rows and 0 <= on_row < places.columns):
+        return -1
+    return row * places.columns + on_row
+
+
+@kernel(no_refcount=True)
+def _height(places: PlaceArrays, column: int, level: int) -> float:
+    """Return the height at which a character rests; NaN: none."""
+    if level >= places.levels:
+        return np.nan
+    return float(np.float64(places.heights[level * places.rows * places.columns + column]))
+
+
+@kernel(no_refcount=True)
+def _position(land: _Land, column: int, height: float) -> Vec3:
+    """Return the position of a character that rests on a place."""
+    spacing, across = land.walker.spacing, land.places.columns
+    x = land.lower_x + spacing * (column % across)
+    return (x, height, land.lower_z + spacing * (column // across))
+
+
+@kernel(noinline=True)
+def _is_even_between(land: _Land, start: Vec3, end: Vec3) -> bool:
+    """Tell whether the way between two positions is even."""
+    walker = land.walker
+    course = course_between(walker, start, end)
+    scene = scene_along(land.scene, walker, course, land.ground)
+    if has_movers(land.ground) and is_on_mover(scene):
+        return False
+    return is_even(scene, walker, course, end[1] - start[1])
+
+
+@kernel
+def _even_ways(land: _Land, column: int, direction: int) -> int:
+    """Return which ways from a column forward are even: a bit for each two levels of its ends."""
+    end, bits = _neighbor(land.places, column, direction), 0
+    if end < 0:
+        return 0
+    for level in range(land.places.levels):
+        height = _height(land.places, column, level)
+        for other in range(land.places.levels):
+            to = _height(land.places, end, other)
+            if math.isnan(height) or math.isnan(to):
+                continue
+            start, stop = _position(land, column, height), _position(land, end, to)
+            if _is_even_between(land, start, stop):
+                bits |= 1 << (MOST_LEVELS * level + other)
+    return bits
+
+
+@kernel
+def _ways_in(land: _Land, column: int, direction: int) -> int:
+    """Return the bits of `_even_ways` for a direction, found from the end that it leads forward.
+
+    They are kept with the number of the way in front, where another way may replace them.
+    """
+    start, forward = column, direction % _FORWARD
+    if direction >= _FORWARD:
+        start = _neighbor(land.places, column, direction)
+    if start < 0 or land.proves == NOTHING:
+        return 0
+    way = _FORWARD * start + forward
+    slot = way & (len(land.known) - 1)
+    kept = int(land.known[slot])
+    if kept >> _PAIRS == way + 1:
+        return kept & ((1 << _PAIRS) - 1)
+    bits = _even_ways(land, start, forward)
+    land.known[slot] = (way + 1) << _PAIRS | bits
+    return bits
+
+
+@kernel(no_refcount=True)
+def _even_level(bits: int, level: int, is_forward: bool) -> int:
+    """Return the level at the other end of an even way from a level; -1: there is none."""
+    for other in range(MOST_LEVELS):
+        shift = MOST_LEVELS * level + other if is_forward else MOST_LEVELS * other + level
+        if bits >> shift & 1 != 0:
+            return other
+    return -1
+
+
+@kernel(noinline=True)
+def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
+    """Return (kind, level) of an edge by a walk from its start; DOUBT if that does not tell."""
+    places, walker = land.places, land.walker
+    height, nearest = _height(places, column, level), np.nan
+    for other in range(places.levels):
+        to = _height(places, end, other)
+        if not math.isnan(to) and not abs(to - height) >= abs(nearest - height):
+            nearest = to
+    if math.isnan(nearest):
+        return NO_EDGE, 0
+    if land.proves != ALL_WALKS:
+        return DOUBT, 0
+    course = course_between(walker, _position(land, column, height), _position(land, end, nearest))
+    scene = scene_along(land.scene, walker, course, land.ground)
+    if has_movers(land.ground) and is_on_mover(scene):
+        return DOUBT, 0
+    levels = (
+        _height(places, end, 0) - height,
+        _height(places, end, 1) - height,
+        _height(places, end, 2) - height,
+    )
+    return walk_straight(scene, land.own, walker, course, levels, land.ground, land.log)
+
+
+@kernel
+def _put_edges_from(land: _Land, column: int, direction: int, doubts: Int64s, count: int) -> int:
+    """Write the edges of a column in a direction; return how many doubts there are now."""
+    places, bits = land.places, _ways_in(land, column, direction)
+    end = _neighbor(places, column, direction)
+    for level in range(places.levels):
+        place, kind = level * places.rows * places.columns + column, NO_EDGE
+        if end >= 0 and not math.isnan(_height(places, column, level)):
+            other, kind = _even_level(bits, level, direction < _FORWARD), WALK
+            if other < 0:
+                kind, other = _walk_to(land, column, level, end)
+        if kind == NO_EDGE or kind == DOUBT:
+            put_edge(places, place, direction, NO_EDGE, 0)
+        else:
+            put_edge(places, place, direction, kind, other)
+        if kind == DOUBT:
+            doubts[count] = DIRECTIONS * place + direction
+            count += 1
+    return count
+
+
+@kernel
+def prove_edges(
+    places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, speed: float,
+    table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int, proves: int,
+    known: Int64s, doubts: Int64s,
+) -> int:  # fmt: skip
+    """Write the edges from columns of places numbers[first:last].
+
+    Edges in doubt are written as none, and listed in ``doubts``: `DIRECTIONS` times place plus
+    direction, from where all edges of the columns before the first would end. Returns how many
+    there are. ``rules`` is the row of rules of a character; ``known`` (k,), k a
+    power of two, is zeros at first, and remembers which ways are even while the ground stays as it
+    is. What is found for a column depends on no others.
+    """
+    memory, own, draws = make_memory(), make_memory(), np.zeros(1, dtype=np.uint64)
+    hits, known, doubts = np.zeros(HITS_SIZE), borrow(known), borrow(doubts)
+    walker, lent = walker_of(rules, speed, spacing, UPDATE_SECONDS), borrow_memory(memory)
+    ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
+    land = _Land(
+        places, lower_x, lower_z, walker, ground,
+        empty_scene(walker.body, SIMULTANEOUS, borrow(draws), lent),
+        empty_scene(walker.body, SIMULTANEOUS, borrow(draws), borrow_memory(own)),
+        HitLog(borrow(hits)), proves if walker.is_known else NOTHING, known,
+    )  # fmt: skip
+    begin = DIRECTIONS * places.levels * first
+    count = begin
+    for i in range(first, last):
+        for direction in range(DIRECTIONS):
+            count = _put_edges_from(land, int(numbers[i]), direction, doubts, count)
+    keep(memory)
+    keep(own)
+    keep(draws)
+    keep(hits)
+    return count - begin

@@ -1,0 +1,148 @@
+"""Resting heights: where a body that comes down on a place stands."""
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
+from terrain_physics._kernels.character.contacts.scene import (
+    PUSH,
+    Memory,
+    Scene,
+    borrow_memory,
+    empty_scene,
+    gathered,
+    make_memory,
+    scene_around,
+)
+from terrain_physics._kernels.character.state.layout import (
+    MASK,
+    OFFSET,
+    SIMULTANEOUS,
+    SLOPE_COSINE,
+    three_at,
+    unpack_body,
+)
+from terrain_physics._kernels.ground.solids import is_in_solid
+from terrain_physics._kernels.ground.table import GroundTable, ground_at, has_movers
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, SLOPE_SLACK
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
+from terrain_physics._kernels.walkability.layout import PlaceArrays
+
+# Beyond all ground, in meters: places are made over all of it, however deep and high.
+_FAR = 1e30
+
+
+@kernel(noinline=True, no_refcount=True)
+def _stands(scene: Scene, offset: Vec3, walkable: float) -> bool:
+    """Tell whether a body at an offset overlaps nothing and is on walkable ground.
+
+    Wedged between steep faces it has come to lie on one of them first, and slid from there.
+    """
+    manifold, upright = list_contacts(scene, offset), 0.0
+    if max(manifold.depth, manifold.overlap) > SLOP or is_buried(scene, offset):
+        return False
+    for i in range(manifold.contacts):
+        upright = max(upright, float(scene.contacts[i, PUSH + 1]))
+    return upright >= walkable
+
+
+@kernel(noinline=True, no_refcount=True)
+def highest_rise(scene: Scene, offset: Vec3) -> float:
+    """Return how far up a body at an offset comes to lie on top of all ground; -inf: none."""
+    best = -np.inf
+    for k in range(scene.size):
+        best = max(best, rise_onto(scene.candidates, k, offset, scene.body, scene.work))
+    return best
+
+
+@kernel(noinline=True, no_refcount=True)
+def _rise_above(scene: Scene, below: float) -> float:
+    """Return the least rise onto a candidate that is more than another; infinity: there is none."""
+    least = np.inf
+    for k in range(scene.size):
+        up = rise_onto(scene.candidates, k, (0.0, 0.0, 0.0), scene.body, scene.work)
+        if below < up < least:
+            least = up
+    return least
+
+
+@kernel(inline=True, no_refcount=True)
+def _walkable(rules: Floats) -> float:
+    """Return the least y of a walkable unit normal."""
+    return float(rules[SLOPE_COSINE]) - SLOPE_SLACK
+
+
+@kernel(noinline=True)
+def _stands_in_world(
+    rules: Floats, center: Vec3, draws: UInt64s, ground: GroundTable, memory: Memory
+) -> bool:
+    """Tell the same of a body in the world, among what is there for it.
+
+    One-way parts that it is not before are not there, and no body stands in a solid mesh.
+    """
+    scene = scene_around(rules, center, 0.0, draws, ground, memory)
+    return _stands(scene, (0.0, 0.0, 0.0), _walkable(rules)) and not is_in_solid(ground, center)
+
+
+@kernel(noinline=True)
+def _put_levels(
+    places: PlaceArrays, place: int, rules: Floats, scene: Scene, origin: Vec3,
+    ground: GroundTable, memory: Memory,
+) -> None:  # fmt: skip
+    """Write the heights at which a body stands on a place, level by level, lowest first.
+
+    The scene has all ground over and under the place; ``origin`` is the body's center at height 0.
+    """
+    size, foot, walkable = places.rows * places.columns, float(rules[OFFSET + 1]), _walkable(rules)
+    if places.levels == 1 and not has_movers(ground):
+        up = highest_rise(scene, (0.0, 0.0, 0.0))
+        if up > -np.inf and _stands(scene, (0.0, up, 0.0), walkable):
+            places.heights[place] = np.float32(origin[1] + up - foot)
+        return
+    level, up = 0, _rise_above(scene, -np.inf)
+    while level < places.levels and up < np.inf:
+        center = add(origin, (0.0, up, 0.0))
+        if _stands_in_world(rules, center, scene.random_state, ground, memory):
+            places.heights[place + level * size] = np.float32(center[1] - foot)
+            level += 1
+        up = _rise_above(scene, up + CONTACT_MARGIN)
+
+
+@kernel
+def put_heights(
+    places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, table: Int64s,
+    rules: Floats, numbers: Int64s, first: int, last: int,
+) -> None:  # fmt: skip
+    """Write the heights at which a character rests, at columns of places numbers[first:last].
+
+    ``rules`` is its row of rules. On one level it is the highest ground that counts, and it may be
+    too steep or without room: NaN.
+    """
+    table, rules, numbers, draws = (
+        borrow(table),
+        borrow(rules),
+        borrow(numbers),
+        np.zeros(1, np.uint64),
+    )
+    memory, own, body = make_memory(), make_memory(), unpack_body(rules)
+    lent, lent_own = borrow_memory(memory), borrow_memory(own)
+    ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
+    scene = empty_scene(body, SIMULTANEOUS, borrow(draws), lent)
+    size = places.rows * places.columns
+    half, center = body.half_extents, three_at(rules, OFFSET)
+    wide = (half[0] + CONTACT_MARGIN, _FAR, half[2] + CONTACT_MARGIN)
+    for i in range(first, last):
+        place = int(numbers[i])
+        for level in range(places.levels):
+            places.heights[place + level * size] = np.nan
+        x = lower_x + spacing * (place % places.columns)
+        z = lower_z + spacing * (place // places.columns)
+        origin = add((x, 0.0, z), center)
+        scene = gathered(scene, ground, origin, subtract(origin, wide), add(origin, wide))
+        _put_levels(places, place, rules, scene, origin, ground, lent_own)
+    keep(memory)
+    keep(own)
+    keep(draws)
