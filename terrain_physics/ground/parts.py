@@ -448,6 +448,7 @@ class GroundParts:
         with self.followed:
             self._meshes.load_motion(about)
             self._gone += 1
+            self.watchers.tell("restored", 0)
 
     def _note(self, maps: list[SolidMapQueries], before: dict[int, float]) -> None:
         """Note that maps have come or gone, or are on other layers.

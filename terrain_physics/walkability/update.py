@@ -16,8 +16,9 @@ from terrain_physics.walkability.places import Places
 _FIRST, _MOST = 8, 1_024
 _CHUNK_TIME = 1e-3
 
-# Columns that are put in order at once.
-_ORDERED = 4_096
+# Columns that are put in order at once. Tiles of so many rows and columns are made together, as the
+# heights at the ends of their edges are those of the same columns.
+_ORDERED, _TILE = 4_096, 8
 
 
 class Circle(NamedTuple):
@@ -78,14 +79,18 @@ class Update:
         """Return how many columns of the region are marked now."""
         return int(np.count_nonzero(self._due()))
 
-    def _squared_distances(self, region: Circle) -> Floats:
-        """Return the squared distance of each column of the window from a region's center."""
-        places = self._places
-        rows = np.arange(self._window.rows.start, self._window.rows.stop)
-        columns = np.arange(self._window.columns.start, self._window.columns.stop)
-        z = places.lower_z + places.spacing * rows - region.z
-        x = places.lower_x + places.spacing * columns - region.x
-        return z[:, np.newaxis] ** 2 + x**2
+    def _squared_distances(self, circle: Circle, tile: int = 1) -> Floats:
+        """Return the squared distance of each column of the window from the center of a circle.
+
+        Or that of the middle of its tile, of so many rows and columns.
+        """
+        places, (rows, columns) = self._places, self._window
+        row, column = np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop)
+        middle = 0.5 * (tile - 1)
+        z = places.lower_z + places.spacing * (row // tile * tile + middle) - circle.z
+        x = places.lower_x + places.spacing * (column // tile * tile + middle) - circle.x
+        found: Floats = z[:, np.newaxis] ** 2 + x**2
+        return found
 
     def _near_edges(self) -> Bools:
         """Return the columns at the ends of edges that are to be made, in the wider window."""
@@ -131,15 +136,15 @@ class Update:
                     size = _next_size(size, now - began)
 
     def _in_order(self) -> Iterator[Int64s]:
-        """Give the columns to be made, some thousands at once: the nearest first, or by rows."""
+        """Give the columns to be made, some at once, tile by tile: the nearest tiles first."""
         if self._region is None:
-            step = max(1, _ORDERED // max(1, self._window.shape[1]))
-            for first in range(0, self._window.shape[0], step):
-                rows, columns = np.nonzero(self._edges[first : first + step])
-                yield self._window.numbers(rows + first, columns, self._places)
+            for first in range(0, self._window.shape[0], _TILE):
+                rows, columns = np.nonzero(self._edges[first : first + _TILE])
+                tiles = np.argsort(columns // _TILE, kind="stable")
+                yield self._window.numbers(rows + first, columns, self._places)[tiles]
             return
         numbers = self._numbers(self._edges, self._window)
-        distances = self._squared_distances(self._region)[self._edges]
+        distances = self._squared_distances(self._region, _TILE)[self._edges]
         while len(numbers):
             some = np.arange(len(numbers))
             if len(numbers) > _ORDERED:

@@ -20,6 +20,10 @@ class Walked(NamedTuple):
     fallen: float  # the deepest fall
     takes_riser: bool
     level: int
+    was_in_air: bool
+
+
+NOT_WALKED = Walked(arrives=False, fallen=0.0, takes_riser=False, level=0, was_in_air=False)
 
 
 class Walks:
@@ -33,7 +37,7 @@ class Walks:
         """Return the kind of an edge from (level, row, column), and the level it leads to."""
         straight = self.walk(place, step, stops=False)
         found = straight
-        if not straight.arrives:
+        if not straight.arrives and straight.was_in_air:
             found = self.walk(place, step, stops=True)
         if not found.arrives:
             return NO_EDGE, 0
@@ -47,11 +51,11 @@ class Walks:
         level, row, column = place
         _, rows, columns, _ = self.positions.shape
         if not (0 <= row + step[0] < rows and 0 <= column + step[1] < columns):
-            return Walked(arrives=False, fallen=0.0, takes_riser=False, level=0)
+            return NOT_WALKED
         start = self.positions[level, row, column]
         ends = self.positions[:, row + step[0], column + step[1]]
         if np.isnan([start[1], ends[0, 1]]).any():
-            return Walked(arrives=False, fallen=0.0, takes_riser=False, level=0)
+            return NOT_WALKED
         hero = CharacterMovement(
             paths.ground,
             paths.collider,
@@ -60,7 +64,7 @@ class Walks:
             seed=(level * rows + row) * columns + column,
         )
         if not hero.update(1 / 60).grounded:
-            return Walked(arrives=False, fallen=0.0, takes_riser=False, level=0)
+            return NOT_WALKED
         ahead = np.array(step[::-1]) / math.hypot(*step)
         length = paths.spacing * math.hypot(*step)
         return self._follow(hero, start, ends, ahead, length, stops=stops)
@@ -74,6 +78,7 @@ class Walks:
         if stops and gravity > 0:
             seconds += math.sqrt(2 * paths.max_drop / gravity)
         height, fallen, in_air, stopped, takes_riser = hero.position64[1], 0.0, False, False, False
+        was_in_air = False
         last = np.array(hero.position64)
         for _ in range(math.floor(60 * seconds + 1e-9)):
             speed = 0.0 if stopped else paths.speed
@@ -87,19 +92,26 @@ class Walks:
                 fallen = max(fallen, height - now[1]) if in_air else fallen
                 height = now[1]
             in_air = not hero.grounded
+            was_in_air |= in_air
             if max(fallen, height - now[1] if in_air else 0.0) > paths.max_drop:
                 break
             apart = np.linalg.norm(now - ends, axis=1)
             if hero.grounded and np.nanmin(apart) <= spacing / 4:
                 level = int(np.nanargmin(apart))
-                return Walked(arrives=True, fallen=fallen, takes_riser=takes_riser, level=level)
+                return Walked(
+                    arrives=True,
+                    fallen=fallen,
+                    takes_riser=takes_riser,
+                    level=level,
+                    was_in_air=was_in_air,
+                )
             along, aside = self._off(now - start, ahead)
             to_end = math.hypot(max(length - along, 0.0), aside)
             if stops and in_air and (to_end <= spacing / 8 or along >= length):
                 stopped = True
             if aside > spacing / 2 or not -spacing / 2 <= along <= length + spacing / 2:
                 break
-        return Walked(arrives=False, fallen=fallen, takes_riser=takes_riser, level=0)
+        return NOT_WALKED._replace(was_in_air=was_in_air)
 
     @staticmethod
     def _off(walked: Any, ahead: Any) -> tuple[float, float]:
