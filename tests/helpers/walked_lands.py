@@ -43,7 +43,9 @@ def stairs(seed: int) -> Ground:
         x, z, up = 4 + 8 * k, rng.uniform(4, 8), int(rng.integers(4, 8))
         for step in range(up):
             height = 0.3 * (step + 1)
-            boxes.append(TriangleMesh.box((3, height, 0.4), position=(x, height / 2, z + 0.4 * step)))
+            boxes.append(
+                TriangleMesh.box((3, height, 0.4), position=(x, height / 2, z + 0.4 * step))
+            )
         top = z + 0.4 * up + 1.3
         height = 0.3 * up
         boxes.append(TriangleMesh.box((3, height, 3), position=(x, height / 2, top)))
@@ -68,7 +70,9 @@ def doors(seed: int) -> Ground:
     for k in range(2):
         for across in (False, True):
             wall = 7.5 + 9 * k
-            at = np.concatenate([[-2], np.sort(rng.choice(np.arange(2, 23), 3, replace=False)), [26]])
+            at = np.concatenate(
+                [[-2], np.sort(rng.choice(np.arange(2, 23), 3, replace=False)), [26]]
+            )
             for a, b in zip(at[:-1] + _DOOR / 2, at[1:] - _DOOR / 2, strict=True):
                 size, place = (0.3, 2.5, b - a), (wall, 1.25, (a + b) / 2)
                 if across:

@@ -4,9 +4,8 @@ import functools
 import math
 
 import numpy as np
-import pytest
 
-from terrain_physics import CharacterGroup, Ground, Walkability
+from terrain_physics import CharacterGroup, Walkability
 from tests.helpers.walked_lands import BODY, LANDS, RULES
 
 SPEED = 3.0
