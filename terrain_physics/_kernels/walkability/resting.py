@@ -25,7 +25,12 @@ from terrain_physics._kernels.character.state.layout import (
     unpack_body,
 )
 from terrain_physics._kernels.ground.solids import is_in_solid
-from terrain_physics._kernels.ground.table import GroundTable, ground_at, has_movers
+from terrain_physics._kernels.ground.table import (
+    GroundTable,
+    ground_at,
+    has_movers,
+    with_step_start,
+)
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
@@ -141,7 +146,8 @@ def put_heights(
         x = lower_x + spacing * (place % places.columns)
         z = lower_z + spacing * (place // places.columns)
         origin = add((x, 0.0, z), center)
-        scene = gathered(scene, ground, origin, subtract(origin, wide), add(origin, wide))
+        above = with_step_start(ground, add(origin, (0.0, _FAR, 0.0)), np.inf)  # of one-way parts
+        scene = gathered(scene, above, origin, subtract(origin, wide), add(origin, wide))
         _put_levels(places, place, rules, scene, origin, ground, lent_own)
     keep(memory)
     keep(own)
