@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from terrain_physics import CharacterGroup, Walkability
+from tests.helpers.examples import times
 from tests.helpers.walked_lands import BODY, LANDS, RULES
 
 SPEED = 3.0
@@ -69,3 +70,32 @@ def walk_field(land: str, seed: int, count: int, rate: int, share: float) -> np.
             break
         group.update(1 / rate)
     return arrived
+
+
+EASY = [land for land in LANDS if land not in {"rough", "one_way"}]
+
+
+@pytest.mark.parametrize(("rate", "share"), [(60, 1.0), (20, 1.5), (144, 0.5)])
+def test_nearly_all_arrive_along_paths(rate: int, share: float):
+    words = [word for land in EASY for word in walk_paths(land, 3, times(12), rate, share)]
+    assert words.count("arrived") >= 0.99 * len(words)
+
+
+@pytest.mark.parametrize(("rate", "share"), [(60, 1.0), (20, 1.5), (144, 0.5)])
+def test_nearly_all_arrive_on_fields(rate: int, share: float):
+    arrived = np.concatenate([walk_field(land, 3, times(45), rate, share) for land in EASY])
+    assert len(arrived) > 100
+    assert arrived.mean() >= 0.98
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("rate", [20, 60, 144, 360])
+@pytest.mark.parametrize("seed", range(5))
+def test_of_ten_thousand_paths_ninety_nine_in_a_hundred_are_walked(seed: int, rate: int):
+    words = [
+        word
+        for land in (*EASY, "rough")
+        for share in (0.5, 1.0, 1.5)
+        for word in walk_paths(land, 10 + seed, 24, rate, share)
+    ]
+    assert words.count("arrived") >= 0.99 * len(words)
