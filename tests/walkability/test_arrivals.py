@@ -4,6 +4,7 @@ import functools
 import math
 
 import numpy as np
+import pytest
 
 from terrain_physics import CharacterGroup, Walkability
 from tests.helpers.examples import times
