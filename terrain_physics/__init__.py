@@ -68,6 +68,7 @@ _MODULES = {
     "Triangle": "geometry.shapes",
     "TriangleMesh": "mesh.mesh",
     "Triangles": "surface.results",
+    "WalkGraph": "walkability.ways.graph",
     "Walkability": "walkability.walkability",
     "World": "world.world",
     "WorldState": "world.state",

@@ -108,6 +108,7 @@ from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.walkability.field import Field as Field
 from terrain_physics.walkability.path import Path as Path
 from terrain_physics.walkability.walkability import Walkability as Walkability
+from terrain_physics.walkability.ways.graph import WalkGraph as WalkGraph
 from terrain_physics.warmup import warm_up as warm_up
 from terrain_physics.world.compare import Mismatch as Mismatch
 from terrain_physics.world.rewind import Rewind as Rewind
@@ -172,6 +173,7 @@ __all__ = [
     "Triangle",
     "TriangleMesh",
     "Triangles",
+    "WalkGraph",
     "Walkability",
     "World",
     "WorldState",

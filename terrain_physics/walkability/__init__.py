@@ -1,1 +1,1 @@
-"""Where a character can walk: a map made from its own walks, paths and fields on it."""
+"""Where a character can walk, by its own walks."""

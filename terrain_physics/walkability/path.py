@@ -45,6 +45,25 @@ class Path(Leading, AttributeGuard):
     `lead` sees only where the character is and how far it has come: a game that saves and restores
     both, `progress` and `stalled` with the state of the character, goes on with the same bits. In a
     pickle, or a deep copy, a path belongs to the ground and the hero that come with it.
+
+    Examples
+    --------
+    A hero walks around the end of a wall:
+
+    >>> from terrain_physics import CapsuleCollider, CharacterMovement, Ground, HeightMap
+    >>> from terrain_physics import TriangleMesh, Walkability
+    >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=12)
+    >>> ground = Ground([floor, TriangleMesh.box((0.5, 3, 8), position=(6, 1.5, 4))])
+    >>> body = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+    >>> paths = Walkability(ground, body)
+    >>> paths.update()
+    0
+    >>> hero = CharacterMovement(ground, body, position=(3, 0, 2))
+    >>> path = paths.path(hero, (9, 2))
+    >>> while path.lead(hero, speed=4) == "on the way":
+    ...     result = hero.update(1 / 60)
+    >>> round(hero.position.x), round(hero.position.z), hero.velocity.x
+    (9, 2, 0.0)
     """
 
     _share = 0.125

@@ -94,7 +94,11 @@ class Places:
 
     def points(self, numbers: Int64s) -> Floats:
         """Return the positions (n, 3) of a character at rest on places, in meters."""
+        return self.points_at(numbers, self.heights[numbers])
+
+    def points_at(self, numbers: Int64s, heights: Float32s) -> Floats:
+        """Return the positions (n, 3) of a character on places, with heights (n,) of its own."""
         on_level = numbers % (self.rows * self.columns)
         x = self.lower_x + self.spacing * (on_level % self.columns)
         z = self.lower_z + self.spacing * (on_level // self.columns)
-        return np.column_stack([x, self.heights[numbers].astype(np.float64), z])
+        return np.column_stack([x, heights.astype(np.float64), z])

@@ -1,15 +1,25 @@
 """Walkability: where a character can walk on a ground, as a map made from its own walks."""
 
 import time
+from collections.abc import Mapping
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from pyglm import glm
 
 from terrain_physics._kernels.character.contacts.resize import SHAPE_SIZE
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
+from terrain_physics._kernels.types import (
+    Bools,
+    Bytes,
+    Float32s,
+    Floats,
+    Int32s,
+    read_only,
+)
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
@@ -26,6 +36,7 @@ from terrain_physics.character.rules import CharacterRules, RuleKeywords, checke
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability.changes import Changes
+from terrain_physics.walkability.field import Field
 from terrain_physics.walkability.grid import (
     checked_spacing,
     checked_speed,
@@ -34,10 +45,25 @@ from terrain_physics.walkability.grid import (
     refuse_more_places,
 )
 from terrain_physics.walkability.making import Maker, reach_of
+from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import parts_of, reading_still
+from terrain_physics.walkability.terms import Terms
 from terrain_physics.walkability.update import Circle, Update
 from terrain_physics.walkability.walkers import Walker
+from terrain_physics.walkability.ways.field import field_of
+from terrain_physics.walkability.ways.graph import WalkGraph, graph_of
+from terrain_physics.walkability.ways.labels import nearest_to, reachable_from
+from terrain_physics.walkability.ways.lengths import costly_lengths, factors_of, plain_lengths
+from terrain_physics.walkability.ways.pull import pulled, way_between
+from terrain_physics.walkability.ways.questions import (
+    Kept,
+    goal_of,
+    goals_of,
+    materials_under,
+    position_of,
+    start_of,
+)
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -141,6 +167,7 @@ class Walkability:
         self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
         self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
         self._revision = 0
+        self._kept = Kept()
         self._changes = Changes(
             self._queries,
             self._rules.mask,
@@ -244,6 +271,232 @@ class Walkability:
         with self._lock:
             kinds = self._places.kinds[:, np.newaxis] >> shifts & np.uint16(3)
             return _shaped(self._places, kinds.astype(np.uint8), DIRECTIONS)
+
+    # Questions
+
+    @property
+    def labels(self) -> Int32s:
+        """The part of the map that each place belongs to, of `shape`; 0: none can rest there.
+
+        Between places of one part a character gets there and back. Parts are numbered from 1 by
+        their first places. A place from which it only drops is a part of its own.
+        """
+        with self._lock:
+            labels = self._kept.labels(self._places, (self._revision, len(self._places)))
+            return _shaped(self._places, labels)
+
+    def nearest(self, position: Any) -> glm.vec3 | None:
+        """Return the place nearest to a position where a character can stand.
+
+        Parameters
+        ----------
+        position : two or three numbers, or an object with a position
+            (x, z), for the distance on the level, or (x, y, z).
+
+        Returns
+        -------
+        glm.vec3 or None
+            The position of a character at rest there. Of places equally far, the lowest, then the
+            first one. None if there is none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no position.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> paths = Walkability(HeightMap([[0] * 5] * 5), SphereCollider(0.5))
+        >>> _ = paths.update()
+        >>> paths.nearest((1.2, 7))
+        vec3( 1, 0.5, 4 )
+        """
+        point = position_of("position", position)
+        with self._lock:
+            found = nearest_to(self._places, *point)
+            return None if found is None else glm.vec3(*self._point(found))
+
+    def reachable(self, start: Any) -> Bools:
+        """Return which places a character gets to from a start, of `shape`; drops are included.
+
+        Parameters
+        ----------
+        start : two or three numbers, or an object with a position
+            It is taken to the nearest place where a character can stand, within 2 spacings.
+
+        Returns
+        -------
+        ndarray of bool
+            True for the start itself, too.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no position, and for one farther from all places.
+        """
+        position_of("start", start)
+        with self._lock:
+            return _shaped(
+                self._places, reachable_from(self._places, start_of(self._places, start))
+            )
+
+    def path(
+        self,
+        start: Any,
+        goal: Any,
+        *,
+        nearest: bool = False,
+        cost: Mapping[Any, float] | None = None,
+    ) -> Path | None:
+        """Return a shortest way between two places, made straight where a proof says it holds.
+
+        Parameters
+        ----------
+        start : two or three numbers, or an object with a position
+            (x, z), or (x, y, z). It is taken to the nearest place where a character can stand,
+            within 2 spacings.
+        goal : two or three numbers, or an object with a position
+            It is taken to the nearest place within one spacing.
+        nearest : bool, default False
+            Whether to take a goal to the nearest place, however far that is.
+        cost : mapping of str or int to float, optional
+            For materials, by name or number as in ``material_rules``: how much longer a way over
+            them counts, from 1 to 1000. Default: all ground counts the same.
+
+        Returns
+        -------
+        Path or None
+            Of one point if both are on one place. None if there is no way.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no position; for a start or a goal where nothing stands, naming the nearest
+            place; for an unknown material, and for a cost that is no such factor.
+
+        Notes
+        -----
+        The length of an edge is that in space, in whole multiples of 2**-20 m, times the mean of
+        the factors of its ends. No other way from place to place is shorter. The answer does not
+        depend on earlier questions. Materials are those below the places, and are looked up when
+        costs are first asked for, and where the map has changed since.
+
+        Examples
+        --------
+        >>> from terrain_physics import CapsuleCollider, HeightMap
+        >>> paths = Walkability(HeightMap([[0] * 9] * 9), CapsuleCollider(0.3, 1.8))
+        >>> _ = paths.update()
+        >>> path = paths.path((0, 0), (8, 6))
+        >>> path.kinds, round(path.length, 3)
+        (('walk',), 10.0)
+        """
+        factors = self._factors(cost)
+        position_of("start", start), position_of("goal", goal)
+        lengths = self._lengths(factors)
+        with self._lock:
+            places = self._places
+            ends = start_of(places, start), goal_of(places, "goal", goal, nearest=bool(nearest))
+            way = way_between(self._kept.searcher, places, *ends, lengths)
+        if way is None:
+            return None
+        with reading_still(self._queries) as ground:
+            points, kinds = pulled(places, lengths, way, ground, self._walker)
+        return Path(places, self._terms(), points, kinds)
+
+    def field(
+        self,
+        goals: Any,
+        *,
+        nearest: bool = False,
+        cost: Mapping[Any, float] | None = None,
+    ) -> Field:
+        """Return the ways from all places to the nearest of some goals.
+
+        Parameters
+        ----------
+        goals : a goal as for `path`, or several of them
+            Each is taken to the nearest place within one spacing.
+        nearest, cost
+            As for `path`.
+
+        Returns
+        -------
+        Field
+            Distances are those of `path` before it is made straight.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `path`; also for no goals.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> paths = Walkability(HeightMap([[0] * 9] * 9), SphereCollider(0.4))
+        >>> _ = paths.update()
+        >>> field = paths.field([(4, 4)])
+        >>> float(field.distance[4, 1]), field.direction[4, 1].tolist()
+        (3.0, [1.0, 0.0])
+        """
+        factors = self._factors(cost)
+        lengths = self._lengths(factors)
+        with self._lock:
+            places = self._places
+            ways = field_of(places, goals_of(places, goals, nearest=bool(nearest)), lengths)
+            return Field(places, self._terms(), ways.distances, ways.next_places, ways.directions)
+
+    def to_graph(self) -> WalkGraph:
+        """Return all edges as a sparse matrix, for SciPy, networkx and others.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> paths = Walkability(HeightMap([[0] * 5] * 5), SphereCollider(0.4))
+        >>> _ = paths.update()
+        >>> graph = paths.to_graph()
+        >>> len(graph.points), len(graph.lengths)
+        (25, 144)
+
+        ``scipy.sparse.csr_array((graph.lengths, graph.indices, graph.indptr))`` is a matrix for
+        ``scipy.sparse.csgraph``, and ``networkx.from_scipy_sparse_array`` takes it, too.
+        """
+        with self._lock:
+            return graph_of(self._places)
+
+    def _point(self, place: int) -> list[float]:
+        """Return the position of a character at rest on a place."""
+        point: list[float] = self._places.points(np.array([place]))[0].tolist()
+        return point
+
+    def _terms(self) -> Terms:
+        """Return what a character has to be like that is led along the map."""
+        return Terms(self._ground, self._collider, self._walker.rules, self._walker.speed)
+
+    def _factors(self, cost: Any) -> Floats | None:
+        """Return the factors of a cost; None if all ground counts the same."""
+        if cost is None:
+            return None
+        factors = factors_of(cost, self._queries.naming.materials)
+        return factors if (factors > 1.0).any() else None
+
+    def _lengths(self, factors: Floats | None) -> Lengths:
+        """Return the lengths of edges, with the materials of the ground if these matter.
+
+        The ground is asked while the map is not held: an update takes both in the other order.
+        """
+        if factors is None:
+            return plain_lengths(self._places)
+        with self._lock:
+            places, heights = self._places, self._places.heights.copy()
+        queries, threads = self._queries, self._threads
+        materials = self._kept.materials(
+            places,
+            heights,
+            self._changes.repaints,
+            lambda points: materials_under(queries, points, threads),
+        )
+        return costly_lengths(places, materials, factors)
 
     # Updates
 

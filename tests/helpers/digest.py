@@ -39,6 +39,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
     tp.SweepHit: ("fraction", *_HIT),
     tp.SweepHits: ("fraction", *_HIT),
     tp.Triangles: ("vertices", "normals", "ids"),
+    tp.WalkGraph: ("indptr", "indices", "lengths", "kinds", "points"),
 }  # fmt: skip
 
 

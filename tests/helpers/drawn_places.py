@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from terrain_physics._kernels.walkability import layout
-from terrain_physics._kernels.walkability.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 from terrain_physics.walkability.places import Places
 from tests.helpers.draws import Draws
 from tests.oracles.graphs import Edges

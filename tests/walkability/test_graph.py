@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from terrain_physics.walkability.graph import WalkGraph, graph_of
-from terrain_physics.walkability.lengths import factors_of, plain_lengths
+from terrain_physics.walkability.ways.graph import WalkGraph, graph_of
+from terrain_physics.walkability.ways.lengths import factors_of, plain_lengths
 from tests.helpers.drawn_places import STEPS, drawn_places, edges_of, standing
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from terrain_physics.walkability.labels import labels_of, nearest_to, reachable_from
-from terrain_physics.walkability.lengths import plain_lengths
 from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.ways.labels import labels_of, nearest_to, reachable_from
+from terrain_physics.walkability.ways.lengths import plain_lengths
 from tests.helpers.drawn_places import drawn_places, edges_of, flat_places, standing
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times

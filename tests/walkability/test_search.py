@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from terrain_physics._kernels.types import Int64s
-from terrain_physics._kernels.walkability.lengths import Lengths
-from terrain_physics.walkability.lengths import costly_lengths, plain_lengths
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.search import Searcher
+from terrain_physics.walkability.ways.lengths import costly_lengths, plain_lengths
+from terrain_physics.walkability.ways.search import Searcher
 from tests.helpers.drawn_places import drawn_places, edges_of, flat_places, standing
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times

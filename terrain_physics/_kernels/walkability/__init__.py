@@ -1,1 +1,1 @@
-"""Where a character can walk: resting heights, proofs of edges, searches over a map, steering."""
+"""Resting heights, proofs of edges, steering."""

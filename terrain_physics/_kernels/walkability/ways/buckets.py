@@ -9,7 +9,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Int32s
 
-SLOTS = 256
+SLOTS = 4096
 
 ABSENT = -SLOTS - 1
 """Stands in ``before`` of a place that is in no list."""

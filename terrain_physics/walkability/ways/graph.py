@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import read_only
-from terrain_physics._kernels.walkability import graph, layout
+from terrain_physics._kernels.walkability import layout
+from terrain_physics._kernels.walkability.ways import graph
 from terrain_physics._public import public
-from terrain_physics.walkability.lengths import plain_lengths
 from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.ways.lengths import plain_lengths
 
 
 @public

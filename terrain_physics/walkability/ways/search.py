@@ -3,10 +3,10 @@
 import numpy as np
 
 from terrain_physics._kernels.types import Int64s
-from terrain_physics._kernels.walkability.lengths import Lengths
-from terrain_physics._kernels.walkability.search import Search, find_way
-from terrain_physics.walkability.fields import new_buckets
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.search import Search, find_way
 from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.ways.field import new_buckets
 
 _LAST_STAMP = 2**31 - 1
 

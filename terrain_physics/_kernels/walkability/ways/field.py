@@ -10,7 +10,6 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Int32s, Int64s
-from terrain_physics._kernels.walkability.buckets import SLOTS, Buckets, clear, put, take_out
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     NO_EDGE,
@@ -20,7 +19,8 @@ from terrain_physics._kernels.walkability.layout import (
     level_of,
     number_step,
 )
-from terrain_physics._kernels.walkability.lengths import Lengths, edge_length, flat_length
+from terrain_physics._kernels.walkability.ways.buckets import SLOTS, Buckets, clear, put, take_out
+from terrain_physics._kernels.walkability.ways.lengths import Lengths, edge_length, flat_length
 
 _WIDTH = 0.96  # of a bucket, in spacings: shorter than any edge, however lengths were rounded
 

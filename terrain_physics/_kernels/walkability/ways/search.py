@@ -14,14 +14,6 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Int32s
-from terrain_physics._kernels.walkability.buckets import (
-    ABSENT,
-    SLOTS,
-    Buckets,
-    clear,
-    put,
-    take_out,
-)
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     NO_EDGE,
@@ -33,14 +25,22 @@ from terrain_physics._kernels.walkability.layout import (
     row_of,
     row_step,
 )
-from terrain_physics._kernels.walkability.lengths import (
+from terrain_physics._kernels.walkability.ways.buckets import (
+    ABSENT,
+    SLOTS,
+    Buckets,
+    clear,
+    put,
+    take_out,
+)
+from terrain_physics._kernels.walkability.ways.lengths import (
     QUANTUM,
     Lengths,
     edge_length,
     flat_length,
 )
 
-_A_SPACING = 16.0
+_A_SPACING = 96.0  # buckets in a spacing: wider ones have places looked at again on slopes
 
 
 class Search(NamedTuple):
@@ -159,11 +159,13 @@ def find_way(
     buckets.before[goal] = ABSENT
     put(buckets, start, 0, 0)
     now, waiting = 0, 1
-    while waiting > 0 and search.distances[goal] * scale >= now:
+    while waiting > 0:
         place = int(buckets.heads[now % SLOTS])
-        if place < 0:
+        while place < 0:  # buckets are narrow, and most of them empty
             now += 1
-            continue
+            place = int(buckets.heads[now % SLOTS])
+        if search.distances[goal] * scale < now:
+            break
         take_out(buckets, place)
         waiting -= 1
         row = row_of(places, place)

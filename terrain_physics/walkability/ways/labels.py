@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from terrain_physics._kernels.types import Bools, Int32s
-from terrain_physics._kernels.walkability.labels import put_labels, put_reachable
-from terrain_physics._kernels.walkability.nearest import nearest_place
+from terrain_physics._kernels.walkability.ways.labels import put_labels, put_reachable
+from terrain_physics._kernels.walkability.ways.nearest import nearest_place
 from terrain_physics.walkability.places import Places
 
 

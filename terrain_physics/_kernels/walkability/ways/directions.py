@@ -13,7 +13,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Bytes, Floats, Int32s
 from terrain_physics._kernels.walkability.layout import PlaceArrays, column_of, end_of, row_of
-from terrain_physics._kernels.walkability.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 
 # Kinds of all eight directions: walks. Those of a cell's corners within the cell follow.
 _ALL_WALKS = 0x5555
@@ -227,6 +227,23 @@ def _target(
     return following
 
 
+@kernel(inline=True, no_refcount=True)
+def _put_unit_vectors(places: PlaceArrays, targets: Int32s, directions: Floats) -> None:
+    """Write the directions of places to their targets, place by place as they are in memory."""
+    for level in range(places.levels):
+        for row in range(places.rows):
+            first = (level * places.rows + row) * places.columns
+            for column in range(places.columns):
+                far = int(targets[first + column])
+                if far < 0 or far == first + column:
+                    continue
+                far_row = row_of(places, far)
+                x, z = float(column_of(places, far, far_row) - column), float(far_row - row)
+                length = math.sqrt(x * x + z * z)
+                directions[first + column, 0] = x / length
+                directions[first + column, 1] = z / length
+
+
 @kernel(no_refcount=True)
 def put_directions(
     places: PlaceArrays,
@@ -251,11 +268,6 @@ def put_directions(
         if nexts[place] < 0:
             targets[place] = place
         else:
-            far = _target(places, lengths, distances, nexts, clearance, targets, place)
-            targets[place] = far
-            row, far_row = row_of(places, place), row_of(places, far)
-            x = float(column_of(places, far, far_row) - column_of(places, place, row))
-            z = float(far_row - row)
-            length = math.sqrt(x * x + z * z)
-            directions[place, 0], directions[place, 1] = x / length, z / length
+            targets[place] = _target(places, lengths, distances, nexts, clearance, targets, place)
         place = int(settled[place])
+    _put_unit_vectors(places, targets, directions)

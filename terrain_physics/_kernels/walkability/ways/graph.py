@@ -9,7 +9,7 @@ from terrain_physics._kernels.walkability.layout import (
     end_of,
     kind_of,
 )
-from terrain_physics._kernels.walkability.lengths import Lengths, edge_length, flat_length
+from terrain_physics._kernels.walkability.ways.lengths import Lengths, edge_length, flat_length
 
 
 @kernel(no_refcount=True)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.types import Floats, Int32s, Int64s
-from terrain_physics._kernels.walkability.buckets import ABSENT, SLOTS, Buckets
-from terrain_physics._kernels.walkability.directions import put_directions
-from terrain_physics._kernels.walkability.field import put_distances
-from terrain_physics._kernels.walkability.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.buckets import ABSENT, SLOTS, Buckets
+from terrain_physics._kernels.walkability.ways.directions import put_directions
+from terrain_physics._kernels.walkability.ways.field import put_distances
+from terrain_physics._kernels.walkability.ways.lengths import Lengths
 from terrain_physics.walkability.places import Places
 
 

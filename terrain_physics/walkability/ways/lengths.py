@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from terrain_physics._kernels.types import Bytes, Floats
-from terrain_physics._kernels.walkability.lengths import QUANTUM, Lengths
+from terrain_physics._kernels.walkability.ways.lengths import QUANTUM, Lengths
 from terrain_physics._support import checks
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.walkability.places import Places

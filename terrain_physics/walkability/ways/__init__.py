@@ -1,0 +1,1 @@
+"""Paths, fields and parts of a map."""
