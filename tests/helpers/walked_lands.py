@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from terrain_physics import CapsuleCollider, Ground, HeightMap, TriangleMesh
+from terrain_physics import CapsuleCollider, CharacterRules, Ground, HeightMap, TriangleMesh
 
 BODY = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
-RULES = {"slope_limit": math.radians(45), "step_offset": 0.35}
+RULES = CharacterRules(slope_limit=math.radians(45), step_offset=0.35)
 SIDE = 24.0
 
 _DOOR = 1.05 * 0.8
