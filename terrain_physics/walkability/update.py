@@ -62,7 +62,7 @@ class Update:
 
     def __init__(self, places: Places, changes: Changes, region: Circle | None) -> None:
         self._places, self._changes, self._region = places, changes, region
-        self._window = _window_of(places, region)
+        self._window = _Window(*changes.edges.bounds(*_window_of(places, region)))
         self._around = _wider(self._window, places)
         self._edges = self._due()
         self._heights = changes.heights.marked(*self._around)
@@ -75,9 +75,10 @@ class Update:
             marked &= self._squared_distances(self._region) <= self._region.radius**2
         return marked
 
+    @property
     def left(self) -> int:
-        """Return how many columns of the region are marked now."""
-        return int(np.count_nonzero(self._due()))
+        """How many columns are to be made yet."""
+        return int(np.count_nonzero(self._edges))
 
     def _squared_distances(self, circle: Circle, tile: int = 1) -> Floats:
         """Return the squared distance of each column of the window from the center of a circle.
@@ -105,15 +106,11 @@ class Update:
     # The marks
 
     def __enter__(self) -> Self:
-        changes = self._changes
-        changes.clear(changes.edges, self._numbers(self._edges, self._window))
-        changes.clear(changes.heights, self._numbers(self._heights, self._around))
+        self._changes.take_off((*self._window, self._edges), (*self._around, self._heights))
         return self
 
     def __exit__(self, *_: object) -> None:
-        changes = self._changes
-        changes.put_back(changes.edges, self._numbers(self._edges, self._window))
-        changes.put_back(changes.heights, self._numbers(self._heights, self._around))
+        self._changes.put_back((*self._window, self._edges), (*self._around, self._heights))
 
     def _numbers(self, chosen: Bools, window: _Window) -> Int64s:
         rows, columns = np.nonzero(chosen)
@@ -131,8 +128,8 @@ class Update:
                 yield np.sort(numbers[first : first + size])
                 first, now = first + size, time.perf_counter()
                 if end is not None:
-                    if now >= end:
-                        return
+                    if now + (now - began) >= end:
+                        return  # the next one would take as long
                     size = _next_size(size, now - began)
 
     def _in_order(self) -> Iterator[Int64s]:
@@ -164,15 +161,20 @@ class Update:
     def _stale_around(self, numbers: Int64s) -> Int64s:
         """Return the columns among some and beside them whose heights are to be made."""
         rows, columns = self._at(numbers, self._around)
-        near = np.zeros(self._around.shape, np.bool_)
+        first, first_column = max(int(np.min(rows)) - 1, 0), max(int(np.min(columns)) - 1, 0)
+        stale = self._heights[
+            first : int(np.max(rows)) + 2, first_column : int(np.max(columns)) + 2
+        ]
+        near = np.zeros(stale.shape, np.bool_)
+        last, last_column = len(near) - 1, near.size // len(near) - 1
         for row in (-1, 0, 1):
             for column in (-1, 0, 1):
                 near[
-                    np.clip(rows + row, 0, near.shape[0] - 1),
-                    np.clip(columns + column, 0, near.shape[1] - 1),
+                    np.clip(rows - first + row, 0, last),
+                    np.clip(columns - first_column + column, 0, last_column),
                 ] = True
-        near &= self._heights
-        return self._numbers(near, self._around)
+        row_of, column_of = np.nonzero(near & stale)
+        return self._around.numbers(row_of + first, column_of + first_column, self._places)
 
     def _at(self, numbers: Int64s, window: _Window) -> tuple[Int64s, Int64s]:
         """Return where columns are in a window."""

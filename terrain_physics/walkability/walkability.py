@@ -1,7 +1,8 @@
 """Walkability: where a character can walk on a ground, as a map made from its own walks."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
@@ -166,7 +167,7 @@ class Walkability:
         self._walker.rules.setflags(write=False)  # kernels take no other, and a copy may be written
         self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
         self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
-        self._revision = 0
+        self._revision, self._is_updating = 0, False
         self._kept = Kept()
         self._changes = Changes(
             self._queries,
@@ -527,6 +528,8 @@ class Walkability:
         TypeError, ValueError
             For a value that is no point, radius or time, and one of `around` and `radius` without
             the other. Nothing has changed then.
+        RuntimeError
+            Inside another update of this map, as from a signal handler.
 
         Examples
         --------
@@ -555,12 +558,26 @@ class Walkability:
         end = None
         if budget is not None:
             end = time.perf_counter() + checks.non_negative("budget", budget, " s")
-        with self._updating:
+        with self._updating, self._not_inside():
             self._see_changes()
             update = Update(self._places, self._changes, region)
-            if update.left():
+            if update.left > 0:
                 self._make(update, end)
-            return update.left()
+                update = Update(self._places, self._changes, region)
+            return update.left
+
+    @contextmanager
+    def _not_inside(self) -> Iterator[None]:
+        """Refuse an update inside another one; others wait for its end."""
+        if self._is_updating:
+            raise RuntimeError(
+                "update must not be called inside another one, such as by a signal handler"
+            )
+        self._is_updating = True
+        try:
+            yield
+        finally:
+            self._is_updating = False
 
     def _see_changes(self) -> None:
         """Mark what changes of the ground have touched; make room for levels that it has now."""

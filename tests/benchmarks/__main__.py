@@ -31,6 +31,7 @@ from tests.benchmarks import (
     tiles,
     triangle_pairs,
     waking,
+    walkability,
 )
 
 _TABLES = {
@@ -52,6 +53,7 @@ _TABLES = {
     "table": table.main,
     "gym": gym.main,
     "waking": waking.main,
+    "walkability": walkability.main,
     "files": files.main,
     "making": making.main,
     "memory": memory.main,

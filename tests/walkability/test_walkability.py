@@ -248,6 +248,12 @@ class TestBadInput:
             paths.update(**options)
         assert not paths.standing.any()
 
+    def test_an_update_inside_an_update_is_refused(self) -> None:
+        paths = Walkability(HeightMap(np.zeros((4, 4))), CAPSULE)
+        with paths._not_inside(), pytest.raises(RuntimeError, match="inside another one"):
+            paths.update()
+        assert paths.update() == 0
+
     def test_rules_by_name_replace_those_of_a_value(self) -> None:
         rules = CharacterRules(step_offset=0.1, mass=20)
         paths = Walkability(Ground(hills()), CAPSULE, rules=rules, step_offset=0.2)

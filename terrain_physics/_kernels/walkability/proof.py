@@ -42,7 +42,7 @@ from terrain_physics._kernels.walkability.strides import (
     DOUBT,
     Strider,
     course_between,
-    is_even,
+    is_even_both_ways,
     is_on_mover,
     scene_along,
     walk_straight,
@@ -98,17 +98,6 @@ def _position(land: _Land, column: int, height: float) -> Vec3:
     return (x, height, land.lower_z + spacing * (column // across))
 
 
-@kernel(noinline=True)
-def _is_even_between(land: _Land, start: Vec3, end: Vec3) -> bool:
-    """Tell whether the way between two positions is even."""
-    walker = land.walker
-    course = course_between(walker, start, end)
-    scene = scene_along(land.scene, walker, course, land.ground)
-    if has_movers(land.ground) and is_on_mover(scene):
-        return False
-    return is_even(scene, walker, course, end[1] - start[1])
-
-
 @kernel
 def _even_ways(land: _Land, column: int, direction: int) -> int:
     """Return which ways from a column forward are even: a bit for each two levels of its ends."""
@@ -122,7 +111,7 @@ def _even_ways(land: _Land, column: int, direction: int) -> int:
             if math.isnan(height) or math.isnan(to):
                 continue
             start, stop = _position(land, column, height), _position(land, end, to)
-            if _is_even_between(land, start, stop):
+            if is_even_both_ways(land.scene, land.walker, start, stop, land.ground):
                 bits |= 1 << (MOST_LEVELS * level + other)
     return bits
 

@@ -32,7 +32,8 @@ from terrain_physics._kernels.ground.table import (
     with_step_start,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, SLOPE_SLACK
+from terrain_physics._kernels.surface.shapes import BOX
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, SLOPE_SLACK, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._kernels.walkability.layout import PlaceArrays
 
@@ -44,14 +45,27 @@ _FAR = 1e30
 def _stands(scene: Scene, offset: Vec3, walkable: float) -> bool:
     """Tell whether a body at an offset overlaps nothing and is on walkable ground.
 
-    Wedged between steep faces it has come to lie on one of them first, and slid from there.
+    Wedged between steep faces it has come to lie on one of them first, and slid from there. A box
+    that comes a little deeper in an update may meet an edge with another one of its own.
     """
-    manifold, upright = list_contacts(scene, offset), 0.0
+    manifold = list_contacts(scene, offset)
     if max(manifold.depth, manifold.overlap) > SLOP or is_buried(scene, offset):
         return False
-    for i in range(manifold.contacts):
-        upright = max(upright, float(scene.contacts[i, PUSH + 1]))
-    return upright >= walkable
+    if _most_upright(scene, manifold.contacts) < walkable:
+        return False
+    if scene.body.kind != BOX:
+        return True
+    deeper = list_contacts(scene, subtract(offset, (0.0, WALL_CLEARANCE, 0.0)))
+    return _most_upright(scene, deeper.contacts) >= walkable
+
+
+@kernel(inline=True, no_refcount=True)
+def _most_upright(scene: Scene, count: int) -> float:
+    """Return the greatest y of the normals of the contacts listed; at least 0."""
+    best = 0.0
+    for i in range(count):
+        best = max(best, float(scene.contacts[i, PUSH + 1]))
+    return best
 
 
 @kernel(noinline=True, no_refcount=True)

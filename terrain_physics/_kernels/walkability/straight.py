@@ -12,15 +12,14 @@ from terrain_physics._kernels.character.contacts.scene import (
     make_memory,
 )
 from terrain_physics._kernels.character.state.layout import MASK, SIMULTANEOUS
-from terrain_physics._kernels.ground.table import ground_at, has_movers
+from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._kernels.walkability.layout import UPDATE_SECONDS
 from terrain_physics._kernels.walkability.resting import highest_rise
 from terrain_physics._kernels.walkability.strides import (
     course_between,
-    is_even,
-    is_on_mover,
+    is_even_both_ways,
     scene_along,
     walker_of,
 )
@@ -51,14 +50,10 @@ def way_holds(table: Int64s, rules: Floats, speed: float, start: Vec3, end: Vec3
         aim = add_scaled(start, subtract(end, start), done / pieces)
         course = course_between(walker, place, (aim[0], place[1], aim[2]))
         scene = scene_along(scene, walker, course, ground)
-        if has_movers(ground) and is_on_mover(scene):
-            holds = False
-            break
         rise = highest_rise(scene, (aim[0] - place[0], 0.0, aim[2] - place[2]))
-        if done == pieces:
-            rise = end[1] - place[1]
-        holds = is_even(scene, walker, course, rise)
-        place = (aim[0], place[1] + rise, aim[2])
+        stop = (aim[0], place[1] + rise, aim[2]) if done < pieces else end
+        holds = is_even_both_ways(scene, walker, place, stop, ground)
+        place = stop
     keep(memory)
     keep(draws)
     return holds

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import ground_by_planes, rise_of_slope
@@ -26,7 +27,7 @@ from terrain_physics._kernels.character.state.motion import (
     Tally,
     walking_on,
 )
-from terrain_physics._kernels.character.state.substeps import Pace, one_less
+from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, one_less
 from terrain_physics._kernels.character.steps.step_among_others import Others
 from terrain_physics._kernels.character.steps.take_steps import begin_motion
 from terrain_physics._kernels.character.walk.step import walk_step
@@ -34,7 +35,7 @@ from terrain_physics._kernels.character.walk.walk import WalkLimits, walk
 from terrain_physics._kernels.ground.candidates import OF_MOVER
 from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
-from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.surface.shapes import BOX, Body
 from terrain_physics._kernels.tolerances import SLOP, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._kernels.walkability.layout import NO_EDGE, STEP, WALK
@@ -206,8 +207,8 @@ def _next_stride(
 
 
 @kernel(noinline=True, no_refcount=True)
-def is_even(scene: Scene, walker: Strider, course: StraightWay, rise: float) -> bool:
-    """Tell whether no stride along a way meets a wall or a riser, so that it is walked both ways.
+def _is_even(scene: Scene, walker: Strider, course: StraightWay, rise: float) -> bool:
+    """Tell whether no stride along a way meets a wall or a riser.
 
     ``rise`` is that of its end above its start. On open parts of the way there is nothing to meet.
     """
@@ -233,6 +234,31 @@ def is_even(scene: Scene, walker: Strider, course: StraightWay, rise: float) -> 
 
 
 @kernel(noinline=True)
+def _leads_evenly(
+    scene: Scene, walker: Strider, start: Vec3, end: Vec3, ground: GroundTable
+) -> bool:
+    """Tell whether a way between two positions is even, and not on parts that carry a body."""
+    course = course_between(walker, start, end)
+    scene = scene_along(scene, walker, course, ground)
+    if has_movers(ground) and is_on_mover(scene):
+        return False
+    return _is_even(scene, walker, course, end[1] - start[1])
+
+
+@kernel(noinline=True)
+def is_even_both_ways(
+    scene: Scene, walker: Strider, start: Vec3, end: Vec3, ground: GroundTable
+) -> bool:
+    """Tell whether a body walks evenly between two positions, there and back.
+
+    The way back is tried for a box only: other edges of it meet the ground then.
+    """
+    if not _leads_evenly(scene, walker, start, end, ground):
+        return False
+    return walker.body.kind != BOX or _leads_evenly(scene, walker, end, start, ground)
+
+
+@kernel(noinline=True)
 def _footing_at(walker: Strider, center: Vec3, scene: Scene, ground: GroundTable) -> Footing:
     """Return the footing of a body that has walked freely, on its way up no step."""
     there = with_step_start(ground, center, np.inf)
@@ -251,7 +277,8 @@ def _update(
     """Return the motion of a body after an update on the ground, as a character has it."""
     tally = Tally(0, 0.0, 0, 0.0, 0.0, 0.0, 0, False)
     velocity, there = scale(heading, walker.speed), with_step_start(ground, center, np.inf)
-    motion, pace = Motion(center, (0.0, 0.0, 0.0), velocity, footing, tally), walker.pace
+    motion = Motion(center, (0.0, 0.0, 0.0), velocity, footing, tally)
+    pace = replaced(walker.pace, cuts=MOST_CUTS)  # none asks where exactly it leaves the ground
     scene = look(scene, there, center, pace.far, walker.movement.drop, 0.0)
     motion, _ = walk_step(walker.movement, motion, one_less(pace, False), scene, there, log)
     return motion
@@ -330,6 +357,8 @@ def walk_straight(
             return DOUBT, 0
         footing, is_known = motion.footing, True
         on = add(subtract(motion.origin, center), motion.offset)
+        if on == (0.0, 0.0, 0.0) and not footing.stepping:
+            return NO_EDGE, 0  # so it stays for ever
         slow = slow + 1 if _is_slow(walker, course, on, footing) else 0
         has_riser = walked.has_riser or abs(on[1]) > rise_in_update(walker)
         walked = Headway(add(walked.offset, on), walked.updates + 1.0, has_riser)

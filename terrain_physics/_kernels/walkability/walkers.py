@@ -162,6 +162,13 @@ def _nearest_level(
     return best
 
 
+@kernel
+def _updates(way: Way, length: float, may_stop: bool) -> float:
+    """Return how many updates a walker has for a way."""
+    seconds = _TIMES * length / way.speed + (way.fall_time if may_stop else 0.0)
+    return math.floor(seconds * UPDATES_PER_SECOND + 1e-9)
+
+
 @kernel(no_refcount=True)
 def _put_at_rest(edges: Edges, slots: Slots, way: Way, slot: int, length: float) -> None:
     """Put a walker that has its edge on the start of it, with all its time."""
@@ -171,11 +178,10 @@ def _put_at_rest(edges: Edges, slots: Slots, way: Way, slot: int, length: float)
         slots.states[slot * STATE_SIZE + k] = edges.states[at_rest * STATE_SIZE + k]
     slots.draws[slot] = edges.draws[at_rest]
     may_stop = walkers[slot, MAY_STOP] != 0.0
-    seconds = _TIMES * length / way.speed + (way.fall_time if may_stop else 0.0)
     for k in range(LEFT, WALKER_SIZE):
         walkers[slot, k] = 0.0
     walkers[slot, MAY_STOP] = 1.0 if may_stop else 0.0
-    walkers[slot, LEFT] = math.floor(seconds * UPDATES_PER_SECOND + 1e-9)
+    walkers[slot, LEFT] = _updates(way, length, may_stop)
     place = slot * STATE_SIZE + POSITION
     for k in range(3):
         walkers[slot, LAST_X + k] = slots.states[place + k]
@@ -305,8 +311,12 @@ def _goes_on(places: PlaceArrays, way: Way, edges: Edges, slots: Slots, slot: in
         return True
     if not _begins_anew(slots, slot, verdict):
         return False
-    slots.walkers[slot, MAY_STOP] = 1.0
-    _put_at_rest(edges, slots, way, slot, course.length)
+    own = slots.walkers
+    own[slot, MAY_STOP] = 1.0
+    if own[slot, WAS_OVER_END] != 0.0:
+        _put_at_rest(edges, slots, way, slot, course.length)
+    else:  # it would walk the same again, and then has more time
+        own[slot, LEFT] = _updates(way, course.length, True) - _updates(way, course.length, False)
     _steer(slots, way, course, slot)
     return True
 

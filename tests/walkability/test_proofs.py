@@ -1,0 +1,186 @@
+"""Proofs of edges beside the truth: what a map says of each edge, and what characters do there."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterGroup,
+    SphereCollider,
+    Walkability,
+)
+from terrain_physics._kernels.walkability.layout import DIRECTIONS
+from terrain_physics._kernels.walkability.straight import way_holds
+from terrain_physics.surface.surface import queries_of
+from terrain_physics.walkability import making
+from terrain_physics.walkability.still_ground import reading_still
+from terrain_physics.walkability.walkers import walk
+from tests.helpers import walking_lands as lands
+from tests.helpers.drawn_grounds import AnyGround
+
+CAPSULE = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+BODIES: dict[str, Any] = {
+    "capsule": CAPSULE,
+    "sphere": SphereCollider(0.4, offset=(0, 0.4, 0)),
+    "box": BoxCollider((0.35, 0.9, 0.35), offset=(0, 0.9, 0)),
+}
+LANDS: dict[str, Any] = {
+    "rough": lambda: lands.rough_land(14, seed=3),
+    "smooth": lambda: lands.smooth_land(10),
+    "kerbs": lands.kerbs,
+    "slopes": lands.slopes,
+    "holes": lands.holes,
+    "stairs": lands.stairs,
+    "doors": lambda: lands.doors(1.05 * 0.8),
+    "bridge": lands.bridge,
+    "one-way deck": lands.one_way_deck,
+}
+RULES: dict[str, Any] = {"slope_limit": math.radians(45), "step_offset": 0.35}
+
+
+class Compared(NamedTuple):
+    """Edges between places where a character stands: what the map says, and the truth."""
+
+    said: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    walked: np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+    @property
+    def wrong_yes(self) -> int:
+        return int(((self.said > 0) & (self.walked == 0)).sum())
+
+    @property
+    def wrong_no(self) -> int:
+        return int(((self.said == 0) & (self.walked > 0)).sum())
+
+
+def compared(land: AnyGround, body: Any) -> Compared:
+    """Return all edges of a map beside those that characters walk."""
+    paths = Walkability(land, body, **RULES)
+    paths.update()
+    places = paths._places
+    starts = np.repeat(np.flatnonzero(paths.standing), DIRECTIONS)
+    directions = np.tile(np.arange(DIRECTIONS), len(starts) // DIRECTIONS)
+    with reading_still(queries_of(land)) as ground:
+        walked, _ = walk(places, starts, directions, ground, paths._walker, None)
+    return Compared(paths.edges.reshape(-1, DIRECTIONS)[starts, directions], walked)
+
+
+def counted(body: str, made: list[AnyGround]) -> tuple[int, int, int]:
+    """Return how many edges there are on lands, how many said and not walked, and vice versa."""
+    edges = [compared(land, BODIES[body]) for land in made]
+    walked = sum(int((each.walked > 0).sum()) for each in edges)
+    return walked, sum(each.wrong_yes for each in edges), sum(each.wrong_no for each in edges)
+
+
+def test_edges_are_as_characters_walk_them() -> None:
+    walked, wrong_yes, wrong_no = counted("capsule", [land() for land in LANDS.values()])
+    assert walked > 6_000
+    assert wrong_yes <= 0.0005 * walked
+    assert wrong_yes + wrong_no <= 0.001 * walked
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("body", BODIES)
+def test_edges_are_as_any_body_walks_them(body: str) -> None:
+    made = [land() for land in LANDS.values()]
+    made += [lands.rough_land(40, seed=seed) for seed in range(4)]
+    walked, wrong_yes, wrong_no = counted(body, made)
+    assert walked > 30_000
+    assert wrong_yes <= 0.0005 * walked
+    assert wrong_yes + wrong_no <= 0.001 * walked
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("land", LANDS)
+def test_a_character_stands_where_a_place_says(land: str, body: str) -> None:
+    ground = LANDS[land]()
+    paths = Walkability(ground, BODIES[body], **RULES)
+    paths.update()
+    places = paths.positions[paths.standing]
+    group = CharacterGroup(ground, BODIES[body], **RULES)
+    group.add_many(range(len(places)), places)
+    group.update(1 / 60)
+    assert group.grounded.all()
+    assert len(places) > 20
+    assert np.hypot(*(group.positions - places).T[[0, 2]]).max() < 1e-3
+
+
+def doubts_on(land: AnyGround, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Return the share of edges between places of a land that characters had to walk."""
+    walked = []
+
+    def count(places: Any, starts: Any, *rest: Any) -> Any:
+        walked.append(len(starts))
+        return walk(places, starts, *rest)
+
+    monkeypatch.setattr(making, "walk", count)
+    paths = Walkability(land, CAPSULE, **RULES)
+    paths.update()
+    return sum(walked) / (DIRECTIONS * int(paths.standing.sum()))
+
+
+def test_proofs_decide_most_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doubts_on(lands.smooth_land(10), monkeypatch) == 0.0
+    assert 0.0 < doubts_on(lands.rough_land(20), monkeypatch) < 0.1
+    assert doubts_on(lands.doors(0.84), monkeypatch) < 0.1
+
+
+def test_edges_do_not_depend_on_what_else_is_made() -> None:
+    land = lands.rough_land(12, seed=2)
+    at_once, in_parts = (Walkability(land, CAPSULE, **RULES) for _ in range(2))
+    at_once.update()
+    for x in range(0, 13, 3):
+        in_parts.update(around=(x, 5), radius=4)
+    in_parts.update()
+    assert np.array_equal(at_once.edges, in_parts.edges)
+    assert np.array_equal(at_once.heights, in_parts.heights, equal_nan=True)
+
+
+class TestStraightWays:
+    """Ways of any length that hold."""
+
+    def ways(self, land: AnyGround, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (starts, ends, whether they hold) of some ways on a land."""
+        paths = Walkability(land, CAPSULE, **RULES)
+        paths.update()
+        places = paths.positions[paths.standing]
+        rng = np.random.default_rng(1)
+        starts, ends = places[rng.integers(0, len(places), (2, count))]
+        apart = (starts != ends)[:, [0, 2]].any(axis=1)
+        starts, ends = starts[apart], ends[apart]
+        with reading_still(queries_of(land)) as ground:
+            rules = paths._walker.rules
+            holds = [
+                way_holds(ground.table, rules, 3.0, tuple(start), tuple(end))
+                for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+            ]
+        return starts, ends, np.array(holds)
+
+    def farthest_off(self, land: AnyGround, starts: np.ndarray, ends: np.ndarray) -> float:
+        """Return how far from their ends characters stop at most that walk straight on."""
+        group = CharacterGroup(land, CAPSULE, **RULES)
+        group.add_many(range(len(starts)), starts)
+        group.update(1 / 60)
+        nearest, ways = np.full(len(starts), np.inf), (ends - starts)[:, [0, 2]]
+        ahead = 3.0 * ways / np.hypot(*ways.T)[:, np.newaxis]
+        for _ in range(round(60 * float(np.hypot(*ways.T).max()) / 3.0) + 5):
+            group.walk(*ahead.T)
+            group.update(1 / 60)
+            off = np.linalg.norm(group.positions - ends, axis=1)
+            nearest = np.minimum(nearest, np.where(group.grounded, off, np.inf))
+        return float(nearest.max())
+
+    @pytest.mark.parametrize("land", ["rough", "stairs", "doors", "holes"])
+    def test_those_that_hold_are_walked_both_ways(self, land: str) -> None:
+        ground = LANDS[land]()
+        starts, ends, holds = self.ways(ground, 120)
+        assert 5 < holds.sum() < len(holds)
+        assert self.farthest_off(ground, starts[holds], ends[holds]) < 0.25
+        assert self.farthest_off(ground, ends[holds], starts[holds]) < 0.25
+
+    def test_all_hold_on_smooth_land(self) -> None:
+        assert self.ways(lands.smooth_land(10), 50)[2].all()
