@@ -1,5 +1,7 @@
 """Leading a crowd along a field, and a hero along a path: one call, without the update."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from terrain_physics import (
@@ -31,7 +33,7 @@ def main(*, smoke: bool = False) -> None:
         crowd.update(1 / 60)
         path.lead(hero)
         hero.update(1 / 60)
-    calls = {
+    calls: dict[str, Callable[[], object]] = {
         "1,000 members by a field": lambda: field.lead(crowd),
         "a hero": lambda: path.lead(hero),
     }
