@@ -91,7 +91,7 @@ class Headway(NamedTuple):
     has_riser: bool  # whether it rose or fell more in an update than walkable slopes do
 
 
-@kernel
+@kernel(noinline=True)
 def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> Strider:
     """Return how a character of some rules (RULES_SIZE,) walks in updates of ``seconds``."""
     body, state, alone = unpack_body(rules), np.zeros(at.STATE_SIZE), np.zeros(0)
@@ -120,7 +120,7 @@ def rise_in_update(walker: Strider) -> float:
     return rise_of_slope(_size(walker), walker.movement.walkable) + WALL_CLEARANCE
 
 
-@kernel
+@kernel(noinline=True)
 def course_between(walker: Strider, start: Vec3, end: Vec3) -> StraightWay:
     """Return the way between two positions of a character at rest, which are not above each other.
 
@@ -194,7 +194,7 @@ def _stride(
     return True, Headway(ahead.offset, walked.updates + updates, walked.has_riser or not even)
 
 
-@kernel(inline=True, no_refcount=True)
+@kernel(noinline=True, no_refcount=True)
 def _next_stride(
     scene: Scene, walker: Strider, course: StraightWay, walked: Headway, updates: float
 ) -> tuple[bool, Headway, float]:
