@@ -4,6 +4,11 @@ import numpy as np
 
 from terrain_physics._kernels.types import Bools, Bytes
 
+# How many bits of each byte are 1.
+_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(
+    axis=1, dtype=np.uint8
+)
+
 
 class Marks:
     """Which columns of a grid are marked: at first, all.
@@ -53,6 +58,15 @@ class Marks:
                 max(columns.start, 8 * int(across[0])), min(columns.stop, 8 * int(across[-1]) + 8)
             ),
         )
+
+    def marked_rows(self, step: int) -> list[int]:
+        """Return the first rows of those bands of ``step`` rows that have marks."""
+        bands: list[int] = np.unique(np.flatnonzero(self._bits.any(axis=1)) // step).tolist()
+        return [step * band for band in bands]
+
+    def count(self) -> int:
+        """Return how many columns are marked."""
+        return int(_ONES[self._bits].sum(dtype=np.int64))
 
     def put(self, rows: slice, columns: slice, chosen: Bools) -> None:
         """Mark those of a rectangle's columns that are chosen."""
