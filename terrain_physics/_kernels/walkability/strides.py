@@ -52,7 +52,7 @@ _BODY_SHARE, _SPACING_SHARE = 0.5, 0.2
 _LEAP_SHARE = 0.4
 
 # Along the surface, walks up steeper slopes might take too long.
-_LEAST_ADVANCE = 0.4
+_SLOWEST_ADVANCE = 0.4
 
 # Where a walk comes on by less than this share of its displacement for so many updates, it is held
 # up for good.
@@ -102,7 +102,7 @@ def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> St
     most = min(_BODY_SHARE * body.least, _SPACING_SHARE * spacing)
     updates = int(max(math.floor(most / (speed * seconds) + SLOP), 1.0))
     is_known = movement.walks and pace.steps == 1 and speed * seconds <= _LEAP_SHARE * spacing
-    if movement.along_surface and movement.walkable < _LEAST_ADVANCE:
+    if movement.along_surface and movement.walkable < _SLOWEST_ADVANCE:
         is_known = False
     center = three_at(rules, at.OFFSET)
     return Strider(body, center, movement, pace, seconds, speed, spacing, updates, is_known)
