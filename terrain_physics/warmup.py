@@ -28,6 +28,7 @@ from terrain_physics.ground.ground import Ground
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.walkability.walkability import Walkability
 
 Progress = Callable[[str, int, int], None]
 
@@ -154,6 +155,19 @@ def _pairs() -> None:
         intersect(first, second)
 
 
+def _walkability() -> None:
+    land, body = HeightMap([[0] * 4, [0] * 4, [0.2] * 4]), CapsuleCollider(0.4, 1.8)
+    paths = Walkability(land, body)  # the step is walked, where a proof is in doubt
+    paths.update()
+    paths.labels, paths.nearest((1, 1)), paths.reachable((1, 1)), paths.to_graph()
+    path, field = paths.path((0, 0), (3, 1), cost={0: 2}), paths.field((1, 1))
+    hero, crowd = CharacterMovement(land, body), CharacterGroup(land, body)
+    crowd.add(0, (1, 0.9, 1))
+    if path is not None:
+        path.lead(hero)
+    field.lead(crowd)
+
+
 def _counter() -> None:
     count_touching(np.zeros((1, 9)), np.ones((1, 4)))
     NumberReader(Workers(1), io.BytesIO(b"0 " * 9), "text").triangles()
@@ -168,6 +182,7 @@ _JOBS = {
     "ground": _ground,
     "shape pairs": _pairs,
     "counter": _counter,
+    "walkability": _walkability,
     "more of characters": _more_of_characters,
     "character": _character,  # the longest: processes that go backwards begin with it
 }
@@ -183,8 +198,8 @@ def warm_up(
 ) -> threading.Thread | None:
     """Compile what a game needs now, or load it if it was compiled before.
 
-    That covers height maps, meshes, grounds of several parts, characters and groups, pairs of
-    shapes, and the counter; not octrees, crossing meshes and enclosing spheres. With a wheel that
+    That covers height maps, meshes, grounds of several parts, characters and groups, maps of
+    where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and enclosing spheres. With a wheel that
     holds machine code there is nothing to compile. Elsewhere the first time on a machine takes
     about a minute, later a second or two. Without it each kernel is compiled when it is first
     needed, in the middle of a frame.
@@ -218,16 +233,17 @@ def warm_up(
     Examples
     --------
     >>> warm_up(lambda name, done, count: print(f"{done} of {count} {name}"))
-    0 of 9 height map
-    1 of 9 rays and sweeps
-    2 of 9 contacts
-    3 of 9 mesh
-    4 of 9 ground
-    5 of 9 shape pairs
-    6 of 9 counter
-    7 of 9 more of characters
-    8 of 9 character
-    9 of 9 done
+    0 of 10 height map
+    1 of 10 rays and sweeps
+    2 of 10 contacts
+    3 of 10 mesh
+    4 of 10 ground
+    5 of 10 shape pairs
+    6 of 10 counter
+    7 of 10 walkability
+    8 of 10 more of characters
+    9 of 10 character
+    10 of 10 done
     """
     names = _checked_names(only)
     if background:
