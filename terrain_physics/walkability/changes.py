@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from terrain_physics._kernels.types import Bools
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.heightmap.storage import MapStorage
@@ -15,6 +16,9 @@ from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import parts_of
 
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
+
+Marked = tuple[slice, slice, Bools]
+"""Rows and columns of a rectangle of columns of places, and which of them are meant."""
 
 # The number under which the ground itself is watched; parts have theirs.
 _GROUND = -1
@@ -219,10 +223,17 @@ class Changes:
             ),
         )
 
-    def clear(self, marks: Marks, numbers: Any) -> None:
+    def take_off(self, edges: Marked, heights: Marked) -> None:
         """Take the marks off some columns, which are about to be made."""
         with self._lock:
-            marks.clear(numbers)
+            self.edges.clear(*edges)
+            self.heights.clear(*heights)
+
+    def put_back(self, edges: Marked, heights: Marked) -> None:
+        """Mark some columns again, which have not been made."""
+        with self._lock:
+            self.edges.put(*edges)
+            self.heights.put(*heights)
 
     def kept(self) -> tuple[Marks, Marks]:
         """Return the marks, for `put_kept` of another one."""
@@ -233,11 +244,6 @@ class Changes:
         """Take over marks of columns of the same places."""
         with self._lock:
             self.heights, self.edges = kept
-
-    def put_back(self, marks: Marks, numbers: Any) -> None:
-        """Mark some columns again, which have not been made."""
-        with self._lock:
-            marks.put(numbers)
 
 
 def places_within(start: float, spacing: float, count: int, lower: float, upper: float) -> slice:

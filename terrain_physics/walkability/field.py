@@ -43,6 +43,25 @@ class Field(Leading, AttributeGuard):
         The next place on the way; -1: none.
     directions : ndarray of float64, shape (n, 2)
         Unit vectors, x and z, in which the places lead; zeros: none.
+
+    Examples
+    --------
+    >>> from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap, Walkability
+    >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=12)
+    >>> body = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+    >>> paths = Walkability(floor, body)
+    >>> paths.update()
+    0
+    >>> field = paths.field([(10, 10)])
+    >>> float(field.distance[10, 2]), field.direction[10, 2]
+    (8.0, array([1., 0.]))
+    >>> crowd = CharacterGroup(floor, body, collide=True)
+    >>> crowd.add_many(range(3), [(2, 0, 2), (2, 0, 10), (6, 0, 3)])
+    >>> for frame in range(300):
+    ...     left = field.lead(crowd, speed=3)
+    ...     result = crowd.update(1 / 60)
+    >>> bool((left < 2).all())
+    True
     """
 
     # Members that come to a corner from two sides would else wait there for each other.

@@ -27,6 +27,9 @@ _MOST_RADII = 8
 # A walker is seen 60 times a second, and must not pass the end of an edge between two looks.
 _MOST_SPACINGS_PER_SECOND = 30
 
+# A slower walker would need thousands of updates for its way.
+_LEAST_SPACINGS_PER_SECOND = 0.1
+
 # On the border of an area: a share of the spacing, more than rounding.
 _ON_BORDER = 1e-9
 
@@ -53,6 +56,11 @@ def radius_of(collider: Collider) -> float:
 def checked_speed(speed: Any, spacing: float) -> float:
     """Return the speed of walkers in m/s, or refuse it."""
     known = checks.positive("speed", speed)
+    if known < _LEAST_SPACINGS_PER_SECOND * spacing:
+        raise ValueError(
+            f"speed must be at least {_LEAST_SPACINGS_PER_SECOND} spacings a second, "
+            f"{_LEAST_SPACINGS_PER_SECOND * spacing:g} m/s, got {known}"
+        )
     if known > _MOST_SPACINGS_PER_SECOND * spacing:
         raise ValueError(
             f"speed must be at most {_MOST_SPACINGS_PER_SECOND} spacings a second, "
@@ -88,7 +96,7 @@ def refuse_more_places(rows: float, columns: float, levels: int, spacing: float)
         above = f", on {levels} levels" if levels > 1 else ""
         raise ValueError(
             f"places must be at most {MOST_PLACES}, got {count:.0f}: {rows:.0f} x {columns:.0f}"
-            f"{above}; a spacing of {wide:.3g} m would do, or an area of {side:.0f} x {side:.0f} m"
+            f"{above}; a spacing of {wide:.3g} m would do, or an area of {side:.3g} x {side:.3g} m"
         )
 
 

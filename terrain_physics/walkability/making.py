@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Int64s
-from terrain_physics._kernels.walkability.layout import DIRECTIONS
+from terrain_physics._kernels.walkability.layout import DIRECTIONS, UPDATES_PER_SECOND
 from terrain_physics._kernels.walkability.proof import ALL_WALKS, EVEN_WAYS, NOTHING, prove_edges
 from terrain_physics._kernels.walkability.resting import put_heights
 from terrain_physics._support.threads import Workers
@@ -42,10 +43,13 @@ def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     extents, offset = rules[columns.EXTENTS :][:3], rules[columns.OFFSET :][:3]
     turned = np.abs(rules[columns.ROTATION :][:9].reshape(3, 3))
     body = turned @ extents
-    if rules[columns.KIND] != 1.0:  # round bodies
+    if rules[columns.KIND] != BOX:  # a capsule's axis is its second half extent
         body = body + extents[0]
     own = float(max(body[0] + abs(offset[0]), body[2] + abs(offset[2]))) + _MARGIN
-    return PlaceReach(own, own + 1.5 * spacing + walker.speed / 60.0)
+    # A walker is told of its end at the end of an update: half a spacing beyond the end of a
+    # diagonal way and beside it, and a stride.
+    fastest = max([1.0, *(speed for _, _, speed in walker.material_rules)]) * walker.speed
+    return PlaceReach(own, own + 1.75 * spacing + 2.0 * fastest / UPDATES_PER_SECOND)
 
 
 class Maker:

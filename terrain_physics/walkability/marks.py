@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from terrain_physics._kernels.types import Bools, Bytes, Int64s
+from terrain_physics._kernels.types import Bools, Bytes
+
+# How many bits of each byte are 1.
+_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(
+    axis=1, dtype=np.uint8
+)
 
 
 class Marks:
@@ -34,36 +39,58 @@ class Marks:
 
     def marked(self, rows: slice, columns: slice) -> Bools:
         """Return which columns of a rectangle are marked, a new array."""
-        first, end = columns.start // 8, -(-columns.stop // 8)
-        bits = np.unpackbits(self._bits[rows, first:end], axis=1)
-        return bits[:, columns.start - 8 * first : columns.stop - 8 * first].astype(np.bool_)
+        bits = np.unpackbits(self._bits[self._place(rows, columns)], axis=1)
+        first = columns.start % 8
+        return bits[:, first : first + columns.stop - columns.start].astype(np.bool_)
 
-    def are_marked(self, numbers: Int64s) -> Bools:
-        """Tell which of some columns (n,), each row times columns plus column, are marked."""
-        rows, columns = np.divmod(numbers, self._columns)
-        marked: Bools = self._bits[rows, columns >> 3] & self._bit_of(columns) != 0
-        return marked
+    def bounds(self, rows: slice, columns: slice) -> tuple[slice, slice]:
+        """Return the rows and columns of a rectangle with marks, or a few more."""
+        place = self._place(rows, columns)
+        bits = self._bits[place]
+        marked = np.flatnonzero(bits.any(axis=1))
+        if not len(marked):
+            return slice(rows.start, rows.start), slice(columns.start, columns.start)
+        row, last_row = int(marked[0]), int(marked[-1])
+        across = place[1].start + np.flatnonzero(bits[row : last_row + 1].any(axis=0))
+        return (
+            slice(rows.start + row, rows.start + last_row + 1),
+            slice(
+                max(columns.start, 8 * int(across[0])), min(columns.stop, 8 * int(across[-1]) + 8)
+            ),
+        )
 
-    def clear(self, numbers: Int64s) -> None:
-        """Take the marks off some columns."""
-        rows, columns = np.divmod(numbers, self._columns)
-        np.bitwise_and.at(self._bits, (rows, columns >> 3), ~self._bit_of(columns))
+    def marked_rows(self, step: int) -> list[int]:
+        """Return the first rows of those bands of ``step`` rows that have marks."""
+        bands: list[int] = np.unique(np.flatnonzero(self._bits.any(axis=1)) // step).tolist()
+        return [step * band for band in bands]
 
-    def put(self, numbers: Int64s) -> None:
-        """Mark some columns."""
-        rows, columns = np.divmod(numbers, self._columns)
-        np.bitwise_or.at(self._bits, (rows, columns >> 3), self._bit_of(columns))
+    def count(self) -> int:
+        """Return how many columns are marked."""
+        return int(_ONES[self._bits].sum(dtype=np.int64))
 
-    def count(self, rows: slice, columns: slice) -> int:
-        """Return how many columns of a rectangle are marked."""
-        return int(np.count_nonzero(self.marked(rows, columns)))
+    def put(self, rows: slice, columns: slice, chosen: Bools) -> None:
+        """Mark those of a rectangle's columns that are chosen."""
+        self._bits[self._place(rows, columns)] |= _packed(columns, chosen)
+
+    def clear(self, rows: slice, columns: slice, chosen: Bools) -> None:
+        """Take the marks off those of a rectangle's columns that are chosen."""
+        self._bits[self._place(rows, columns)] &= ~_packed(columns, chosen)
 
     @staticmethod
-    def _bit_of(columns: Int64s) -> Bytes:
-        return np.uint8(128) >> (columns & 7).astype(np.uint8)
+    def _place(rows: slice, columns: slice) -> tuple[slice, slice]:
+        """Return where the bits of a rectangle are."""
+        return rows, slice(columns.start // 8, -(-columns.stop // 8))
 
     def copy(self) -> "Marks":
         """Return the same marks in an array of its own."""
         other = Marks(0, self._columns)
         other._bits = self._bits.copy()
         return other
+
+
+def _packed(columns: slice, chosen: Bools) -> Bytes:
+    """Return the bits of a rectangle, from the byte of its first column to that of its last."""
+    first, end = columns.start // 8, -(-columns.stop // 8)
+    wide = np.zeros((len(chosen), 8 * (end - first)), np.bool_)
+    wide[:, columns.start - 8 * first : columns.stop - 8 * first] = chosen
+    return np.packbits(wide, axis=1)

@@ -5,7 +5,13 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.types import Bytes, Floats, read_only
 from terrain_physics._kernels.walkability.layout import DROP, STEP, WALK
-from terrain_physics._kernels.walkability.lead_path import ARRIVED, LOST, Route, lead_path
+from terrain_physics._kernels.walkability.lead_path import (
+    ARRIVED,
+    LOST,
+    PATIENCE,
+    Route,
+    lead_path,
+)
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
@@ -17,12 +23,6 @@ from terrain_physics.walkability.terms import ONE_ROW, Terms, other_ground, othe
 _LEAD = CachedDispatch(lead_path)
 
 _WORDS = {WALK: "walk", STEP: "step", DROP: "drop"}
-
-# Seconds in which a character does not come on, after which it is stuck.
-_PATIENCE = 2.0
-
-# A character comes on if it has more than this share of the speed that it was told.
-_SHARE = 0.25
 
 
 @public
@@ -45,6 +45,25 @@ class Path(Leading, AttributeGuard):
     `lead` sees only where the character is and how far it has come: a game that saves and restores
     both, `progress` and `stalled` with the state of the character, goes on with the same bits. In a
     pickle, or a deep copy, a path belongs to the ground and the hero that come with it.
+
+    Examples
+    --------
+    A hero walks around the end of a wall:
+
+    >>> from terrain_physics import CapsuleCollider, CharacterMovement, Ground, HeightMap
+    >>> from terrain_physics import TriangleMesh, Walkability
+    >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=12)
+    >>> ground = Ground([floor, TriangleMesh.box((0.5, 3, 8), position=(6, 1.5, 4))])
+    >>> body = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+    >>> paths = Walkability(ground, body)
+    >>> paths.update()
+    0
+    >>> hero = CharacterMovement(ground, body, position=(3, 0, 2))
+    >>> path = paths.path(hero, (9, 2))
+    >>> while path.lead(hero, speed=4) == "on the way":
+    ...     result = hero.update(1 / 60)
+    >>> round(hero.position.x), round(hero.position.z), hero.velocity.x
+    (9, 2, 0.0)
     """
 
     _share = 0.125
@@ -98,14 +117,16 @@ class Path(Leading, AttributeGuard):
     def stalled(self) -> float:
         """For how many seconds the character has hardly come on; at 2 it is stuck.
 
-        It falls again, three times as fast, when the character comes on. Set it after `progress`
-        where a state is restored. Raises ValueError for a number below 0 or above 2.
+        It falls again, three times as fast, when the character comes on, and at a corner to 0. From
+        0.6 on the character goes back to the last corner, from 1.2 on it tries again from there.
+        Set it after `progress` where a state is restored. Raises ValueError for a number below 0 or
+        above 2.
         """
         return self._stalled
 
     @stalled.setter
     def stalled(self, stalled: float) -> None:
-        self._stalled = checks.between("stalled", stalled, 0.0, _PATIENCE)
+        self._stalled = checks.between("stalled", stalled, 0.0, PATIENCE)
 
     @quick
     def lead(self, hero: CharacterView, speed: float | None = None) -> str:
@@ -133,7 +154,8 @@ class Path(Leading, AttributeGuard):
             still; or "stuck": it stands still, and the game asks the map for another path. A
             character is stuck when it has not come on for two seconds of its updates, on the ground
             or on what is too steep: when it had less than a quarter of the speed that it was told,
-            as before a wall that was not there, or below a bridge that is gone. It is stuck at
+            as before a wall that was not there, or below a bridge that is gone. In that time it
+            goes back to the last corner once, and tries again from there. It is stuck at
             once if it is farther than three spacings from the path, and no straight way leads back.
             It stays stuck until `progress` is set.
 
@@ -153,23 +175,19 @@ class Path(Leading, AttributeGuard):
         self._refuse_other(hero)
         seconds = hero._frame_time().last  # noqa: SLF001
         pace = self._pace(speed, seconds)
-        if self._stalled >= _PATIENCE:
+        if self._stalled >= PATIENCE:
             _tell(hero, 0.0, 0.0)
             return "stuck"
         row = hero._row()  # noqa: SLF001
-        places, state, rules = self._places.arrays(), row.state, row.rules
-        told = _LEAD.call(places, self._grid, self._way, self._progress, state, rules, pace)
-        vx, vz, self._progress, word, idle = told
-        if word == ARRIVED:
-            self._stalled = 0.0
-        elif word == LOST:
-            self._stalled = _PATIENCE
-        else:
-            self._note(idle, seconds)
-        if self._stalled >= _PATIENCE:
-            vx = vz = 0.0
+        known = self._places.arrays(), self._grid, self._way, self._progress, self._stalled
+        told = _LEAD.call(*known, seconds, row.state, row.rules, pace)
+        vx, vz, self._progress, word, stalled = told
+        self._stalled = PATIENCE if word == LOST else min(stalled, PATIENCE)
+        if self._stalled >= PATIENCE:
+            _tell(hero, 0.0, 0.0)
+            return "stuck"
         _tell(hero, vx, vz)
-        return self._word(word)
+        return "arrived" if word == ARRIVED else "on the way"
 
     def _refuse_other(self, hero: CharacterView) -> None:
         """Refuse a character that the map was not made for."""
@@ -179,16 +197,6 @@ class Path(Leading, AttributeGuard):
         other = other_than(self._terms, hero._row().rules, ONE_ROW)  # noqa: SLF001
         if other is not None:
             raise ValueError(other.problem)
-
-    def _note(self, idle: float, seconds: float) -> None:
-        """Count the time in which the character does not come on."""
-        rate = (min(max(idle, 0.0), 1.0) - 1.0) / _SHARE + 1.0
-        self._stalled = min(max(self._stalled + rate * seconds, 0.0), _PATIENCE)
-
-    def _word(self, word: int) -> str:
-        if self._stalled >= _PATIENCE:
-            return "stuck"
-        return "arrived" if word == ARRIVED else "on the way"
 
     def __repr__(self) -> str:
         return f"<Path of {self.length:.4g} m, {len(self._points)} points>"

@@ -1,5 +1,6 @@
 """One update of a map: which columns of places are made, in which order, and in what chunks."""
 
+import math
 import time
 from collections.abc import Iterator
 from typing import NamedTuple, Self
@@ -11,14 +12,55 @@ from terrain_physics.walkability.changes import Changes, places_within
 from terrain_physics.walkability.making import Maker
 from terrain_physics.walkability.places import Places
 
-# Columns of a chunk: the first, and the most. A chunk of an update with a budget ends in about the
-# time below; it is twice as large as the one before if that took less than half of it.
+# Columns of a chunk: the first of a map with a budget, and the most. Later ones take about the time
+# below: a chunk is half as large if the last one took more, and twice if it took less than half.
 _FIRST, _MOST = 8, 1_024
 _CHUNK_TIME = 1e-3
 
 # Columns that are put in order at once. Tiles of so many rows and columns are made together, as the
 # heights at the ends of their edges are those of the same columns.
-_ORDERED, _TILE = 4_096, 8
+_ORDERED, TILE = 4_096, 8
+
+
+class Pace:
+    """How large chunks are, and when an update is over.
+
+    Attributes
+    ----------
+    size : int
+        Columns of the next chunk.
+    """
+
+    __slots__ = ("_began", "_budget_end", "_last", "size")
+
+    def __init__(self) -> None:
+        self._began = self._last = 0.0
+        self._budget_end, self.size = math.inf, _FIRST
+
+    def start(self, budget: float | None) -> None:
+        """Begin an update, of so many seconds or without an end."""
+        self._last = 0.0
+        self._budget_end = math.inf if budget is None else time.perf_counter() + budget
+        self.size = _MOST if budget is None else min(self.size, _MOST // TILE)
+
+    def begin(self) -> None:
+        """Begin a chunk."""
+        self._began = time.perf_counter()
+
+    def end(self) -> None:
+        """End a chunk."""
+        self._last = time.perf_counter() - self._began
+        if self._budget_end == math.inf:
+            return
+        if self._last > _CHUNK_TIME:
+            self.size = max(self.size // 2, 1)
+        elif self._last < 0.5 * _CHUNK_TIME:
+            self.size = min(2 * self.size, _MOST)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time for another chunk like the last one."""
+        return time.perf_counter() + self._last >= self._budget_end
 
 
 class Circle(NamedTuple):
@@ -29,7 +71,7 @@ class Circle(NamedTuple):
     radius: float
 
 
-class _Window(NamedTuple):
+class Window(NamedTuple):
     """A rectangle of the grid of places."""
 
     rows: slice
@@ -37,6 +79,7 @@ class _Window(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """How many rows and columns it has."""
         return self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
 
     def numbers(self, rows: Int64s, columns: Int64s, places: Places) -> Int64s:
@@ -47,7 +90,7 @@ class _Window(NamedTuple):
 
 
 class Update:
-    """The columns of places that an update makes: those of a region that are marked as it begins.
+    """The columns of places that are made together: those of a window that are marked now.
 
     Their marks are taken off before the ground is read, so that an edit meanwhile marks them again.
     Those that have not been made get their marks back in the end.
@@ -56,28 +99,27 @@ class Update:
     ----------
     places : Places
     changes : Changes
-    region : Circle, optional
-        Default: everywhere.
+    window : Window
+    circle : Circle, optional
+        Only the columns within it, the nearest tiles first.
     """
 
-    def __init__(self, places: Places, changes: Changes, region: Circle | None) -> None:
-        self._places, self._changes, self._region = places, changes, region
-        self._window = _window_of(places, region)
+    def __init__(
+        self, places: Places, changes: Changes, window: Window, circle: Circle | None
+    ) -> None:
+        self._places, self._changes, self._circle = places, changes, circle
+        self._window = Window(*changes.edges.bounds(*window))
         self._around = _wider(self._window, places)
-        self._edges = self._due()
+        self._edges = changes.edges.marked(*self._window)
+        if circle is not None:
+            self._edges &= self._squared_distances(circle) <= circle.radius * circle.radius
         self._heights = changes.heights.marked(*self._around)
         self._heights &= self._near_edges()
 
-    def _due(self) -> Bools:
-        """Return the columns of the window in the region whose edges are marked now."""
-        marked = self._changes.edges.marked(*self._window)
-        if self._region is not None:
-            marked &= self._squared_distances(self._region) <= self._region.radius**2
-        return marked
-
+    @property
     def left(self) -> int:
-        """Return how many columns of the region are marked now."""
-        return int(np.count_nonzero(self._due()))
+        """How many columns are to be made yet."""
+        return int(np.count_nonzero(self._edges))
 
     def _squared_distances(self, circle: Circle, tile: int = 1) -> Floats:
         """Return the squared distance of each column of the window from the center of a circle.
@@ -105,46 +147,39 @@ class Update:
     # The marks
 
     def __enter__(self) -> Self:
-        changes = self._changes
-        changes.clear(changes.edges, self._numbers(self._edges, self._window))
-        changes.clear(changes.heights, self._numbers(self._heights, self._around))
+        self._changes.take_off((*self._window, self._edges), (*self._around, self._heights))
         return self
 
     def __exit__(self, *_: object) -> None:
-        changes = self._changes
-        changes.put_back(changes.edges, self._numbers(self._edges, self._window))
-        changes.put_back(changes.heights, self._numbers(self._heights, self._around))
+        self._changes.put_back((*self._window, self._edges), (*self._around, self._heights))
 
-    def _numbers(self, chosen: Bools, window: _Window) -> Int64s:
+    def _numbers(self, chosen: Bools, window: Window) -> Int64s:
         rows, columns = np.nonzero(chosen)
         return window.numbers(rows, columns, self._places)
 
     # The work
 
-    def chunks(self, end: float | None) -> Iterator[Int64s]:
-        """Give the columns to be made, a chunk after another, until a moment of `perf_counter`."""
-        size = _MOST if end is None else _FIRST
+    def chunks(self, pace: Pace) -> Iterator[Int64s]:
+        """Give the columns to be made, a chunk after another, until the time is over."""
         for numbers in self._in_order():
             first = 0
             while first < len(numbers):
-                began = time.perf_counter()
-                yield np.sort(numbers[first : first + size])
-                first, now = first + size, time.perf_counter()
-                if end is not None:
-                    if now >= end:
-                        return
-                    size = _next_size(size, now - began)
+                chunk = numbers[first : first + pace.size]
+                first += len(chunk)
+                pace.begin()
+                yield np.sort(chunk)
+                pace.end()
+                if pace.is_over:
+                    return
 
     def _in_order(self) -> Iterator[Int64s]:
-        """Give the columns to be made, some at once, tile by tile: the nearest tiles first."""
-        if self._region is None:
-            for first in range(0, self._window.shape[0], _TILE):
-                rows, columns = np.nonzero(self._edges[first : first + _TILE])
-                tiles = np.argsort(columns // _TILE, kind="stable")
-                yield self._window.numbers(rows + first, columns, self._places)[tiles]
-            return
+        """Give the columns to be made, some at once, tile by tile."""
         numbers = self._numbers(self._edges, self._window)
-        distances = self._squared_distances(self._region, _TILE)[self._edges]
+        if self._circle is None:
+            tiles = numbers % self._places.columns // TILE
+            yield numbers[np.argsort(tiles, kind="stable")]
+            return
+        distances = self._squared_distances(self._circle, TILE)[self._edges]
         while len(numbers):
             some = np.arange(len(numbers))
             if len(numbers) > _ORDERED:
@@ -164,17 +199,22 @@ class Update:
     def _stale_around(self, numbers: Int64s) -> Int64s:
         """Return the columns among some and beside them whose heights are to be made."""
         rows, columns = self._at(numbers, self._around)
-        near = np.zeros(self._around.shape, np.bool_)
+        first, first_column = max(int(np.min(rows)) - 1, 0), max(int(np.min(columns)) - 1, 0)
+        stale = self._heights[
+            first : int(np.max(rows)) + 2, first_column : int(np.max(columns)) + 2
+        ]
+        near = np.zeros(stale.shape, np.bool_)
+        last, last_column = len(near) - 1, near.size // len(near) - 1
         for row in (-1, 0, 1):
             for column in (-1, 0, 1):
                 near[
-                    np.clip(rows + row, 0, near.shape[0] - 1),
-                    np.clip(columns + column, 0, near.shape[1] - 1),
+                    np.clip(rows - first + row, 0, last),
+                    np.clip(columns - first_column + column, 0, last_column),
                 ] = True
-        near &= self._heights
-        return self._numbers(near, self._around)
+        row_of, column_of = np.nonzero(near & stale)
+        return self._around.numbers(row_of + first, column_of + first_column, self._places)
 
-    def _at(self, numbers: Int64s, window: _Window) -> tuple[Int64s, Int64s]:
+    def _at(self, numbers: Int64s, window: Window) -> tuple[Int64s, Int64s]:
         """Return where columns are in a window."""
         rows, columns = np.divmod(numbers, self._places.columns)
         return rows - window.rows.start, columns - window.columns.start
@@ -198,28 +238,43 @@ def _standing(places: Places, numbers: Int64s) -> Bools:
     return ~np.isnan(by_level[:, numbers])
 
 
-def _next_size(size: int, seconds: float) -> int:
-    """Return the size of the chunk after one that took so long."""
-    if seconds > _CHUNK_TIME:
-        return max(size // 2, 1)
-    return min(2 * size, _MOST) if seconds < 0.5 * _CHUNK_TIME else size
+def windows(
+    places: Places, changes: Changes, circle: Circle | None
+) -> Iterator[tuple[Window, Circle | None]]:
+    """Give what an update makes, one after another: rows of tiles, or ever larger circles."""
+    if circle is None:
+        for row in changes.edges.marked_rows(TILE):
+            rows = slice(row, min(row + TILE, places.rows))
+            yield Window(rows, slice(0, places.columns)), None
+        return
+    radius = TILE * places.spacing
+    while radius < circle.radius:
+        inner = circle._replace(radius=radius)
+        yield window_of(places, inner), inner
+        radius *= 2.0
+    yield window_of(places, circle), circle
 
 
-def _window_of(places: Places, region: Circle | None) -> _Window:
-    """Return the rectangle of the grid around a region."""
-    if region is None:
-        return _Window(slice(0, places.rows), slice(0, places.columns))
-    x, z, radius = region
-    return _Window(
+def left_in(places: Places, changes: Changes, circle: Circle | None) -> int:
+    """Return how many columns are marked, all or those within a circle."""
+    if circle is None:
+        return changes.edges.count()
+    return Update(places, changes, window_of(places, circle), circle).left
+
+
+def window_of(places: Places, circle: Circle) -> Window:
+    """Return the rectangle of the grid around a circle."""
+    x, z, radius = circle
+    return Window(
         places_within(places.lower_z, places.spacing, places.rows, z - radius, z + radius),
         places_within(places.lower_x, places.spacing, places.columns, x - radius, x + radius),
     )
 
 
-def _wider(window: _Window, places: Places) -> _Window:
+def _wider(window: Window, places: Places) -> Window:
     """Return a window with one more row and column on each side, as far as the grid goes."""
     rows, columns = window
-    return _Window(
+    return Window(
         slice(max(rows.start - 1, 0), min(rows.stop + 1, places.rows)),
         slice(max(columns.start - 1, 0), min(columns.stop + 1, places.columns)),
     )

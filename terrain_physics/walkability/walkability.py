@@ -1,7 +1,7 @@
 """Walkability: where a character can walk on a ground, as a map made from its own walks."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
@@ -49,7 +49,7 @@ from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import parts_of, reading_still
 from terrain_physics.walkability.terms import Terms
-from terrain_physics.walkability.update import Circle, Update
+from terrain_physics.walkability.update import Circle, Pace, Update, left_in, windows
 from terrain_physics.walkability.walkers import Walker
 from terrain_physics.walkability.ways.field import field_of
 from terrain_physics.walkability.ways.graph import WalkGraph, graph_of
@@ -94,7 +94,7 @@ class Walkability:
         The distance of neighboring places along x and z in meters, at most 8 radii of the body.
         Places stand on multiples of it.
     speed : float, default 3
-        The speed of the walks, in m/s, at most 30 spacings a second.
+        The speed of the walks, in m/s, from 0.1 to 30 spacings a second.
     max_drop : float, default 2
         The deepest fall of an edge, in meters.
     area : ((float, float), (float, float)), optional
@@ -166,7 +166,7 @@ class Walkability:
         self._walker.rules.setflags(write=False)  # kernels take no other, and a copy may be written
         self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
         self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
-        self._revision = 0
+        self._revision, self._is_updating, self._pace = 0, False, Pace()
         self._kept = Kept()
         self._changes = Changes(
             self._queries,
@@ -527,6 +527,8 @@ class Walkability:
         TypeError, ValueError
             For a value that is no point, radius or time, and one of `around` and `radius` without
             the other. Nothing has changed then.
+        RuntimeError
+            Inside another update of this map, as from a signal handler.
 
         Examples
         --------
@@ -548,19 +550,34 @@ class Walkability:
                 f"around must come with radius, got {checks.shorten(around)} and "
                 f"{checks.shorten(radius)}"
             )
-        region = None
+        circle = None
         if around is not None:
             point = checks.vector_or_pair("around", getattr(around, "position", around))
-            region = Circle(point[0], point[-1], checks.non_negative("radius", radius))
-        end = None
-        if budget is not None:
-            end = time.perf_counter() + checks.non_negative("budget", budget, " s")
-        with self._updating:
+            circle = Circle(point[0], point[-1], checks.non_negative("radius", radius))
+        seconds = None if budget is None else checks.non_negative("budget", budget, " s")
+        with self._updating, self._not_inside():
+            self._pace.start(seconds)
             self._see_changes()
-            update = Update(self._places, self._changes, region)
-            if update.left():
-                self._make(update, end)
-            return update.left()
+            for window, own in windows(self._places, self._changes, circle):
+                update = Update(self._places, self._changes, window, own)
+                if update.left > 0:
+                    self._make(update)
+                if self._pace.is_over:
+                    break
+            return left_in(self._places, self._changes, circle)
+
+    @contextmanager
+    def _not_inside(self) -> Iterator[None]:
+        """Refuse an update inside another one; others wait for its end."""
+        if self._is_updating:
+            raise RuntimeError(
+                "update must not be called inside another one, such as by a signal handler"
+            )
+        self._is_updating = True
+        try:
+            yield
+        finally:
+            self._is_updating = False
 
     def _see_changes(self) -> None:
         """Mark what changes of the ground have touched; make room for levels that it has now."""
@@ -574,11 +591,11 @@ class Walkability:
                 self._revision += 1
         self._changes.look()
 
-    def _make(self, update: Update, end: float | None) -> None:
+    def _make(self, update: Update) -> None:
         """Make places, a chunk after another, until all are made or the time is over."""
         with update, reading_still(self._queries) as ground:
             maker = Maker(self._places, ground, self._walker, self._threads)
-            for chunk in update.chunks(end):
+            for chunk in update.chunks(self._pace):
                 with self._lock:
                     update.make(chunk, maker)
                     self._revision += 1

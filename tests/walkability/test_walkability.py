@@ -125,6 +125,11 @@ class TestSomePlaces:
         assert steps > 5
         assert same(paths, whole)
 
+    def test_a_circle_may_be_of_any_size(self) -> None:
+        paths = Walkability(HeightMap(np.zeros((9, 9))), CAPSULE)
+        assert paths.update(around=(4, 4), radius=1e200) == 0
+        assert paths.standing.all()
+
     def test_none_near(self) -> None:
         paths = Walkability(hills(), CAPSULE)
         assert paths.update(around=(100, 100), radius=5) == 0
@@ -191,6 +196,7 @@ class TestBadInput:
             ({"speed": 0}, ValueError, "speed must be finite and > 0"),
             ({"speed": math.inf}, ValueError, "speed must be"),
             ({"speed": 31}, ValueError, "speed must be at most 30 spacings a second, 30 m/s"),
+            ({"speed": 0.09}, ValueError, "speed must be at least 0.1 spacings a second, 0.1 m/s"),
             ({"max_drop": -1}, ValueError, "max_drop must be"),
             ({"max_drop": math.nan}, ValueError, "max_drop must be"),
             ({"area": 5}, ValueError, "area must"),
@@ -220,7 +226,7 @@ class TestBadInput:
 
     def test_too_many_places_say_what_would_do(self) -> None:
         floor = HeightMap(np.zeros((3, 3)))
-        with pytest.raises(ValueError, match=r"a spacing of 1.25 m would do, or an area of 8000 x"):
+        with pytest.raises(ValueError, match=r"a spacing of 1.25 m would do, or an area of 8e"):
             Walkability(floor, CAPSULE, area=((0, 0), (9999, 9999)))
 
     def test_the_radius_of_each_body_bounds_the_spacing(self) -> None:
@@ -247,6 +253,12 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             paths.update(**options)
         assert not paths.standing.any()
+
+    def test_an_update_inside_an_update_is_refused(self) -> None:
+        paths = Walkability(HeightMap(np.zeros((4, 4))), CAPSULE)
+        with paths._not_inside(), pytest.raises(RuntimeError, match="inside another one"):
+            paths.update()
+        assert paths.update() == 0
 
     def test_rules_by_name_replace_those_of_a_value(self) -> None:
         rules = CharacterRules(step_offset=0.1, mass=20)

@@ -105,6 +105,6 @@ def end_of(places: PlaceArrays, place: int, direction: int) -> int:
 def put_edge(places: PlaceArrays, place: int, direction: int, kind: int, level: int) -> None:
     """Write an edge, or that there is none; ``level`` is the one that it leads to."""
     shift = 2 * direction
-    places.kinds[place] = (int(places.kinds[place]) & ~(3 << shift)) | (kind << shift)
+    places.kinds[place] = (int(places.kinds[place]) & ~(3 << shift)) | (int(kind) << shift)
     if places.levels > 1:
         places.targets[place] = (int(places.targets[place]) & ~(3 << shift)) | (level << shift)

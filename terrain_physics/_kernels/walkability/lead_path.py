@@ -40,6 +40,13 @@ ON_THE_WAY, ARRIVED, LOST = 0, 1, 2
 # it may be to pass it, and how far from its path it has lost it.
 _BESIDE, _LEVEL, _FAR = 0.25, 0.5, 3.0
 
+# Seconds in which a character does not come on. Then it goes back to the last corner, tries again
+# from there, and has lost patience.
+RETREAT, RETRY, PATIENCE = 0.6, 1.2, 2.0
+
+# A character comes on if it has more than this share of the velocity that it was told.
+_COMES_ON = 0.25
+
 # A character that is this much nearer to the end than `Gait.slack` has arrived.
 _ARRIVAL = 0.5
 
@@ -59,7 +66,7 @@ class Lead(NamedTuple):
     velocity_z: float
     progress: float  # along the path, in m
     word: int  # ON_THE_WAY, ARRIVED or LOST
-    idle: float  # share of its speed at which it does not come on: 1 if it stands, 0 if it walks
+    stalled: float  # for how long it has hardly come on, in s
 
 
 @kernel(no_refcount=True)
@@ -193,13 +200,29 @@ def _arrives(way: Route, position: Vec3, level: float, pace: Gait) -> bool:
 
 
 @kernel(no_refcount=True)
-def _idleness(state: Floats, vx: float, vz: float) -> float:
-    """Return the share of a wanted velocity that the last update has not left a character."""
-    if int(state[GROUND_KIND]) == AIRBORNE:
-        return 0.0
-    own = three_at(state, OWN_VELOCITY)
-    wanted = vx * vx + vz * vz
-    return 1.0 if wanted == 0.0 else 1.0 - (own[0] * vx + own[2] * vz) / wanted
+def _stalled_now(state: Floats, vx: float, vz: float, stalled: float, seconds: float) -> float:
+    """Return for how long a character has hardly come on, after an update of so many seconds.
+
+    It grows while the last update has not left it the velocity that it is told, and falls three
+    times as fast while it has, but not while the character tries again.
+    """
+    idle = 0.0
+    if int(state[GROUND_KIND]) != AIRBORNE:
+        own, wanted = three_at(state, OWN_VELOCITY), vx * vx + vz * vz
+        idle = 1.0 - (own[0] * vx + own[2] * vz) / wanted if wanted > 0.0 else 1.0
+    rate = (min(max(idle, 0.0), 1.0) - 1.0) / _COMES_ON + 1.0
+    if stalled >= RETRY:
+        rate = max(rate, 0.0)
+    return max(stalled + rate * seconds, 0.0)
+
+
+@kernel(no_refcount=True)
+def _go_back(piece: Piece, position: Vec3, progress: float, stalled: float, pace: Gait) -> Lead:
+    """Lead a character back to the start of a piece."""
+    x, _, z = position
+    speed = min(pace.speed, flat_distance(x, z, piece.x, piece.z) / pace.horizon)
+    vx, vz = velocity_to(x, z, piece.x, piece.z, speed)
+    return Lead(vx, vz, progress, ON_THE_WAY, stalled)
 
 
 @kernel(no_refcount=True)
@@ -208,28 +231,33 @@ def lead_path(
     grid: PlaceGrid,
     way: Route,
     progress: float,
+    stalled: float,
+    seconds: float,
     state: Floats,
     rules: Floats,
     pace: Gait,
 ) -> Lead:
-    """Return what a character is told, and its progress then."""
+    """Return what a character is told, its progress then, and for how long it has been stalled.
+
+    ``seconds`` are those of the last update.
+    """
     position, level = three_at(state, POSITION), _LEVEL * grid.spacing
     on_ground, in_air = state[GROUNDED] != 0.0, int(state[GROUND_KIND]) == AIRBORNE
-    factor = float(rules[SPEED_FACTOR])
-    pace = Gait(pace.speed, pace.horizon * factor, pace.slack)
-    k = _piece_at(way, progress)
-    while k + 1 < len(way.kinds):
-        if not _passes(way, k, _piece(way, k), position, on_ground, level, pace):
-            break
+    pace = Gait(pace.speed, pace.horizon * float(rules[SPEED_FACTOR]), pace.slack)
+    k, last = _piece_at(way, progress), len(way.kinds) - 1
+    while k < last and _passes(way, k, _piece(way, k), position, on_ground, level, pace):
         k += 1
-        progress = max(progress, float(way.lengths[k]))
-    if k + 1 == len(way.kinds) and _arrives(way, position, level, pace):
-        return Lead(0.0, 0.0, float(way.lengths[len(way.kinds)]), ARRIVED, 0.0)
+        progress, stalled = max(progress, float(way.lengths[k])), 0.0
+    if k == last and _arrives(way, position, level, pace):
+        return Lead(0.0, 0.0, float(way.lengths[last + 1]), ARRIVED, 0.0)
     piece = _piece(way, k)
     x, z = point_along(piece, distance_along(piece, position[0], position[2]))
     if flat_distance(position[0], position[2], x, z) > _BESIDE * grid.spacing:
         lead = _rejoin(places, grid, way, position, progress, pace)
+    elif RETREAT <= stalled < RETRY and int(way.kinds[k]) != DROP:
+        return _go_back(piece, position, progress, stalled + seconds, pace)
     else:
         lead = _follow(way, k, position, in_air, level, pace)
-    idle = _idleness(state, lead.velocity_x, lead.velocity_z)
-    return Lead(lead.velocity_x, lead.velocity_z, lead.progress, lead.word, idle)
+    vx, vz = lead.velocity_x, lead.velocity_z
+    stalled = _stalled_now(state, vx, vz, stalled, seconds)
+    return Lead(vx, vz, lead.progress, lead.word, stalled)

@@ -1,0 +1,102 @@
+"""Paths and fields are walked to their ends, on random lands, at all frame rates and speeds."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+from terrain_physics import CharacterGroup, Path, Walkability
+from tests.helpers.examples import times
+from tests.helpers.walked_lands import BODY, LANDS, RULES
+
+SPEED = 3.0
+
+
+@functools.cache
+def map_of(land: str, seed: int) -> Walkability:
+    paths = Walkability(LANDS[land](seed), BODY, speed=SPEED, rules=RULES)
+    assert paths.update() == 0
+    return paths
+
+
+def crowd_on(paths: Walkability, starts: np.ndarray, rate: int) -> CharacterGroup:
+    """Return a group of characters that stand on places, a moment old."""
+    group = CharacterGroup(paths.ground, BODY, rules=paths.rules)
+    group.add_many(range(len(starts)), starts)
+    group.update(1 / rate)
+    return group
+
+
+def walk_paths(land: str, seed: int, count: int, rate: int, share: float) -> list[str]:
+    """Lead characters along random paths; return what became of each in 1.5 times its time."""
+    paths, rng = map_of(land, seed), np.random.default_rng(seed)
+    places = paths.positions[paths.standing]
+    ways: list[Path] = []
+    while len(ways) < count:
+        start, goal = places[rng.integers(len(places), size=2)]
+        path = paths.path(start, goal)
+        if path is not None and path.length > 2:
+            ways.append(path)
+    speed = share * SPEED
+    group = crowd_on(paths, np.array([way.points[0] for way in ways]), rate)
+    words, frames = ["on the way"] * count, 0
+    times = [1.5 * way.length / speed for way in ways]
+    while frames / rate <= max(times):
+        for k, way in enumerate(ways):
+            if words[k] == "on the way" and frames / rate <= times[k]:
+                words[k] = way.lead(group[k], speed)
+        if "on the way" not in words:
+            break
+        group.update(1 / rate)
+        frames += 1
+    return words
+
+
+def walk_field(land: str, seed: int, count: int, rate: int, share: float) -> np.ndarray:
+    """Lead characters along a field; return for each whether it arrives in 1.5 times its time."""
+    paths, rng = map_of(land, seed), np.random.default_rng(seed)
+    places = paths.positions[paths.standing]
+    field = paths.field(places[rng.integers(len(places))])
+    far = field.distance[paths.standing]
+    able = np.flatnonzero(np.isfinite(far) & (far > 2))
+    chosen = able[rng.integers(len(able), size=min(count, 4 * len(able)))] if len(able) else able
+    speed = share * SPEED
+    group = crowd_on(paths, places[chosen], rate)
+    times, arrived = 1.5 * far[chosen] / speed, np.zeros(len(chosen), dtype=bool)
+    for frame in range(math.ceil(times.max(initial=0.0) * rate)):
+        left = field.lead(group, speed)
+        arrived |= (left == 0) & (frame / rate <= times)
+        if arrived.all():
+            break
+        group.update(1 / rate)
+    return arrived
+
+
+EASY = [land for land in LANDS if land not in {"rough", "one_way"}]
+
+
+@pytest.mark.parametrize(("rate", "share"), [(60, 1.0), (20, 1.5), (144, 0.5)])
+def test_nearly_all_arrive_along_paths(rate: int, share: float):
+    words = [word for land in EASY for word in walk_paths(land, 3, times(12), rate, share)]
+    assert words.count("arrived") >= 0.99 * len(words)
+
+
+@pytest.mark.parametrize(("rate", "share"), [(60, 1.0), (20, 1.5), (144, 0.5)])
+def test_nearly_all_arrive_on_fields(rate: int, share: float):
+    arrived = np.concatenate([walk_field(land, 3, times(45), rate, share) for land in EASY])
+    assert len(arrived) >= 90
+    assert arrived.mean() >= 0.98
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("rate", [20, 60, 144, 360])
+@pytest.mark.parametrize("seed", range(5))
+def test_of_ten_thousand_paths_ninety_nine_in_a_hundred_are_walked(seed: int, rate: int):
+    words = [
+        word
+        for land in (*EASY, "rough")
+        for share in (0.5, 1.0, 1.5)
+        for word in walk_paths(land, 10 + seed, 24, rate, share)
+    ]
+    assert words.count("arrived") >= 0.99 * len(words)
