@@ -156,13 +156,16 @@ def _pairs() -> None:
 
 
 def _walkability() -> None:
-    land, body = HeightMap([[0] * 4, [0] * 4, [0.2] * 4]), CapsuleCollider(0.4, 1.8)
-    paths = Walkability(land, body)  # the step is walked, where a proof is in doubt
+    land, body = (
+        Ground([HeightMap([[0] * 5] * 5), TriangleMesh.box((3, 2, 3))]),
+        CapsuleCollider(0.4, 1.8),
+    )
+    paths = Walkability(land, body)  # at the edge of the box proofs are in doubt: it walks there
     paths.update()
     paths.labels, paths.nearest((1, 1)), paths.reachable((1, 1)), paths.to_graph()
-    path, field = paths.path((0, 0), (3, 1), cost={0: 2}), paths.field((1, 1))
+    path, field = paths.path((2, 2), (4, 4), cost={0: 2}), paths.field((4, 4))
     hero, crowd = CharacterMovement(land, body), CharacterGroup(land, body)
-    crowd.add(0, (1, 0.9, 1))
+    crowd.add(0, (3, 0.9, 3))
     if path is not None:
         path.lead(hero)
     field.lead(crowd)
@@ -199,8 +202,8 @@ def warm_up(
     """Compile what a game needs now, or load it if it was compiled before.
 
     That covers height maps, meshes, grounds of several parts, characters and groups, maps of
-    where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and enclosing spheres. With a wheel that
-    holds machine code there is nothing to compile. Elsewhere the first time on a machine takes
+    where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and
+    enclosing spheres. With a wheel that holds machine code there is nothing to compile. Elsewhere the first time on a machine takes
     about a minute, later a second or two. Without it each kernel is compiled when it is first
     needed, in the middle of a frame.
 
