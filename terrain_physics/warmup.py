@@ -160,7 +160,7 @@ def _walkability() -> None:
         Ground([HeightMap([[0] * 5] * 5), TriangleMesh.box((3, 2, 3))]),
         CapsuleCollider(0.4, 1.8),
     )
-    paths = Walkability(land, body)  # at the edge of the box proofs are in doubt: it walks there
+    paths = Walkability(land, body, threads=1)  # walks from the box, where proofs are in doubt
     paths.update()
     paths.labels, paths.nearest((1, 1)), paths.reachable((1, 1)), paths.to_graph()
     path, field = paths.path((2, 2), (4, 4), cost={0: 2}), paths.field((4, 4))
@@ -203,9 +203,9 @@ def warm_up(
 
     That covers height maps, meshes, grounds of several parts, characters and groups, maps of
     where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and
-    enclosing spheres. With a wheel that holds machine code there is nothing to compile. Elsewhere the first time on a machine takes
-    about a minute, later a second or two. Without it each kernel is compiled when it is first
-    needed, in the middle of a frame.
+    enclosing spheres. With a wheel that holds machine code there is nothing to compile. Elsewhere
+    the first time on a machine takes about a minute, later a second or two. Without it each kernel
+    is compiled when it is first needed, in the middle of a frame.
 
     Parameters
     ----------
