@@ -98,6 +98,14 @@ def _more_of_characters() -> None:
     crowd.update(1 / 60)
 
 
+def _walkability() -> None:
+    paths = Walkability(HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8))
+    paths.update()
+    paths.path((0, 0), (1, 1))
+    paths.field([(0, 0)])
+    paths.reachable((0, 0))
+
+
 def _small_mesh() -> TriangleMesh:
     return TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
 
@@ -155,22 +163,6 @@ def _pairs() -> None:
         intersect(first, second)
 
 
-def _walkability() -> None:
-    land, body = (
-        Ground([HeightMap([[0] * 5] * 5), TriangleMesh.box((3, 2, 3))]),
-        CapsuleCollider(0.4, 1.8),
-    )
-    paths = Walkability(land, body, threads=1)  # walks from the box, where proofs are in doubt
-    paths.update()
-    paths.labels, paths.nearest((1, 1)), paths.reachable((1, 1)), paths.to_graph()
-    path, field = paths.path((2, 2), (4, 4), cost={0: 2}), paths.field((4, 4))
-    hero, crowd = CharacterMovement(land, body), CharacterGroup(land, body)
-    crowd.add(0, (3, 0.9, 3))
-    if path is not None:
-        path.lead(hero)
-    field.lead(crowd)
-
-
 def _counter() -> None:
     count_touching(np.zeros((1, 9)), np.ones((1, 4)))
     NumberReader(Workers(1), io.BytesIO(b"0 " * 9), "text").triangles()
@@ -201,11 +193,11 @@ def warm_up(
 ) -> threading.Thread | None:
     """Compile what a game needs now, or load it if it was compiled before.
 
-    That covers height maps, meshes, grounds of several parts, characters and groups, maps of
-    where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and
-    enclosing spheres. With a wheel that holds machine code there is nothing to compile. Elsewhere
-    the first time on a machine takes about a minute, later a second or two. Without it each kernel
-    is compiled when it is first needed, in the middle of a frame.
+    That covers height maps, meshes, grounds of several parts, characters, groups and where they
+    can walk, pairs of shapes, and the counter; not octrees, crossing meshes and enclosing spheres.
+    With a wheel that holds machine code there is nothing to compile. Elsewhere the first time on a
+    machine takes about a minute, later a second or two. Without it each kernel is compiled when it
+    is first needed, in the middle of a frame.
 
     Parameters
     ----------

@@ -9,11 +9,12 @@ imports.
 
 # Surfaces closer than this count as touching. Unit: m. Read by: character, character.contacts,
 # character.flight, character.moving_base, character.reports, character.sleep, character.steps,
-# character.walk.
+# character.walk, walkability.
 CONTACT_MARGIN = 1e-4
 
 # Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character,
-# character.contacts, character.flight, character.moving_base, character.reports, character.walk.
+# character.contacts, character.flight, character.moving_base, character.reports, character.walk,
+# walkability.
 SLOP = 1e-6
 
 # A body that overlaps a triangle by more, with no contact left, is lifted. Unit: m. Read by:
@@ -54,7 +55,7 @@ SHORT_SHARE = 1e-9
 PARALLEL_PLANES_SINE = 1e-6
 
 # A slope of exactly the limit is walkable. Unit: difference of cosines. Read by:
-# character.contacts, character.moving_base, character.steps.
+# character.contacts, character.moving_base, character.steps, walkability.
 SLOPE_SLACK = 1e-9
 
 # A velocity that leads into a plane by no more is along it, and normals that differ by no more are
@@ -76,7 +77,7 @@ ONE_WAY_DEPTH = 1e-3
 OVERHEAD_COSINE = 0.995
 
 # Vertical slack of walks, steps and creases, and how far a body may be lifted where wall and
-# ground lead into each other. Unit: m. Read by: character.reports, character.walk.
+# ground lead into each other. Unit: m. Read by: character.reports, character.walk, walkability.
 WALL_CLEARANCE = 1e-3
 
 # How far from its end a walk into a corner may stop. Unit: m. Read by: character.reports,

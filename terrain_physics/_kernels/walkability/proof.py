@@ -98,7 +98,7 @@ def _position(land: _Land, column: int, height: float) -> Vec3:
     return (x, height, land.lower_z + spacing * (column // across))
 
 
-@kernel
+@kernel(noinline=True)
 def _even_ways(land: _Land, column: int, direction: int) -> int:
     """Return which ways from a column forward are even: a bit for each two levels of its ends."""
     end, bits = _neighbor(land.places, column, direction), 0
@@ -116,7 +116,7 @@ def _even_ways(land: _Land, column: int, direction: int) -> int:
     return bits
 
 
-@kernel
+@kernel(noinline=True)
 def _ways_in(land: _Land, column: int, direction: int) -> int:
     """Return the bits of `_even_ways` for a direction, found from the end that it leads forward.
 
@@ -172,7 +172,7 @@ def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
     return walk_straight(scene, land.own, walker, course, levels, land.ground, land.log)
 
 
-@kernel
+@kernel(noinline=True)
 def _put_edges_from(land: _Land, column: int, direction: int, doubts: Int64s, count: int) -> int:
     """Write the edges of a column in a direction; return how many doubts there are now."""
     places, bits = land.places, _ways_in(land, column, direction)

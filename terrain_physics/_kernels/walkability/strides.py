@@ -52,7 +52,7 @@ _BODY_SHARE, _SPACING_SHARE = 0.5, 0.2
 _LEAP_SHARE = 0.4
 
 # Along the surface, walks up steeper slopes might take too long.
-_LEAST_UPRIGHT = 0.4
+_SLOWEST_ADVANCE = 0.4
 
 # Where a walk comes on by less than this share of its displacement for so many updates, it is held
 # up for good.
@@ -91,7 +91,7 @@ class Headway(NamedTuple):
     has_riser: bool  # whether it rose or fell more in an update than walkable slopes do
 
 
-@kernel
+@kernel(noinline=True)
 def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> Strider:
     """Return how a character of some rules (RULES_SIZE,) walks in updates of ``seconds``."""
     body, state, alone = unpack_body(rules), np.zeros(at.STATE_SIZE), np.zeros(0)
@@ -102,7 +102,7 @@ def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> St
     most = min(_BODY_SHARE * body.least, _SPACING_SHARE * spacing)
     updates = int(max(math.floor(most / (speed * seconds) + SLOP), 1.0))
     is_known = movement.walks and pace.steps == 1 and speed * seconds <= _LEAP_SHARE * spacing
-    if movement.along_surface and movement.walkable < _LEAST_UPRIGHT:
+    if movement.along_surface and movement.walkable < _SLOWEST_ADVANCE:
         is_known = False
     center = three_at(rules, at.OFFSET)
     return Strider(body, center, movement, pace, seconds, speed, spacing, updates, is_known)
@@ -120,7 +120,7 @@ def rise_in_update(walker: Strider) -> float:
     return rise_of_slope(_size(walker), walker.movement.walkable) + WALL_CLEARANCE
 
 
-@kernel
+@kernel(noinline=True)
 def course_between(walker: Strider, start: Vec3, end: Vec3) -> StraightWay:
     """Return the way between two positions of a character at rest, which are not above each other.
 
@@ -194,7 +194,7 @@ def _stride(
     return True, Headway(ahead.offset, walked.updates + updates, walked.has_riser or not even)
 
 
-@kernel(inline=True, no_refcount=True)
+@kernel(noinline=True, no_refcount=True)
 def _next_stride(
     scene: Scene, walker: Strider, course: StraightWay, walked: Headway, updates: float
 ) -> tuple[bool, Headway, float]:
