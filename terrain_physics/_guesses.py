@@ -21,6 +21,8 @@ _SURFACE = {
     "overlaps overlap_sphere contact get_contacts",
     "closest_point(point)": "nearest nearest_point project project_point closest distance "
     "distance_to",
+    "make Walkability(ground, collider), and ask it.": "find_path get_path path navmesh nav_mesh "
+    "bake_navmesh walkable is_walkable flow_field pathfind",
 }
 
 _CHARACTER = {
@@ -46,6 +48,9 @@ _CHARACTER = {
     "restore(state)": "load set_state",
     "ground_report().material": "material ground_material surface_material",
     "teleport(position)": "move_to warp set_place",
+    "make Walkability(ground, collider), ask it for a path, and let that lead in each frame.": ""
+    "go_to walk_to set_destination set_target set_target_position target_position destination "
+    "follow_path nav_agent navigate find_path path_to",
 }
 
 _HIT = {
@@ -193,6 +198,36 @@ WAYS: dict[str, dict[str, str]] = {
         "interpolated(before, after)": "interpolate lerp",
         "alpha": "fraction blend",
     },
+    "Walkability": {
+        "update()": "build bake make compute rebuild rebake refresh recompute generate scan",
+        "path(start, goal)": "find_path get_path query_path search find_route route astar a_star "
+        "shortest_path find_shortest_path map_get_path findPath FindPath CalculatePath dijkstra",
+        "field(goals)": "flow_field get_field find_field flowfield vector_field dijkstra_map "
+        "distance_field get_flow_field",
+        "nearest(position)": "nearest_point closest_point closest find_nearest snap "
+        "sample_position SamplePosition findNearestPoly map_get_closest_point get_nearest",
+        "reachable(start)": "is_reachable can_reach flood_fill connected",
+        "labels": "components islands regions areas connected_components",
+        "standing": "walkable is_walkable grid mask cells places",
+        "edges": "links connections neighbors kinds",
+        "to_graph()": "graph to_networkx as_graph get_graph",
+        "heights": "height",
+        "positions": "points vertices nodes",
+        "ask for path(start, goal), and let it lead the hero in each frame.": "agent "
+        "add_agent lead follow",
+    },
+    "Path": {
+        "points": "waypoints positions vertices corners nodes path",
+        "length": "distance cost size",
+        "kinds": "types",
+        "progress": "index current position travelled",
+        "lead(hero)": "follow next next_point get_next_path_position step move walk advance",
+    },
+    "Field": {
+        "lead(crowd)": "follow apply steer step move walk advance",
+        "distance": "distances dist costs integration",
+        "direction": "directions vectors flow velocity velocities vector",
+    },
     "World": {
         "update(delta_time)": "step tick simulate advance",
         "add(key, thing)": "add_character add_group spawn append insert",
@@ -221,6 +256,9 @@ _MODULE = {
     "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield",
     "TriangleMesh": "Mesh TriMesh Trimesh MeshCollider TriangleMeshCollider",
     "Ground": "Level CompositeGround",
+    "Walkability": "NavMesh Navmesh NavigationMesh NavMap NavGrid NavigationRegion PathFinder "
+    "Pathfinder AStar Pathfinding navmesh find_path get_path flow_field nav_agent NavAgent "
+    "NavigationAgent FlowField",
     "World": "Scene Space PhysicsWorld Simulation",
     "Rewind": "Rollback RollbackSession",
     "CharacterMovement": "Character CharacterController CharacterBody Controller Player Body "
@@ -281,6 +319,18 @@ _ARGUMENTS = {
     "max_steps": "max_updates limit",
     "gravity": "g",
     "height": "rise",
+    "goal": "end target destination to finish stop",
+    "goals": "goal target targets destination destinations end ends",
+    "start": "source begin origin position",
+    "spacing": "cell_size resolution grid_size voxel_size cell step",
+    "area": "bounds region rect aabb extents",
+    "max_drop": "drop max_fall fall_height drop_height drop_down max_step_down",
+    "budget": "time_limit max_seconds seconds milliseconds time_budget",
+    "around": "center position where",
+    "cost": "costs weights weight area_costs penalties",
+    "hero": "character agent body",
+    "crowd": "group agents characters horde",
+    "speed": "velocity pace max_speed",
 }
 """By name of an argument: what others call it."""
 

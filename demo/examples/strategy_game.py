@@ -1,4 +1,4 @@
-"""The core of a real-time strategy game: 5,000 units that walk, see, are picked, saved, replayed.
+"""The core of a strategy game: 5,000 units that find ways, see, are picked, saved, replayed.
 
 It plays a short battle and ends. ``--picture OUT.png`` draws it; that needs the extra ``demo``.
 """
@@ -19,12 +19,14 @@ from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
     Difference,
+    Field,
     Ground,
     GroupState,
     HeightMap,
     Ray,
     Recording,
     TriangleMesh,
+    Walkability,
     replay,
 )
 from terrain_physics.rows import raycast_capsule
@@ -41,10 +43,12 @@ Flags = NDArray[np.bool_]
 TICK = 1 / 20  # seconds of an update: a strategy game needs no more of them
 RADIUS, TALL, EYES = 0.4, 1.8, 1.6  # meters
 BODY = CapsuleCollider(RADIUS, TALL, offset=(0, TALL / 2, 0))  # the position is at the feet
-SPACING, SPEED, SIGHT = 1.2, 5.0, 60.0  # meters, m/s, meters
-BLUE_CAMP, RED_CAMP, BASE = (270.0, 415.0), (358.0, 412.0), (323.0, 420.0)  # x and z
+SPACING, ROOM, SPEED, SIGHT = 1.2, 6.0, 5.0, 60.0  # meters, meters, m/s, meters
+STEEPEST = np.radians(45)
+BLUE_CAMP, RED_CAMP, BASE = (270.0, 415.0), (358.0, 412.0), (316.0, 420.0)  # x and z
+BATTLEFIELD = ((220.0, 360.0), (400.0, 470.0))  # of which there is a map
 VIEW = looking_at((309, 78, 484), (306, 20, 414))
-TARGET = (380.0, 250.0)  # a pixel
+RECTANGLE, TARGET = ((400, 190), (540, 300)), (680.0, 320.0)  # pixels: drawn, and clicked
 
 
 class Outcome(NamedTuple):
@@ -57,13 +61,26 @@ class Outcome(NamedTuple):
     differs: Difference | None
 
 
+class March(NamedTuple):
+    """Units on their way to a place, and the field that they go by."""
+
+    target: tuple[float, float]  # x and z
+    near: float  # meters of the way that are left where they leave the field
+    units: Flags
+    field: Field
+
+
 class Game:
     """Two armies, the land, and what is built on it."""
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self.units = CharacterGroup(ground, BODY, collide=True, slope_limit=np.radians(45))
+        self.units = CharacterGroup(ground, BODY, collide=True, slope_limit=STEEPEST)
         self.goals, self.is_red = np.empty((0, 2)), np.empty(0, np.bool_)
+        self.marches: list[March] = []
+        self.paths = Walkability(
+            ground, BODY, slope_limit=STEEPEST, spacing=2, speed=SPEED, area=BATTLEFIELD
+        )
 
     def muster(self, blues: int, reds: int) -> None:
         """Line up both armies; the reds' keys are the last ones."""
@@ -81,19 +98,38 @@ class Game:
         land.flatten((x, z), radius=reach + 8, flat=reach + 1)
         place = glm.vec3(x, land.height_at(x, z) + 0.5 * size[1], z)
         self.ground.add(TriangleMesh.box(size, transform=glm.translate(place)))
+        self.marches = [self.march(*each[:3]) for each in self.marches]
 
     def tick(self) -> None:
-        """Have everyone walk towards the goal, slower when near; `units.update` follows."""
+        """Have everyone walk on; `units.update` follows.
+
+        Those that march go by their field until they are near; the others straight to their goals.
+        """
         way = self.goals - self.units.positions[:, [0, 2]]
         far = np.hypot(*way.T)
         vx, vz = (way * (np.minimum(SPEED, far) / np.maximum(far, 1e-9))[:, np.newaxis]).T
         self.units.walk(vx, vz)
+        for march in self.marches:
+            keys = np.flatnonzero(march.units)
+            left = march.field.lead(self.units, SPEED, keys)
+            march.units[keys] = left > march.near
 
     def send(self, units: Flags, x: float, z: float) -> None:
         """Send units to a place, in the order in which they stand."""
         if units.any():
             now = self.units.positions[units][:, [0, 2]]
-            self.goals[units] = now - now.mean(axis=0) + (x, z)
+            order = now - now.mean(axis=0)
+            self.goals[units] = order + np.array([x, z])
+            for march in self.marches:
+                march.units[units] = False
+            self.marches = [march for march in self.marches if march.units.any()]
+            near = float(np.hypot(*order.T).max()) + ROOM
+            self.marches.append(self.march((x, z), near, units.copy()))
+
+    def march(self, target: tuple[float, float], near: float, units: Flags) -> March:
+        """Return units on the way to a target, round all that is there now."""
+        self.paths.update()  # makes what is new, and what a building has touched
+        return March(target, near, units, self.paths.field(target, nearest=True))
 
     def ends(self) -> tuple[Floats, Floats]:
         """Return the middles of the balls at the feet and heads of the units, (n, 3) each."""
@@ -141,17 +177,23 @@ class Game:
         rest = {
             "goals": self.goals.tolist(),
             "is_red": self.is_red.tolist(),
+            "marches": [(*each[:2], each.units.tolist()) for each in self.marches],
             "units": self.units.state().to_dict(),
         }
         (folder / "units.json").write_text(json.dumps(rest))
 
     @classmethod
     def load(cls, folder: Path) -> "Game":
-        """Return the game that `save` wrote; it goes on bit for bit."""
+        """Return the game that `save` wrote; it goes on bit for bit.
+
+        The map and the fields follow from the ground: they are made anew.
+        """
         game = cls(Ground.load(folder / "level.ground"))
         rest = json.loads((folder / "units.json").read_text())
         game.units.restore(GroupState.from_dict(rest["units"]))
         game.goals, game.is_red = np.array(rest["goals"]), np.array(rest["is_red"])
+        for (x, z), near, units in rest["marches"]:
+            game.marches.append(game.march((x, z), near, np.array(units)))
         return game
 
 
@@ -175,12 +217,12 @@ def play(blues: int, reds: int, ticks: int, folder: Path) -> tuple[Game, Outcome
     x, y, _ = project(VIEW, SIZE, game.units.positions[blues // 2] + (0, 1.5, 0))[0]
     picked = game.unit_at(Ray(*pick_ray(VIEW, SIZE, (x, y))))  # a click
 
-    selected = game.units_within((0, 0), SIZE) & ~game.is_red  # a rectangle, drawn
+    selected = game.units_within(*RECTANGLE) & ~game.is_red
     target = game.ground.raycast(Ray(*pick_ray(VIEW, SIZE, TARGET)))  # another click
     if target is not None:
         game.send(selected, target.point.x, target.point.z)
     for tick in range(ticks):
-        if tick == ticks // 4:
+        if tick == ticks // 8:
             game.build(*BASE, (10, 6, 8))
         if tick == ticks // 2:
             game.save(folder)
@@ -219,7 +261,7 @@ def main() -> None:
 
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        game, outcome = play(4 * options.reds, options.reds, 32, Path(folder))
+        game, outcome = play(4 * options.reds, options.reds, 48, Path(folder))
     print(f"a click picks unit {outcome.picked}, a rectangle {outcome.selected:,} units")
     print(f"{outcome.sight:,} blue units see the nearest red one")
     print(f"saved, loaded and played on: the same {outcome.loaded_is_same}")

@@ -21,6 +21,7 @@ from terrain_physics import (
     HeightMap,
     SphereCollider,
     TriangleMesh,
+    Walkability,
 )
 
 from ..picture import colors
@@ -28,6 +29,7 @@ from ..picture.camera import looking_at
 from ..picture.colors import Color
 from ..picture.frame import Balls, Camera, Frame, Label, Lines, Mesh, Pills, Tint
 from ..renderers import open_renderer
+from ..scenery.map_view import KINDS
 from . import ASSETS
 
 OUT = ASSETS / "concepts"
@@ -292,11 +294,49 @@ def threads() -> Frame:
     return frame
 
 
+def walkability() -> Frame:
+    """Places and edges: each edge is a line half-way to where it leads."""
+    z, x = np.mgrid[:25, :43] * 0.5
+    table = (x >= 13) & (x <= 18) & (z >= 2) & (z <= 7)
+    ramp = (x > 8) & (x < 13) & (z > 2.5) & (z < 6.5)
+    heights = np.where(table, 1.5, np.where(ramp, 0.3 * (x - 8), 0.0))
+    land = HeightMap(heights, cell_size=0.5)
+    wall = TriangleMesh.box((0.3, 1.6, 5), transform=at(5.5, 0.8, 5.5))
+    turned = glm.rotate(0.5 * math.pi, glm.vec3(0, 1, 0))
+    stairs = TriangleMesh.stairs(
+        width=2, rise=0.25, tread=0.5, steps=6, transform=at(16, 0, 10.1) * turned
+    )
+    kerb = TriangleMesh.box((3, 0.25, 2), transform=at(8.5, 0.12, 9))
+    ground = Ground([land, wall, stairs, kerb])
+    paths = Walkability(ground, BODY, slope_limit=math.radians(45), area=((2, 1), (20, 12)))
+    paths.update()
+    frame = Frame(seen_from((11.0, 9.0, 18.8), (11.0, 0.0, 6.6)), land)
+    for mesh, color in ((wall, colors.STONE), (stairs, colors.STONE), (kerb, colors.STONE)):
+        frame.meshes.append(solid(mesh, color))
+    graph = paths.to_graph()
+    starts = np.repeat(np.arange(len(graph.points)), np.diff(graph.indptr))
+    places = shifted(graph.points, 0.07)
+    middles = places[starts] + 0.46 * (places[graph.indices] - places[starts])
+    for number, color in enumerate(KINDS.values(), start=1):
+        chosen = graph.kinds == number
+        halves = np.stack([places[starts], middles], axis=1)[chosen]
+        frame.lines += [lines(shifted(halves, up), color) for up in (0.0, 0.015)]
+    frame.balls.append(balls(places, 0.09, colors.BLUE))
+    frame.labels += [
+        Label("stairs: steps", (16.0, 2.4, 9.0)),
+        Label("a ledge: drops, one way", (18.6, 2.6, 3.0)),
+        Label("a wall: none", (5.5, 2.3, 5.5)),
+        Label("a slope within the limit: walks", (10.6, 2.2, 4.0)),
+        Label("a kerb: steps", (8.5, 1.0, 9.5)),
+    ]
+    return frame
+
+
 PICTURES: dict[str, Callable[[], Frame]] = {
     make.__name__: make
     for make in (
         axes_and_ids, what_is_solid, ground_rules, steps_and_snap, layers, moving_parts,
-        determinism, threads,
+        determinism, threads, walkability,
     )
 }  # fmt: skip
 

@@ -64,6 +64,8 @@ VIEWS = {
     "one_way": View(yaw=40.0, pitch=8.0),
     "moving_platforms": View(away=1.5),
     "rays": View(section=2),
+    "click_to_move": View(20.0, -42.0, 1.5),
+    "horde": View(25.0, -38.0, 1.0),
 }
 
 # Recipes without bodies show a picture that there is already, and which part of it.

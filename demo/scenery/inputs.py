@@ -11,7 +11,7 @@ STEP = 1.0 / STEPS_A_SECOND
 
 Resolver = Literal["shuffled", "simultaneous"]
 RESOLVERS: tuple[Resolver, ...] = get_args(Resolver)
-TOOLS = ("", "dig", "heap", "hole")
+TOOLS = ("", "dig", "heap", "hole", "go", "trench", "fill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Controls:
     throw: bool = False  # a ball
     drop: bool = False  # a box
     eye: Floats3 = (0.0, 10.0, 0.0)  # where things are thrown from, in scenes without a player
-    tool: str = ""  # what is done to the ground at `place`
+    tool: str = ""  # what is done at `place` of the ground
     place: Floats3 | None = None
     rules: Rules | None = None  # None: the scene's own
 

@@ -49,7 +49,7 @@ from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import parts_of, reading_still
 from terrain_physics.walkability.terms import Terms
-from terrain_physics.walkability.update import Circle, Pace, Update, left_in, windows
+from terrain_physics.walkability.update import Circle, Timing, Update, left_in, windows
 from terrain_physics.walkability.walkers import Walker
 from terrain_physics.walkability.ways.field import field_of
 from terrain_physics.walkability.ways.graph import WalkGraph, graph_of
@@ -166,7 +166,7 @@ class Walkability:
         self._walker.rules.setflags(write=False)  # kernels take no other, and a copy may be written
         self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
         self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
-        self._revision, self._is_updating, self._pace = 0, False, Pace()
+        self._revision, self._is_updating, self._timing = 0, False, Timing()
         self._kept = Kept()
         self._changes = Changes(
             self._queries,
@@ -556,13 +556,13 @@ class Walkability:
             circle = Circle(point[0], point[-1], checks.non_negative("radius", radius))
         seconds = None if budget is None else checks.non_negative("budget", budget, " s")
         with self._updating, self._not_inside():
-            self._pace.start(seconds)
+            self._timing.start(seconds)
             self._see_changes()
             for window, own in windows(self._places, self._changes, circle):
                 update = Update(self._places, self._changes, window, own)
                 if update.left > 0:
                     self._make(update)
-                if self._pace.is_over:
+                if self._timing.is_over:
                     break
             return left_in(self._places, self._changes, circle)
 
@@ -595,7 +595,7 @@ class Walkability:
         """Make places, a chunk after another, until all are made or the time is over."""
         with update, reading_still(self._queries) as ground:
             maker = Maker(self._places, ground, self._walker, self._threads)
-            for chunk in update.chunks(self._pace):
+            for chunk in update.chunks(self._timing):
                 with self._lock:
                     update.make(chunk, maker)
                     self._revision += 1

@@ -54,7 +54,7 @@ def test_no_file_is_the_usual(tmp_path: Path) -> None:
     rows = dict(help_of(USUAL))
     assert rows["Space, Shift"] == "jump, run"
     assert "W A S D" in rows
-    assert rows["1 to 9, 0"] == "the ten scenes; [ ] previous, next"
+    assert rows["1 to 9, 0"] == "the first ten scenes; [ ] previous, next"
 
 
 def test_the_usual_has_no_doubles(write: Any) -> None:

@@ -148,8 +148,9 @@ def test_the_ball_gains_nothing() -> None:
 
 @pytest.fixture
 def far_sight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small armies begin farther from each other."""
+    """Small armies begin farther from each other, and from where large ones are picked."""
     monkeypatch.setattr(strategy_game, "SIGHT", 150.0)
+    monkeypatch.setattr(strategy_game, "RECTANGLE", ((0, 0), (960, 540)))
 
 
 @pytest.mark.usefixtures("far_sight")
@@ -161,6 +162,23 @@ def test_the_strategy_game(tmp_path: Path) -> None:
     picked = project(strategy_game.VIEW, (960, 540), game.units.positions)[outcome.picked, 2]
     assert picked > 0
     assert outcome.sight == len(game.lines_of_sight()) > 0
+
+
+def test_units_march_round_a_building() -> None:
+    game = strategy_game.begin(40, 1)
+    x, z = strategy_game.BLUE_CAMP
+    game.send(~game.is_red, x + 40, z)
+    ahead = x + 20
+    game.build(ahead, z, (3, 6, 24))
+    ticks = 0
+    while game.marches[0].units.any():
+        game.tick()
+        game.units.update(strategy_game.TICK)
+        ticks += 1
+        assert ticks < 600
+    assert (game.units.positions[:40, 0] > ahead + 2).all()
+    game.send(~game.is_red, x, z)
+    assert len(game.marches) == 1
 
 
 def test_another_save_is_another_game(tmp_path: Path) -> None:

@@ -135,8 +135,11 @@ def test_restart_and_scenes() -> None:
     app.frame(1 / 60, [])
     press(app, "r")
     assert app.scene.steps <= 6
-    for index, name in enumerate(SCENES):
+    for index, name in enumerate(SCENES[:10]):
         press(app, str((index + 1) % 10))
+        assert app.scene.name == name
+    for name in SCENES[10:]:  # without keys of their own
+        press(app, "RIGHTBRACKET")
         assert app.scene.name == name
     press(app, "RIGHTBRACKET")
     assert app.scene.name == SCENES[0]
@@ -200,6 +203,20 @@ def test_the_mouse_digs_heaps_up_and_makes_holes() -> None:
     assert not np.array(land.holes).any()
     press(app, "x")
     assert 0 < np.array(land.holes).sum() <= 18
+
+
+def test_the_mouse_leads_the_hero_and_digs_trenches() -> None:
+    app = open_app("paths")
+    click(app, (420, 260))
+    assert app.scene.path is not None
+    assert not app.picked  # a click tells nothing where it leads
+    x, _, z = app.scene.goal
+    press(app, "x")
+    (trench,) = app.scene.trenches
+    assert (app.scene.level[trench] - app.scene.land.heights[trench]).min() > 2.0
+    press(app, "LSHIFT", "x")
+    assert not app.scene.trenches
+    assert app.scene.goal == (x, app.scene.goal[1], z)
 
 
 def test_clicks_pick_what_is_there() -> None:

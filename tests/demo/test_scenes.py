@@ -11,6 +11,7 @@ import pytest
 from demo.camera_rig import CameraRig
 from demo.making.demo_pictures import OUT, PICTURES
 from demo.picture.frame import Frame
+from demo.playground import paths
 from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
 from demo.scenery.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
@@ -366,6 +367,88 @@ def test_those_at_the_post_come_to_rest() -> None:
     np.testing.assert_allclose(scene.people[scene.walkers :], before, rtol=0.0, atol=1e-3)
 
 
+IN_DOOR = (paths.DOOR_AT, 0.0, 0.0)
+ON_TABLE = (*paths.WITH_STAIRS[:1], paths.WITH_STAIRS[4], paths.WITH_STAIRS[1])
+
+
+def go_on(scene: Any, steps: int, **wishes: Any) -> None:
+    """Make one step with some wishes, and go on without."""
+    scene.step(STEP, Controls(**wishes))
+    for _ in range(steps - 1):
+        scene.step(STEP, Controls())
+
+
+def test_the_hero_climbs_to_where_one_clicks_and_people_find_the_door() -> None:
+    scene = make("paths", 0, small=True)
+    go_on(scene, 2, tool="go", place=ON_TABLE)
+    assert "step" in scene.path.kinds
+    assert scene.menu()[2].startswith("a path of ")
+    through = np.zeros(len(scene.people), dtype=np.bool_)
+    for _ in range(1000):
+        scene.step(STEP, Controls())
+        x, z = scene.people.T
+        through |= (np.abs(x - paths.DOOR_AT) < 0.5 * paths.DOOR) & (np.abs(z) < 0.2)
+    assert scene.goal is None
+    np.testing.assert_allclose(scene.hero.place, ON_TABLE, atol=0.5)
+    assert through.sum() > 10
+    assert not scene.goes_north.all()  # some are there, and on the way back
+    go_on(scene, 2, tool="go", place=(-4.0, 0.0, -14.0))
+    assert "drop" in scene.path.kinds
+    go_on(scene, 2, forward=1.0)  # a key takes over
+    assert scene.path is None
+
+
+def test_a_trench_closes_the_door_and_the_map_is_repaired() -> None:
+    scene = make("paths", 0, small=True)
+    goal = (paths.DOOR_AT, 0.0, -4.0)
+    scene.hero.mover.teleport((paths.DOOR_AT, 0.0, 4.0))
+
+    def way() -> float:
+        go_on(scene, 1, tool="go", place=goal)
+        length = scene.path.length
+        scene.path = scene.goal = None
+        return float(length)
+
+    go_on(scene, 1)
+    short, plain = way(), drawn(scene)
+    go_on(scene, 2, tool="trench", place=IN_DOOR)
+    assert scene.land.height_at(paths.DOOR_AT, 0.0) == pytest.approx(-paths.TRENCH_DEPTH)
+    white = [(frame.tints[0].colors == 244).any() for frame in (plain, drawn(scene))]
+    assert white == [False, True]  # what is being made anew
+    go_on(scene, paths.REPAIRED_AFTER)
+    assert not scene.changed
+    assert way() > short + 8.0  # round the wall
+    go_on(scene, paths.REPAIRED_AFTER + 2, tool="fill", place=IN_DOOR)
+    assert not scene.trenches
+    assert way() == pytest.approx(short, abs=1.5)  # the hero is pushed a little
+
+
+def test_a_trench_and_a_path_go_back_with_the_scene() -> None:
+    scene = make("paths", 0, small=True)
+    go_on(scene, 40, tool="go", place=ON_TABLE)
+    go_on(scene, 20, tool="trench", place=IN_DOOR)
+    held, hashes = scene.state(), []
+    for again in range(2):
+        for step in range(paths.REPAIRED_AFTER + 20):
+            wish = Controls(tool="fill", place=IN_DOOR) if step == 70 else Controls()
+            scene.step(STEP, wish)
+            hashes.append(scene.state_hash())
+        if not again:
+            scene.restore(held)
+    assert hashes[: len(hashes) // 2] == hashes[len(hashes) // 2 :]
+
+
+def test_the_sliders_make_a_map_for_other_rules() -> None:
+    scene = make("paths", 0, small=True)
+    low = Controls(rules=Rules(step_offset=0.1))
+    for _ in range(paths.SETTLED_AFTER + 2):
+        scene.step(STEP, low)
+    assert scene.map.rules.step_offset == 0.1
+    scene.step(STEP, Controls(rules=low.rules, tool="go", place=ON_TABLE))
+    assert scene.path is None  # the stairs are too high
+    assert scene.news() == "No way leads there."
+
+
 def test_player_walks_jumps_and_throws() -> None:
     scene = make("digging", 0, small=True)
     for _ in range(60):
@@ -526,7 +609,7 @@ def test_the_flag_is_on_the_highest_place_ahead_of_given_land() -> None:
     assert land.version == 0
 
 
-HEROES = ("walk", "slopes", "stairs", "crowd", "digging", "lift", "doorway")
+HEROES = ("walk", "slopes", "stairs", "crowd", "digging", "lift", "doorway", "paths")
 
 
 @pytest.mark.parametrize("name", HEROES)

@@ -87,7 +87,7 @@ def test_time_scale() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", rest_is_full(["digging", "lift", "doorway", "edges", "counter", "walk"], 3)
+    "name", rest_is_full(["digging", "lift", "doorway", "edges", "counter", "walk", "paths"], 3)
 )
 def test_back_and_forward_restore_the_hashes_of_the_first_pass(name: str) -> None:
     simulation = start(name)

@@ -195,9 +195,18 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "seed": lambda s: int(s.rng.integers(2**63)),
     "key": lambda s: s.one_of(("ada", 3, 4, -1)),
     "keys": lambda s: s.one_of((None, ["ada"], [3, 4], range(9, 9 + s.count))),
+    "around": lambda s: s.place()[::2],
+    "goals": lambda s: s.one_of((s.place(), s.places(), s.place()[::2])),
+    "spacing": lambda s: s.one_of((0.5, 1.0, 2.0)),
+    "max_drop": lambda s: s.one_of((0.0, 1.0, 2.0)),
+    "area": lambda s: (s.place()[::2] - 2.0, s.place()[::2] + 2.0),
+    "budget": lambda s: s.one_of((None, 0.0, 0.001)),
+    "cost": lambda s: s.one_of((None, {}, {0: 2.0}, {"ice": 3.0})),
+    "nearest": lambda s: s.one_of((True, False)),
 }
 _VECTORS = {
     "point", "position", "origin", "center", "lower", "upper", "a", "b", "c", "before", "after",
+    "start", "goal",
 }  # fmt: skip
 _OPTIONAL = {"holes", "materials", "material_names", "thickness", "owner", "progress"}
 

@@ -22,6 +22,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
     tp.GroupResult: (
         "grounded", "ground_normals", "contacts", "penetrations", "converged", "rounds", "lifted",
     ),
+    tp.Field: ("distance", "direction"),
     tp.MeshArrays: ("vertices", "normals", "indices"),
     tp.MoveResult: (
         "grounded", "ground_normal", "contacts", "penetration", "converged", "rounds", "lifted",
@@ -31,6 +32,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
         "character", "triangle", "point", "normal", "speed", "other", "material", "reason",
     ),
     tp.OBB: ("center64", "half_extents64", "rotation64"),
+    tp.Path: ("points", "length", "kinds"),
     tp.RayHit: _HIT,
     tp.RayHits: _HIT,
     tp.Region: ("row_start", "row_stop", "column_start", "column_stop"),

@@ -29,6 +29,7 @@ from terrain_physics import (
     Sphere,
     SphereCollider,
     TriangleMesh,
+    Walkability,
     World,
     intersect_sphere_sphere,
     raycast,
@@ -116,6 +117,14 @@ NAMED = (
     ("hero.set_position((1, 2, 3))", "did you mean position"),
     ("hero.teleport(pos=(1, 2, 3))", "did you mean position"),
     ("hero.slopeLimit", "did you mean slope_limit, in radians"),
+    ("hero.set_destination((5, 5))", "make Walkability(ground, collider), ask it for a path"),
+    ("land.find_path((1, 1), (5, 5))", "make Walkability(ground, collider)"),
+    ("paths.find_path((1, 1), (5, 5))", "did you mean path(start, goal)"),
+    ("paths.bake()", "did you mean update()"),
+    ("paths.flow_field((5, 5))", "did you mean field(goals)"),
+    ("paths.path(begin=(1, 1), end=(5, 5))", "did you mean"),
+    ("paths.path((1, 1), (5, 5)).waypoints", "did you mean points"),
+    ("paths.field((5, 5)).directions", "did you mean direction"),
     ("CharacterMovement(land, SphereCollider(0.5), pos=(0, 1, 0))", "did you mean position"),
     ("CharacterMovement(land)", "CharacterMovement(ground, collider"),
     ("CharacterMovement(land, radius=0.5)", "CharacterMovement has no argument radius"),
@@ -149,7 +158,15 @@ NAMED = (
     ("terrain_physics.Terrain", "did you mean HeightMap"),
     ("terrain_physics.Box", "did you mean AABB or OBB"),
     ("terrain_physics.Scene", "did you mean World"),
+    ("terrain_physics.NavMesh", "did you mean Walkability"),
+    ("terrain_physics.find_path", "did you mean Walkability"),
 )
+
+
+def made(land: HeightMap) -> Walkability:
+    paths = Walkability(land, SphereCollider(0.5), spacing=3)
+    paths.update()
+    return paths
 
 
 def names() -> dict[str, Any]:
@@ -171,6 +188,7 @@ def names() -> dict[str, Any]:
         "result": hero.update(1 / 60),
         "octree": Octree([(0, 0, 0)], 1),
         "recording": Recording(group),
+        "paths": made(land),
     }
     kinds: tuple[type, ...] = (
         AABB,
@@ -183,7 +201,7 @@ def names() -> dict[str, Any]:
         Ray,
         Rewind,
     )
-    kinds += (Sphere, SphereCollider, TriangleMesh, World)
+    kinds += (Sphere, SphereCollider, TriangleMesh, Walkability, World)
     known = {kind.__name__: kind for kind in kinds}
     others = {"rows": terrain_physics.rows, "glm": glm, "Path": Path}
     others |= {"smallest_enclosing_sphere": smallest_enclosing_sphere}
