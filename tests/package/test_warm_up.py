@@ -67,16 +67,6 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
     for frame in range(3):
         crowd.walk([1, 0], 2)
         crowd.update(1 / 60)
-stairs = HeightMap([[0.1 * (k // 2)] * 7 for k in range(7)])
-for ground in (stairs, Ground([stairs, roof])):
-    paths = Walkability(ground, body, rules=mover.rules)
-    paths.update(), paths.labels, paths.nearest((1, 1)), paths.reachable((1, 1)), paths.to_graph()
-    hero = CharacterMovement(ground, body, rules=mover.rules)
-    crowd = CharacterGroup(ground, body, rules=mover.rules)
-    crowd.add("ada", (2, 0.9, 2))
-    paths.path((0, 0), (5, 5), nearest=True).lead(hero)
-    paths.path((0, 0), (5, 5), nearest=True, cost={0: 3})
-    paths.field((5, 5), nearest=True).lead(crowd)
 both = Ground([land, roof])
 both.set_layers(1, 2)
 both.raycast(Ray((1, 9, 1), (0, -1, 0)), mask=2), both.closest_points([(1, 9, 1)], mask=4)
