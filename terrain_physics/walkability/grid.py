@@ -91,13 +91,18 @@ def refuse_more_places(rows: float, columns: float, levels: int, spacing: float)
     """Refuse more places than a map may have."""
     count = rows * columns * levels
     if count > MOST_PLACES:
-        wide = spacing * math.sqrt(count / MOST_PLACES)
-        side = spacing * math.sqrt(MOST_PLACES / levels)
+        wide = _rounded(spacing * math.sqrt(count / MOST_PLACES))
+        side = _rounded(spacing * math.sqrt(MOST_PLACES / levels))
         above = f", on {levels} levels" if levels > 1 else ""
         raise ValueError(
             f"places must be at most {MOST_PLACES}, got {count:.0f}: {rows:.0f} x {columns:.0f}"
-            f"{above}; a spacing of {wide:.3g} m would do, or an area of {side:.3g} x {side:.3g} m"
+            f"{above}; a spacing of {wide} m would do, or an area of {side} x {side} m"
         )
+
+
+def _rounded(value: float) -> str:
+    """Return a length as text, with three digits that matter."""
+    return f"{float(f'{value:.3g}'):g}"
 
 
 def _corners(ground: AnyGround, area: Any) -> Any:

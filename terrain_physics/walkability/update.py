@@ -22,7 +22,7 @@ _CHUNK_TIME = 1e-3
 _ORDERED, TILE = 4_096, 8
 
 
-class Pace:
+class Timing:
     """How large chunks are, and when an update is over.
 
     Attributes
@@ -159,17 +159,17 @@ class Update:
 
     # The work
 
-    def chunks(self, pace: Pace) -> Iterator[Int64s]:
+    def chunks(self, timing: Timing) -> Iterator[Int64s]:
         """Give the columns to be made, a chunk after another, until the time is over."""
         for numbers in self._in_order():
             first = 0
             while first < len(numbers):
-                chunk = numbers[first : first + pace.size]
+                chunk = numbers[first : first + timing.size]
                 first += len(chunk)
-                pace.begin()
+                timing.begin()
                 yield np.sort(chunk)
-                pace.end()
-                if pace.is_over:
+                timing.end()
+                if timing.is_over:
                     return
 
     def _in_order(self) -> Iterator[Int64s]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
+from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -49,7 +50,7 @@ from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import parts_of, reading_still
 from terrain_physics.walkability.terms import Terms
-from terrain_physics.walkability.update import Circle, Pace, Update, left_in, windows
+from terrain_physics.walkability.update import Circle, Timing, Update, left_in, windows
 from terrain_physics.walkability.walkers import Walker
 from terrain_physics.walkability.ways.field import field_of
 from terrain_physics.walkability.ways.graph import WalkGraph, graph_of
@@ -69,7 +70,7 @@ _Value = TypeVar("_Value", bound=np.generic)
 
 
 @public
-class Walkability:
+class Walkability(AttributeGuard):
     """Where a character can walk on a ground: places it can stand at, and edges between them.
 
     Places are on a grid, up to three above each other. From each of them, edges lead in eight
@@ -166,7 +167,7 @@ class Walkability:
         self._walker.rules.setflags(write=False)  # kernels take no other, and a copy may be written
         self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
         self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
-        self._revision, self._is_updating, self._pace = 0, False, Pace()
+        self._revision, self._is_updating, self._timing = 0, False, Timing()
         self._kept = Kept()
         self._changes = Changes(
             self._queries,
@@ -571,13 +572,13 @@ class Walkability:
             circle = Circle(point[0], point[-1], checks.non_negative("radius", radius))
         seconds = None if budget is None else checks.non_negative("budget", budget, " s")
         with self._updating, self._not_inside():
-            self._pace.start(seconds)
+            self._timing.start(seconds)
             self._see_changes()
             for window, own in windows(self._places, self._changes, circle):
                 update = Update(self._places, self._changes, window, own)
                 if update.left > 0:
                     self._make(update)
-                if self._pace.is_over:
+                if self._timing.is_over:
                     break
             return left_in(self._places, self._changes, circle)
 
@@ -601,8 +602,8 @@ class Walkability:
         if levels > places.levels:
             refuse_more_places(places.rows, places.columns, levels, places.spacing)
             with self._lock:
-                self._places = places.grown(levels)
-                self._changes.begin(self._places)
+                places.grow(levels)
+                self._changes.begin(places)
                 self._revision += 1
         self._changes.look()
 
@@ -610,7 +611,7 @@ class Walkability:
         """Make places, a chunk after another, until all are made or the time is over."""
         with update, reading_still(self._queries) as ground:
             maker = Maker(self._places, ground, self._walker, self._threads)
-            for chunk in update.chunks(self._pace):
+            for chunk in update.chunks(self._timing):
                 with self._lock:
                     update.make(chunk, maker)
                     self._revision += 1
@@ -618,16 +619,26 @@ class Walkability:
     # Copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give a copy places of its own; a pickle or a deep copy has its own ground, too."""
+        """Give all that a pickle or a deep copy takes over; it has a ground of its own.
+
+        An update meanwhile makes no other columns than those that are marked now.
+        """
         with self._updating, self._lock:
             self._see_changes()
             kept = ("_ground", "_collider", "_rules", "_threads", "_walker")
             content = {name: self.__dict__[name] for name in kept}
             return content | {
-                "_places": self._places.copy(),
+                "_places": self._places,
                 "_marks": self._changes.kept(),
                 "_seen": self._queries.contents,
             }
+
+    def __copy__(self) -> Self:
+        """Return a map of the same ground, with places of its own."""
+        other = type(self).__new__(type(self))
+        with self._updating, self._lock:
+            other.__setstate__(self.__getstate__() | {"_places": self._places.copy()})
+        return other
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         marks, seen = content.pop("_marks"), content.pop("_seen")

@@ -91,6 +91,8 @@ class TestWhatItIs:
                 getattr(paths, name)[...] = 0
         with pytest.raises(AttributeError):
             paths.spacing = 2  # type: ignore[misc]
+        with pytest.raises(AttributeError, match="did you mean spacing"):
+            paths.spacng = 2  # type: ignore[attr-defined]
 
 
 class TestSomePlaces:
@@ -130,6 +132,12 @@ class TestSomePlaces:
         assert paths.update(around=(4, 4), radius=1e200) == 0
         assert paths.standing.all()
 
+    def test_a_budget_is_spent_row_by_row(self) -> None:
+        paths = Walkability(HeightMap(np.zeros((40, 40))), CAPSULE)
+        left = paths.update(budget=0)
+        assert 0 < 1600 - left <= 128
+        assert not paths.standing[9:].any()  # no more is looked at, however large the map is
+
     def test_none_near(self) -> None:
         paths = Walkability(hills(), CAPSULE)
         assert paths.update(around=(100, 100), radius=5) == 0
@@ -167,6 +175,12 @@ class TestCopies:
             assert other.update() == 0
             assert not same(other, made(land, slope_limit=0.8, speed=2))
         assert paths.update(around=(4, 4), radius=3) == 0
+
+    def test_a_path_is_copied_with_its_map(self) -> None:
+        paths = made(HeightMap(np.zeros((9, 9))))
+        for both in (pickle.loads(pickle.dumps((paths, paths.path((1, 1), (7, 7))))),):
+            other, path = both
+            assert path._places is other._places is not paths._places
 
     def test_a_shallow_copy_is_of_the_same_ground(self) -> None:
         land = hills()
@@ -226,8 +240,15 @@ class TestBadInput:
 
     def test_too_many_places_say_what_would_do(self) -> None:
         floor = HeightMap(np.zeros((3, 3)))
-        with pytest.raises(ValueError, match=r"a spacing of 1.25 m would do, or an area of 8e"):
+        with pytest.raises(
+            ValueError, match=r"a spacing of 1.25 m would do, or an area of 8000 x 8"
+        ):
             Walkability(floor, CAPSULE, area=((0, 0), (9999, 9999)))
+
+    def test_tiny_spacings_say_what_would_do(self) -> None:
+        floor = HeightMap(np.zeros((3, 3)))
+        with pytest.raises(ValueError, match=r"spacing of 0.00025 m .* area of 0.008 x 0.008 m"):
+            Walkability(floor, CAPSULE, spacing=1e-6, speed=1e-5)
 
     def test_the_radius_of_each_body_bounds_the_spacing(self) -> None:
         floor = HeightMap(np.zeros((9, 9)))
