@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
+from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -69,7 +70,7 @@ _Value = TypeVar("_Value", bound=np.generic)
 
 
 @public
-class Walkability:
+class Walkability(AttributeGuard):
     """Where a character can walk on a ground: places it can stand at, and edges between them.
 
     Places are on a grid, up to three above each other. From each of them, edges lead in eight
@@ -586,8 +587,8 @@ class Walkability:
         if levels > places.levels:
             refuse_more_places(places.rows, places.columns, levels, places.spacing)
             with self._lock:
-                self._places = places.grown(levels)
-                self._changes.begin(self._places)
+                places.grow(levels)
+                self._changes.begin(places)
                 self._revision += 1
         self._changes.look()
 
@@ -603,16 +604,26 @@ class Walkability:
     # Copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give a copy places of its own; a pickle or a deep copy has its own ground, too."""
+        """Give all that a pickle or a deep copy takes over; it has a ground of its own.
+
+        An update meanwhile makes no other columns than those that are marked now.
+        """
         with self._updating, self._lock:
             self._see_changes()
             kept = ("_ground", "_collider", "_rules", "_threads", "_walker")
             content = {name: self.__dict__[name] for name in kept}
             return content | {
-                "_places": self._places.copy(),
+                "_places": self._places,
                 "_marks": self._changes.kept(),
                 "_seen": self._queries.contents,
             }
+
+    def __copy__(self) -> Self:
+        """Return a map of the same ground, with places of its own."""
+        other = type(self).__new__(type(self))
+        with self._updating, self._lock:
+            other.__setstate__(self.__getstate__() | {"_places": self._places.copy()})
+        return other
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         marks, seen = content.pop("_marks"), content.pop("_seen")

@@ -19,11 +19,13 @@ from terrain_physics._kernels.walkability.ways.lengths import Lengths
 _ALL_WALKS = 0x5555
 _EAST_TO_SOUTH, _SOUTH_TO_WEST, _WEST_TO_NORTH, _NORTH_TO_EAST = 0x0015, 0x0150, 0x1500, 0x5001
 
-_OPEN, _CLEARANCE = 128, 127  # bits of a place: its cell towards +X and +Z is open; its clearance
+_OPEN, _STEPS_CLEAR = 128, 127  # bits of a place: its cell towards +X and +Z is open; its clearance
 
 _DIRECTION = (5, 6, 7, 4, 0, 0, 3, 2, 1)  # by 3 * row step + column step + 4
 
-_SLACK = 1.0 + 1.0 / 16.0  # a way is as good as straight up to this ratio of squared lengths
+_STRAIGHT_RATIO = (
+    1.0 + 1.0 / 16.0
+)  # a way is as good as straight up to this ratio of squared lengths
 
 _WALKED = 16  # steps at most in which a sheet is followed where there are several levels
 
@@ -81,9 +83,9 @@ def _is_open(places: PlaceArrays, lengths: Lengths, place: int) -> bool:
 @kernel(inline=True, no_refcount=True)
 def _least(places: PlaceArrays, clearance: Bytes, place: int, first: int) -> int:
     """Return the least clearance of four neighbors of an open place, from a direction on."""
-    least = _CLEARANCE - 1
+    least = _STEPS_CLEAR - 1
     for direction in range(first, first + 4):
-        least = min(least, int(clearance[end_of(places, place, direction)]) & _CLEARANCE)
+        least = min(least, int(clearance[end_of(places, place, direction)]) & _STEPS_CLEAR)
     return least
 
 
@@ -120,9 +122,9 @@ def _put_clearance(places: PlaceArrays, lengths: Lengths, clearance: Bytes) -> N
     for cell in range(size - 1, -1, -1):
         for above in range(places.levels):
             place = cell + above * size
-            if int(clearance[place]) & _CLEARANCE > 0:
+            if int(clearance[place]) & _STEPS_CLEAR > 0:
                 least = 1 + _least(places, clearance, place, 0)
-                if least < int(clearance[place]) & _CLEARANCE:
+                if least < int(clearance[place]) & _STEPS_CLEAR:
                     clearance[place] = _OPEN | least
 
 
@@ -147,16 +149,16 @@ def _is_in_sight(
 ) -> bool:
     """Tell whether the line between two places stays in open cells, one sheet of them."""
     steps = max(abs(rows), abs(columns))
-    done = int(clearance[place]) & _CLEARANCE
+    done = int(clearance[place]) & _STEPS_CLEAR
     if places.levels > 1:
         near = steps <= min(done, _WALKED)
         return near and _follow(places, place, rows, columns) == far
-    needed = steps - (int(clearance[far]) & _CLEARANCE)
+    needed = steps - (int(clearance[far]) & _STEPS_CLEAR)
     row_rise, column_rise = rows / steps, columns / steps
     while done < needed:
         row = int(done * row_rise + (steps + 0.5)) - steps  # rounded: steps make it positive
         column = int(done * column_rise + (steps + 0.5)) - steps
-        clear = int(clearance[place + row * places.columns + column]) & _CLEARANCE
+        clear = int(clearance[place + row * places.columns + column]) & _STEPS_CLEAR
         if clear < 2:
             return False
         done += clear - 1  # the line may pass half a step beside this place
@@ -179,7 +181,7 @@ def _is_straight(
     rise = np.float64(places.heights[far]) - np.float64(places.heights[place])
     if len(lengths.materials) > 0:
         length /= lengths.factors[lengths.materials[place]]
-    return bool(length * length <= _SLACK * (on_level * on_level + rise * rise))
+    return bool(length * length <= _STRAIGHT_RATIO * (on_level * on_level + rise * rise))
 
 
 @kernel(inline=True, no_refcount=True)
@@ -213,7 +215,7 @@ def _target(
 ) -> int:
     """Return the place that a character at a place may go straight to."""
     following = int(nexts[place])
-    if int(clearance[place]) & _CLEARANCE == 0:
+    if int(clearance[place]) & _STEPS_CLEAR == 0:
         return following
     far = int(targets[following])
     if far == following or _can_skip(places, lengths, distances, clearance, place, far):

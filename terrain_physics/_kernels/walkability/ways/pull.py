@@ -81,8 +81,8 @@ def pull_way(
 ) -> int:
     """Write which places of a way stay, the first and the last among them; return how many.
 
-    Each straight piece is as long as it is found to hold: lengths are doubled as long as it does,
-    and halved then. Only walks are pulled: the ends of steps and drops all stay.
+    Only walks are pulled: the ends of steps and drops all stay. A straight piece is as long as it
+    is found to hold: as all walks ahead, or lengths are doubled while they do, and halved then.
     """
     place, count, last = 0, 1, len(way.numbers) - 1
     kept[0] = 0
@@ -90,16 +90,20 @@ def pull_way(
         end = place  # of the walks that begin here
         while end < last and way.kinds[end] == WALK:
             end += 1
-        far, length, grows = place + 1, 2, True
+        far, length, grows = place + 1, max(end - place, 2), True
+        is_whole = length > 2
         while length > 0:
             # While lengths grow they are those of the whole piece, then those of what is added.
             there = place + length if grows else far + length
             if there <= end and _holds(places, lengths, way, table, rules, speed, place, there):
                 far = there
                 length = 2 * length if grows else length // 2
+            elif is_whole:
+                length = 2
             else:
-                length = length // 2 if not grows else length // 4
+                length = length // 4 if grows else length // 2
                 grows = False
+            is_whole = False
         place = far
         kept[count] = place
         count += 1
