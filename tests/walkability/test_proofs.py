@@ -41,6 +41,8 @@ LANDS: dict[str, Any] = {
     "doors": lambda: lands.doors(1.05 * 0.8),
     "bridge": lands.bridge,
     "one-way deck": lands.one_way_deck,
+    "high one-way deck": lambda: lands.one_way_deck(3.0),
+    "one-way gate": lands.one_way_gate,
 }
 RULES: dict[str, Any] = {"slope_limit": math.radians(45), "step_offset": 0.35}
 
@@ -84,6 +86,13 @@ def test_edges_are_as_characters_walk_them() -> None:
     assert walked > 6_000
     assert wrong_yes <= 0.0005 * walked
     assert wrong_yes + wrong_no <= 0.001 * walked
+
+
+@pytest.mark.parametrize("land", ["one-way deck", "high one-way deck", "one-way gate"])
+def test_edges_at_one_way_parts_are_as_characters_walk_them(land: str) -> None:
+    edges = compared(LANDS[land](), CAPSULE)
+    assert (edges.walked > 0).sum() > 400
+    assert np.array_equal(edges.said, edges.walked)
 
 
 @pytest.mark.full
