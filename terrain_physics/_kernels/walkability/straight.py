@@ -14,7 +14,7 @@ from terrain_physics._kernels.character.contacts.scene import (
     make_memory,
 )
 from terrain_physics._kernels.character.state.layout import MASK, SIMULTANEOUS
-from terrain_physics._kernels.ground.table import GroundTable, ground_at, has_movers
+from terrain_physics._kernels.ground.table import GroundTable, ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, subtract
 from terrain_physics._kernels.tolerances import WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats, Int64s
@@ -25,8 +25,8 @@ from terrain_physics._kernels.walkability.strides import (
     StraightWay,
     Strider,
     course_between,
+    is_at_mover,
     is_even_both_ways,
-    is_on_mover,
     scene_along,
     walker_of,
 )
@@ -108,7 +108,7 @@ def way_holds(table: Int64s, rules: Floats, speed: float, start: Vec3, end: Vec3
         scene = scene_along(scene, wide, course, ground)
         rise = highest_rise(scene, (aim[0] - place[0], 0.0, aim[2] - place[2]))
         stop = (aim[0], place[1] + rise, aim[2]) if done < pieces else end
-        holds = not (has_movers(ground) and is_on_mover(scene)) and (
+        holds = not is_at_mover(scene, ground) and (
             _is_open(scene, walker, course, stop[1] - place[1])
             or (
                 is_even_both_ways(scene, walker, place, stop, ground)
