@@ -1,6 +1,10 @@
 """Places: the grid of a walkability map, with what it holds for each place."""
 
+from copy import copy
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s, UInt16s
 from terrain_physics._kernels.walkability import layout
@@ -80,17 +84,22 @@ class Places:
         for level in range(self.levels):
             self.kinds[level * size + numbers] = 0
 
-    def grown(self, levels: int) -> "Places":
-        """Return places with more levels, the higher of which are empty."""
-        sizes = levels, self.rows, self.columns
-        other = Places(self.lower_x, self.lower_z, self.spacing, *sizes)
-        other.heights[: len(self)], other.kinds[: len(self)] = self.heights, self.kinds
-        other.targets[: len(self.targets)] = self.targets
-        return other
+    def grow(self, levels: int) -> None:
+        """Put empty levels on top of the others.
+
+        The number of levels comes last: who reads it first finds arrays that are large enough.
+        """
+        size = levels * self.rows * self.columns
+        self.heights = _longer(self.heights, size, np.nan)
+        self.kinds, self.targets = _longer(self.kinds, size, 0), _longer(self.targets, size, 0)
+        self.levels = levels
 
     def copy(self) -> "Places":
         """Return the same places in arrays of their own."""
-        return self.grown(self.levels)
+        other = copy(self)
+        for name in ("heights", "kinds", "targets"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
 
     def points(self, numbers: Int64s) -> Floats:
         """Return the positions (n, 3) of a character at rest on places, in meters."""
@@ -102,3 +111,10 @@ class Places:
         x = self.lower_x + self.spacing * (on_level % self.columns)
         z = self.lower_z + self.spacing * (on_level // self.columns)
         return np.column_stack([x, heights.astype(np.float64), z])
+
+
+def _longer(values: NDArray[Any], size: int, fill: float) -> NDArray[Any]:
+    """Return an array of a size that begins with some values; the others are all the same."""
+    longer = np.full(size, fill, dtype=values.dtype)
+    longer[: len(values)] = values
+    return longer

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
+from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -69,7 +70,7 @@ _Value = TypeVar("_Value", bound=np.generic)
 
 
 @public
-class Walkability:
+class Walkability(AttributeGuard):
     """Where a character can walk on a ground: places it can stand at, and edges between them.
 
     Places are on a grid, up to three above each other. From each of them, edges lead in eight
@@ -391,12 +392,12 @@ class Walkability:
         >>> path.kinds, round(path.length, 3)
         (('walk',), 10.0)
         """
+        checks.instance("nearest", nearest, bool)
         factors = self._factors(cost)
         position_of("start", start), position_of("goal", goal)
-        lengths = self._lengths(factors)
-        with self._lock:
+        with self._held(factors) as lengths:
             places = self._places
-            ends = start_of(places, start), goal_of(places, "goal", goal, nearest=bool(nearest))
+            ends = start_of(places, start), goal_of(places, "goal", goal, nearest=nearest)
             way = way_between(self._kept.searcher, places, *ends, lengths)
         if way is None:
             return None
@@ -439,11 +440,11 @@ class Walkability:
         >>> float(field.distance[4, 1]), field.direction[4, 1].tolist()
         (3.0, [1.0, 0.0])
         """
+        checks.instance("nearest", nearest, bool)
         factors = self._factors(cost)
-        lengths = self._lengths(factors)
-        with self._lock:
+        with self._held(factors) as lengths:
             places = self._places
-            ways = field_of(places, goals_of(places, goals, nearest=bool(nearest)), lengths)
+            ways = field_of(places, goals_of(places, goals, nearest=nearest), lengths)
             return Field(places, self._terms(), ways.distances, ways.next_places, ways.directions)
 
     def to_graph(self) -> WalkGraph:
@@ -480,23 +481,38 @@ class Walkability:
         factors = factors_of(cost, self._queries.naming.materials)
         return factors if (factors > 1.0).any() else None
 
-    def _lengths(self, factors: Floats | None) -> Lengths:
-        """Return the lengths of edges, with the materials of the ground if these matter.
+    @contextmanager
+    def _held(self, factors: Floats | None) -> Iterator[Lengths]:
+        """Hold the map; give the lengths of its edges, by the materials of the ground if asked."""
+        while True:
+            materials = None if factors is None else self._materials()
+            with self._lock:
+                if materials is None or factors is None:
+                    yield plain_lengths(self._places)
+                    return
+                if len(materials) == len(self._places):  # it has as many levels as then
+                    yield costly_lengths(self._places, materials, factors)
+                    return
+
+    def _materials(self) -> Bytes:
+        """Return the materials under places.
 
         The ground is asked while the map is not held: an update takes both in the other order.
         """
-        if factors is None:
-            return plain_lengths(self._places)
         with self._lock:
-            places, heights = self._places, self._places.heights.copy()
+            places, version, repaints = self._places, self._revision, self._changes.repaints
+            known = self._kept.materials(version, repaints)
+            if known is not None:
+                return known
+            heights = places.heights.copy()
         queries, threads = self._queries, self._threads
-        materials = self._kept.materials(
+        return self._kept.find_materials(
             places,
             heights,
-            self._changes.repaints,
+            version,
+            repaints,
             lambda points: materials_under(queries, points, threads),
         )
-        return costly_lengths(places, materials, factors)
 
     # Updates
 
@@ -586,8 +602,8 @@ class Walkability:
         if levels > places.levels:
             refuse_more_places(places.rows, places.columns, levels, places.spacing)
             with self._lock:
-                self._places = places.grown(levels)
-                self._changes.begin(self._places)
+                places.grow(levels)
+                self._changes.begin(places)
                 self._revision += 1
         self._changes.look()
 
@@ -603,16 +619,26 @@ class Walkability:
     # Copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give a copy places of its own; a pickle or a deep copy has its own ground, too."""
+        """Give all that a pickle or a deep copy takes over; it has a ground of its own.
+
+        An update meanwhile makes no other columns than those that are marked now.
+        """
         with self._updating, self._lock:
             self._see_changes()
             kept = ("_ground", "_collider", "_rules", "_threads", "_walker")
             content = {name: self.__dict__[name] for name in kept}
             return content | {
-                "_places": self._places.copy(),
+                "_places": self._places,
                 "_marks": self._changes.kept(),
                 "_seen": self._queries.contents,
             }
+
+    def __copy__(self) -> Self:
+        """Return a map of the same ground, with places of its own."""
+        other = type(self).__new__(type(self))
+        with self._updating, self._lock:
+            other.__setstate__(self.__getstate__() | {"_places": self._places.copy()})
+        return other
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         marks, seen = content.pop("_marks"), content.pop("_seen")

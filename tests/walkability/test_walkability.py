@@ -91,6 +91,8 @@ class TestWhatItIs:
                 getattr(paths, name)[...] = 0
         with pytest.raises(AttributeError):
             paths.spacing = 2  # type: ignore[misc]
+        with pytest.raises(AttributeError, match="did you mean spacing"):
+            paths.spacng = 2  # type: ignore[attr-defined]
 
 
 class TestSomePlaces:
@@ -173,6 +175,12 @@ class TestCopies:
             assert other.update() == 0
             assert not same(other, made(land, slope_limit=0.8, speed=2))
         assert paths.update(around=(4, 4), radius=3) == 0
+
+    def test_a_path_is_copied_with_its_map(self) -> None:
+        paths = made(HeightMap(np.zeros((9, 9))))
+        for both in (pickle.loads(pickle.dumps((paths, paths.path((1, 1), (7, 7))))),):
+            other, path = both
+            assert path._places is other._places is not paths._places
 
     def test_a_shallow_copy_is_of_the_same_ground(self) -> None:
         land = hills()
