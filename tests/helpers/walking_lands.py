@@ -111,9 +111,17 @@ def bridge() -> Ground:
     return Ground([flat(10.0), deck, ramp])
 
 
-def one_way_deck() -> Ground:
-    """Return level land with a deck at 20 cm that holds from above only."""
+def one_way_deck(top: float = 0.2) -> Ground:
+    """Return level land with a deck that holds from above only."""
     ground = Ground([flat(8.0)])
-    key = ground.add(_box((2, 0.1, 2), (6, 0.2, 6)))
+    key = ground.add(_box((2, top - 0.1, 2), (6, top, 6)))
     ground.set_one_way(key, (0, 1, 0))
+    return ground
+
+
+def one_way_gate() -> Ground:
+    """Return level land with an upright gate across it that lets through towards +X only."""
+    ground, corners = Ground([flat(8.0)]), [(4.5, y, z) for y in (-1, 3) for z in (-1, 9)]
+    key = ground.add(TriangleMesh(corners, [(0, 1, 2), (1, 3, 2)]))
+    ground.set_one_way(key, (-1, 0, 0))
     return ground

@@ -10,7 +10,10 @@ from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
     CharacterGroup,
+    Ground,
+    HeightMap,
     SphereCollider,
+    TriangleMesh,
     Walkability,
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
@@ -38,6 +41,8 @@ LANDS: dict[str, Any] = {
     "doors": lambda: lands.doors(1.05 * 0.8),
     "bridge": lands.bridge,
     "one-way deck": lands.one_way_deck,
+    "high one-way deck": lambda: lands.one_way_deck(3.0),
+    "one-way gate": lands.one_way_gate,
 }
 RULES: dict[str, Any] = {"slope_limit": math.radians(45), "step_offset": 0.35}
 
@@ -81,6 +86,13 @@ def test_edges_are_as_characters_walk_them() -> None:
     assert walked > 6_000
     assert wrong_yes <= 0.0005 * walked
     assert wrong_yes + wrong_no <= 0.001 * walked
+
+
+@pytest.mark.parametrize("land", ["one-way deck", "high one-way deck", "one-way gate"])
+def test_edges_at_one_way_parts_are_as_characters_walk_them(land: str) -> None:
+    edges = compared(LANDS[land](), CAPSULE)
+    assert (edges.walked > 0).sum() > 400
+    assert np.array_equal(edges.said, edges.walked)
 
 
 @pytest.mark.full
@@ -184,3 +196,12 @@ class TestStraightWays:
 
     def test_all_hold_on_smooth_land(self) -> None:
         assert self.ways(lands.smooth_land(10), 50)[2].all()
+
+    @pytest.mark.parametrize(("room", "holds"), [(0.03, False), (0.06, True)])
+    def test_one_that_is_led_has_room_beside_them(self, room: float, *, holds: bool) -> None:
+        wall = TriangleMesh.box((8, 2, 1), position=(5, 1, 5.5 + CAPSULE.radius + room))
+        land = Ground([HeightMap(np.zeros((11, 11))), wall])
+        with reading_still(queries_of(land)) as ground:
+            rules = Walkability(land, CAPSULE, **RULES)._walker.rules
+            ways = [((2.0, 0.0, 5.0), (8.0, 0.0, 5.0)), ((8.0, 0.0, 5.0), (2.0, 0.0, 5.0))]
+            assert [way_holds(ground.table, rules, 3.0, *way) for way in ways] == [holds] * 2

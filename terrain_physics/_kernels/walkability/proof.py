@@ -24,7 +24,7 @@ from terrain_physics._kernels.character.contacts.scene import (
 )
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, HitLog
 from terrain_physics._kernels.character.state.layout import MASK, SIMULTANEOUS
-from terrain_physics._kernels.ground.table import GroundTable, ground_at, has_movers
+from terrain_physics._kernels.ground.table import GroundTable, ground_at
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._kernels.walkability.layout import (
@@ -42,8 +42,8 @@ from terrain_physics._kernels.walkability.strides import (
     DOUBT,
     Strider,
     course_between,
+    is_at_mover,
     is_even_both_ways,
-    is_on_mover,
     scene_along,
     walk_straight,
     walker_of,
@@ -162,7 +162,7 @@ def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
         return DOUBT, 0
     course = course_between(walker, _position(land, column, height), _position(land, end, nearest))
     scene = scene_along(land.scene, walker, course, land.ground)
-    if has_movers(land.ground) and is_on_mover(scene):
+    if is_at_mover(scene, land.ground):
         return DOUBT, 0
     levels = (
         _height(places, end, 0) - height,

@@ -33,6 +33,7 @@ from terrain_physics._kernels.character.steps.take_steps import begin_motion
 from terrain_physics._kernels.character.walk.step import walk_step
 from terrain_physics._kernels.character.walk.walk import WalkLimits, walk
 from terrain_physics._kernels.ground.candidates import OF_MOVER
+from terrain_physics._kernels.ground.movers import is_one_way_near
 from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, Body
@@ -166,8 +167,15 @@ def _beside(course: StraightWay, offset: Vec3) -> float:
 
 
 @kernel(no_refcount=True)
-def is_on_mover(scene: Scene) -> bool:
-    """Tell whether any candidate is of a part that carries bodies, or lets them pass."""
+def is_at_mover(scene: Scene, ground: GroundTable) -> bool:
+    """Tell whether a scene just gathered has any part that carries bodies, or is one-way.
+
+    One-way parts count even where they let the body pass: farther on they may not.
+    """
+    if not has_movers(ground):
+        return False
+    if is_one_way_near(ground.part_shifts):
+        return True
     for k in range(scene.size):
         if scene.candidates[k, OF_MOVER] != 0.0:
             return True
@@ -237,10 +245,10 @@ def _is_even(scene: Scene, walker: Strider, course: StraightWay, rise: float) ->
 def _leads_evenly(
     scene: Scene, walker: Strider, start: Vec3, end: Vec3, ground: GroundTable
 ) -> bool:
-    """Tell whether a way between two positions is even, and not on parts that carry a body."""
+    """Tell whether a way between two positions is even, and at no part that moves or is one-way."""
     course = course_between(walker, start, end)
     scene = scene_along(scene, walker, course, ground)
-    if has_movers(ground) and is_on_mover(scene):
+    if is_at_mover(scene, ground):
         return False
     return _is_even(scene, walker, course, end[1] - start[1])
 
