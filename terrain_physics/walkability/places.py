@@ -94,6 +94,10 @@ class Places:
         self.kinds, self.targets = _longer(self.kinds, size, 0), _longer(self.targets, size, 0)
         self.levels = levels
 
+    def clear(self) -> None:
+        """Take all places away."""
+        self.heights[:], self.kinds[:], self.targets[:] = np.nan, 0, 0
+
     def copy(self) -> "Places":
         """Return the same places in arrays of their own."""
         other = copy(self)

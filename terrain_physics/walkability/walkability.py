@@ -1,8 +1,11 @@
 """Walkability: where a character can walk on a ground, as a map made from its own walks."""
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any, Self, TypeVar, Unpack
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +23,6 @@ from terrain_physics._kernels.types import (
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.ways.lengths import Lengths
-from terrain_physics._locks import Rank, new_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
@@ -67,6 +69,8 @@ from terrain_physics.walkability.ways.questions import (
 )
 
 _Value = TypeVar("_Value", bound=np.generic)
+
+_living: "WeakSet[Walkability]" = WeakSet()
 
 
 @public
@@ -168,9 +172,8 @@ class Walkability(AttributeGuard):
     def _begin(self) -> None:
         """Begin to watch the ground."""
         self._walker.rules.setflags(write=False)  # kernels take no other, and a copy may be written
-        self._lock = new_lock(Rank.WORLD)  # held while places are read, or a few are made
-        self._updating = new_lock(Rank.WORLD)  # held by an update until it ends
-        self._revision, self._is_updating, self._timing = 0, False, Timing()
+        self._make_locks()
+        self._revision, self._timing = 0, Timing()
         self._kept = Kept()
         self._changes = Changes(
             self._queries,
@@ -179,6 +182,22 @@ class Walkability(AttributeGuard):
             reach_of(self._places.spacing, self._walker),
             materials_matter=bool(self._walker.material_rules),
         )
+
+    def _make_locks(self) -> None:
+        """Make the locks, which nobody holds at a fork: threads help while they are held."""
+        self._lock = RLock()  # held while places are read, or a few are made
+        self._updating = RLock()  # held by an update until it ends
+        self._is_updating = False
+        _living.add(self)
+
+    def _renew_in_child(self) -> None:
+        """Go on in a forked child: empty, if it was forked inside an update."""
+        was_updating = self._is_updating
+        self._make_locks()
+        if was_updating:
+            self._places.clear()
+            self._changes.begin(self._places)
+            self._revision += 1
 
     @property
     def _queries(self) -> Queries:
@@ -658,3 +677,12 @@ class Walkability(AttributeGuard):
 def _shaped(places: Places, values: NDArray[_Value], *more: int) -> NDArray[_Value]:
     """Return values of all places as users see them, read-only."""
     return read_only(values.reshape(*places.shape, *more))[0]
+
+
+def _renew_all() -> None:
+    for paths in list(_living):
+        paths._renew_in_child()  # noqa: SLF001 its own
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)
