@@ -113,6 +113,9 @@ class Walkability(AttributeGuard):
 
     Notes
     -----
+    A walker that is farther than half the spacing beside its way has lost it, and its edge does not
+    hold.
+
     Edges are of three kinds. "drop": the character falls by more than its step offset; where it
     would fly past the other place, it stops in the air above it. "step": it goes up or down more
     steeply than walkable slope. "walk": all others.
