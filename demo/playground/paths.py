@@ -193,6 +193,7 @@ class Paths(Throng):
         self.goal = place
         if self.changed or self.ruled != self._obeyed:
             return
+        self.map.update()  # the land may have been put back since
         try:
             self.path = self.map.path(self.hero.mover, place, nearest=True)
         except ValueError:  # off the map, or high in the air

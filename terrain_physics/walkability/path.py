@@ -143,7 +143,10 @@ class Path(Leading, AttributeGuard):
         ----------
         hero : CharacterMovement or GroupMember
             On the map's ground, with the map's collider and rules. Of the rules, `slope_limit`,
-            `ground_rule`, `snap_distance`, `step_offset`, `mask` and `keep_off_ledges` matter.
+            `ground_rule`, `snap_distance`, `step_offset`, `slope_speed`, `mask` and
+            `keep_off_ledges` matter. Gravity and `material_rules` may differ, as games change them
+            for a while: what is led stops in the air above a place, however fast it falls, and
+            takes its time on mud.
         speed : float, optional
             In m/s, > 0; default: the map's.
 

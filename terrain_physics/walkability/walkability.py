@@ -113,6 +113,9 @@ class Walkability(AttributeGuard):
 
     Notes
     -----
+    A walker that is farther than half the spacing beside its way has lost it, and its edge does not
+    hold.
+
     Edges are of three kinds. "drop": the character falls by more than its step offset; where it
     would fly past the other place, it stops in the air above it. "step": it goes up or down more
     steeply than walkable slope. "walk": all others.
@@ -392,12 +395,12 @@ class Walkability(AttributeGuard):
         >>> path.kinds, round(path.length, 3)
         (('walk',), 10.0)
         """
+        checks.instance("nearest", nearest, bool)
         factors = self._factors(cost)
         position_of("start", start), position_of("goal", goal)
-        lengths = self._lengths(factors)
-        with self._lock:
+        with self._held(factors) as lengths:
             places = self._places
-            ends = start_of(places, start), goal_of(places, "goal", goal, nearest=bool(nearest))
+            ends = start_of(places, start), goal_of(places, "goal", goal, nearest=nearest)
             way = way_between(self._kept.searcher, places, *ends, lengths)
         if way is None:
             return None
@@ -440,11 +443,11 @@ class Walkability(AttributeGuard):
         >>> float(field.distance[4, 1]), field.direction[4, 1].tolist()
         (3.0, [1.0, 0.0])
         """
+        checks.instance("nearest", nearest, bool)
         factors = self._factors(cost)
-        lengths = self._lengths(factors)
-        with self._lock:
+        with self._held(factors) as lengths:
             places = self._places
-            ways = field_of(places, goals_of(places, goals, nearest=bool(nearest)), lengths)
+            ways = field_of(places, goals_of(places, goals, nearest=nearest), lengths)
             return Field(places, self._terms(), ways.distances, ways.next_places, ways.directions)
 
     def to_graph(self) -> WalkGraph:
@@ -481,23 +484,38 @@ class Walkability(AttributeGuard):
         factors = factors_of(cost, self._queries.naming.materials)
         return factors if (factors > 1.0).any() else None
 
-    def _lengths(self, factors: Floats | None) -> Lengths:
-        """Return the lengths of edges, with the materials of the ground if these matter.
+    @contextmanager
+    def _held(self, factors: Floats | None) -> Iterator[Lengths]:
+        """Hold the map; give the lengths of its edges, by the materials of the ground if asked."""
+        while True:
+            materials = None if factors is None else self._materials()
+            with self._lock:
+                if materials is None or factors is None:
+                    yield plain_lengths(self._places)
+                    return
+                if len(materials) == len(self._places):  # it has as many levels as then
+                    yield costly_lengths(self._places, materials, factors)
+                    return
+
+    def _materials(self) -> Bytes:
+        """Return the materials under places.
 
         The ground is asked while the map is not held: an update takes both in the other order.
         """
-        if factors is None:
-            return plain_lengths(self._places)
         with self._lock:
-            places, heights = self._places, self._places.heights.copy()
+            places, version, repaints = self._places, self._revision, self._changes.repaints
+            known = self._kept.materials(version, repaints)
+            if known is not None:
+                return known
+            heights = places.heights.copy()
         queries, threads = self._queries, self._threads
-        materials = self._kept.materials(
+        return self._kept.find_materials(
             places,
             heights,
-            self._changes.repaints,
+            version,
+            repaints,
             lambda points: materials_under(queries, points, threads),
         )
-        return costly_lengths(places, materials, factors)
 
     # Updates
 

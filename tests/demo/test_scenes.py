@@ -410,7 +410,7 @@ def test_a_trench_closes_the_door_and_the_map_is_repaired() -> None:
         return float(length)
 
     go_on(scene, 1)
-    short, plain = way(), drawn(scene)
+    short, plain, whole = way(), drawn(scene), scene.state()
     go_on(scene, 2, tool="trench", place=IN_DOOR)
     assert scene.land.height_at(paths.DOOR_AT, 0.0) == pytest.approx(-paths.TRENCH_DEPTH)
     white = [(frame.tints[0].colors == 244).any() for frame in (plain, drawn(scene))]
@@ -418,6 +418,10 @@ def test_a_trench_closes_the_door_and_the_map_is_repaired() -> None:
     go_on(scene, paths.REPAIRED_AFTER)
     assert not scene.changed
     assert way() > short + 8.0  # round the wall
+    closed = scene.state()
+    scene.restore(whole)
+    assert way() == pytest.approx(short, abs=1.5)
+    scene.restore(closed)
     go_on(scene, paths.REPAIRED_AFTER + 2, tool="fill", place=IN_DOOR)
     assert not scene.trenches
     assert way() == pytest.approx(short, abs=1.5)  # the hero is pushed a little

@@ -23,7 +23,6 @@ from terrain_physics import (
 from terrain_physics.recording.journal import load_motion, saved_motion
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability.making import reach_of
-from tests.helpers import forks
 
 CAPSULE = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
 RULES: dict[str, Any] = {"slope_limit": math.radians(45), "step_offset": 0.35}
@@ -328,30 +327,6 @@ class TestWatching:
         assert errors == []
         assert paths.update() == 0
         assert same(paths, anew(paths))
-
-    @pytest.mark.skipif(not forks.CAN_FORK, reason="this system does not fork")
-    def test_a_child_that_is_forked_in_an_update_goes_on(self) -> None:
-        done = forks.run("-c", FORKED)
-        assert (done.returncode, done.stdout.split()) == (0, ["0"]), done.stderr
-
-
-FORKED = """
-import os, threading
-import numpy as np
-from terrain_physics import HeightMap, SphereCollider, Walkability
-
-land = HeightMap(np.zeros((60, 60)))
-paths = Walkability(land, SphereCollider(0.4))
-worker = threading.Thread(target=paths.update)
-worker.start()
-child = os.fork()
-if child == 0:
-    land[30, 30] = 9
-    done = paths.update() == 0 and paths.standing[5, 5] and not paths.edges[30, 29].any()
-    os._exit(0 if done else 1)
-worker.join()
-print(os.waitpid(child, 0)[1])
-"""
 
 
 class TestRandomChanges:

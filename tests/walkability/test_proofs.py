@@ -10,7 +10,10 @@ from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
     CharacterGroup,
+    Ground,
+    HeightMap,
     SphereCollider,
+    TriangleMesh,
     Walkability,
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS, DROP
@@ -205,3 +208,12 @@ class TestStraightWays:
 
     def test_all_hold_on_smooth_land(self) -> None:
         assert self.ways(lands.smooth_land(10), 50)[2].all()
+
+    @pytest.mark.parametrize(("room", "holds"), [(0.03, False), (0.06, True)])
+    def test_one_that_is_led_has_room_beside_them(self, room: float, *, holds: bool) -> None:
+        wall = TriangleMesh.box((8, 2, 1), position=(5, 1, 5.5 + CAPSULE.radius + room))
+        land = Ground([HeightMap(np.zeros((11, 11))), wall])
+        with reading_still(queries_of(land)) as ground:
+            rules = Walkability(land, CAPSULE, **RULES)._walker.rules
+            ways = [((2.0, 0.0, 5.0), (8.0, 0.0, 5.0)), ((8.0, 0.0, 5.0), (2.0, 0.0, 5.0))]
+            assert [way_holds(ground.table, rules, 3.0, *way) for way in ways] == [holds] * 2

@@ -1,6 +1,7 @@
 """Questions to a map of a real ground: labels, the nearest place, paths, fields, costs, a graph."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from terrain_physics import (
     TriangleMesh,
     Walkability,
 )
+from terrain_physics.walkability.ways.questions import Kept
 
 CAPSULE = CapsuleCollider(0.3, 1.8, offset=(0, 0.9, 0))
 
@@ -114,6 +116,23 @@ class TestPaths:
         assert of_hero.points.tolist() == of_vector.points.tolist()
 
 
+def counted_looks(
+    monkeypatch: pytest.MonkeyPatch, then: Callable[[int], None] = lambda _count: None
+) -> list[int]:
+    """Return a list that grows with each look at the materials of a map, and call a function."""
+    looks: list[int] = []
+    look = Kept.find_materials
+
+    def counted(kept: Kept, *given: Any) -> Any:
+        found = look(kept, *given)
+        looks.append(len(found))
+        then(len(looks))
+        return found
+
+    monkeypatch.setattr(Kept, "find_materials", counted)
+    return looks
+
+
 class TestCosts:
     def test_a_path_goes_round_what_costs_more(self) -> None:
         _, paths = muddy()
@@ -160,6 +179,37 @@ class TestCosts:
             paths.path((4, 10), (16, 10), cost={"mudd": 2})
         with pytest.raises(ValueError, match=r"cost\['mud'\] must be from 1 to 1000, got 0.2"):
             paths.field((4, 10), cost={"mud": 0.2})
+
+    def test_materials_are_looked_at_again_only_after_a_change(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        floor, paths = muddy()
+        looks = counted_looks(monkeypatch)
+        for _ in range(3):
+            paths.path((1, 10), (19, 10), cost={"mud": 5})
+            paths.field((19, 10), cost={"mud": 2})
+        assert len(looks) == 1
+        floor[3, 3] = 1.0
+        paths.update()
+        paths.path((1, 10), (19, 10), cost={"mud": 5})
+        assert len(looks) == 2
+
+    def test_levels_that_come_while_it_looks_are_seen(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ground = Ground([muddy()[0]])
+        paths = made(ground)
+
+        def grow(count: int) -> None:
+            if count == 1:
+                ground.add(box((2, 0.1, 2), (3, 0.05, 3)))
+                paths.update()
+
+        looks = counted_looks(monkeypatch, grow)
+        path = paths.path((1, 10), (19, 10), cost={"mud": 5})
+        assert len(looks) == 2
+        assert path is not None
+        assert path.length > 19
 
 
 class TestFields:
@@ -244,6 +294,14 @@ class TestRefused:
         assert path is not None
         assert path.points[-1, [0, 2]].tolist() == [8, 8]
 
+    def test_however_far_a_goal_is_the_nearest_place_is_found(self) -> None:
+        paths = made(HeightMap(np.zeros((9, 9))))
+        assert paths.nearest((1e300, 3)) == paths.nearest((8, 3))
+        assert paths.nearest((2, -1e308)) == paths.nearest((2, 0))
+        path = paths.path((1, 1), (-1e308, 5), nearest=True)
+        assert path is not None
+        assert path.points[-1, [0, 2]].tolist() == [0, 5]
+
     def test_a_start_far_from_all_places(self) -> None:
         paths = walled()
         with pytest.raises(ValueError, match="start must be at most 2 m from"):
@@ -253,7 +311,7 @@ class TestRefused:
 
     def test_an_empty_map_says_how_it_is_filled(self) -> None:
         paths = Walkability(HeightMap(np.zeros((5, 5))), CAPSULE)
-        with pytest.raises(ValueError, match=r"no place to stand yet: update\(\) makes them"):
+        with pytest.raises(ValueError, match=r"has no such place \(update\(\) makes places\)"):
             paths.path((1, 1), (2, 2))
 
     @pytest.mark.parametrize(
@@ -268,6 +326,10 @@ class TestRefused:
             (lambda p: p.nearest((1, 2, 3, 4)), "position must be"),
             (lambda p: p.reachable(None), "start must be"),
             (lambda p: p.path((1, 1), (2, 2), cost=3), "cost must be a mapping"),
+            (lambda p: p.path((1, 1), (2, 2), nearest="yes"), "nearest must be a bool, got 'yes'"),
+            (lambda p: p.field((1, 1), nearest=2), "nearest must be a bool, got 2"),
+            (lambda p: p.path((1e300, 1), (2, 2)), r"start must be at most .*1e\+300"),
+            (lambda p: p.path((1, 1), (2, -1e308, 2)), r"goal must be at most .*-1e\+308"),
         ],
     )
     def test_what_is_no_position(self, ask: Any, error: str) -> None:

@@ -12,13 +12,14 @@ from terrain_physics._kernels.character.state.layout import (
     SLOPE_COSINE,
     SNAP,
     STEP_OFFSET,
+    SURFACE_SPEED,
 )
 from terrain_physics._kernels.types import Floats, Int64s
 
 # The columns that decide where a character can walk: of its body, and of its rules. A body may be
 # turned, as with its owner.
 BODY = (KIND, EXTENTS, EXTENTS + 1, EXTENTS + 2, OFFSET + 1)
-RULES = (SLOPE_COSINE, GROUND_RULE, SNAP, STEP_OFFSET, MASK, KEEP_OFF_LEDGES)
+RULES = (SLOPE_COSINE, GROUND_RULE, SNAP, STEP_OFFSET, SURFACE_SPEED, MASK, KEEP_OFF_LEDGES)
 
 _DECIDING = BODY + RULES
 

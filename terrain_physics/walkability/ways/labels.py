@@ -9,6 +9,10 @@ from terrain_physics._kernels.walkability.ways.labels import put_labels, put_rea
 from terrain_physics._kernels.walkability.ways.nearest import nearest_place
 from terrain_physics.walkability.places import Places
 
+# Positions count as no farther from the map, in spacings: of squares of longer distances, the
+# differences between places are lost. Likewise for heights, in meters: squares have an end.
+_FARTHEST, _HIGHEST = 1e6, 1e100
+
 
 def labels_of(places: Places) -> Int32s:
     """Return the strongly connected part (n,) of each place, from 1; 0 where nothing stands."""
@@ -32,6 +36,14 @@ def nearest_to(
     Without a ``y`` the distance is that on the level.
     """
     column, row = (x - places.lower_x) / places.spacing, (z - places.lower_z) / places.spacing
-    position = column, math.nan if y is None else y, row
+    position = (
+        _clamped(column, -_FARTHEST, places.columns + _FARTHEST),
+        math.nan if y is None else _clamped(y, -_HIGHEST, _HIGHEST),
+        _clamped(row, -_FARTHEST, places.rows + _FARTHEST),
+    )
     found = nearest_place(places.arrays(), position, places.spacing, within)
     return found if found >= 0 else None
+
+
+def _clamped(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

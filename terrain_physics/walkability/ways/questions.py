@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,15 @@ START_SPACINGS, GOAL_SPACINGS = 2.0, 1.0
 _RAISED = 0.05
 
 
+class _KnownMaterials(NamedTuple):
+    """What is under the places of a version of a map."""
+
+    version: Any
+    repaints: int
+    heights: Float32s  # (n,): what it was found for
+    found: Bytes  # (n,)
+
+
 class Kept:
     """What is found once and good until the map changes, and the working memory of searches."""
 
@@ -35,7 +44,7 @@ class Kept:
     def __init__(self) -> None:
         self.searcher = Searcher()
         self._labels: tuple[Any, Int32s] | None = None
-        self._materials: tuple[Any, Float32s, Bytes] | None = None
+        self._materials: _KnownMaterials | None = None
 
     def labels(self, places: Places, version: Any) -> Int32s:
         """Return the labels (n,) of the places of a version of a map."""
@@ -44,24 +53,35 @@ class Kept:
             kept = self._labels = version, labels_of(places)
         return kept[1]
 
-    def materials(
-        self, places: Places, heights: Float32s, repaints: int, rays: Callable[[Floats], Bytes]
+    def materials(self, version: Any, repaints: int) -> Bytes | None:
+        """Return the materials (n,) under the places of a version of a map, if they are known."""
+        kept = self._materials
+        is_good = kept is not None and (kept.version, kept.repaints) == (version, repaints)
+        return kept.found if kept is not None and is_good else None
+
+    def find_materials(
+        self,
+        places: Places,
+        heights: Float32s,
+        version: Any,
+        repaints: int,
+        rays: Callable[[Floats], Bytes],
     ) -> Bytes:
-        """Return the materials (n,) under places with some heights; those of others are 0.
+        """Find the materials (n,) under places with some heights; those of others are 0.
 
         Only places whose heights have changed are asked about again, but all after a repaint.
         """
         kept = self._materials
         found = np.zeros(len(heights), dtype=np.uint8)
         asked = ~np.isnan(heights)
-        if kept is not None and kept[0] == repaints and len(kept[1]) == len(heights):
-            is_known = kept[1] == heights
-            found[is_known] = kept[2][is_known]
+        if kept is not None and kept.repaints == repaints and len(kept.found) == len(heights):
+            is_known = kept.heights == heights
+            found[is_known] = kept.found[is_known]
             asked &= ~is_known
         numbers = np.flatnonzero(asked)
         if len(numbers):
             found[numbers] = rays(places.points_at(numbers, heights[numbers]))
-        self._materials = repaints, heights, found
+        self._materials = _KnownMaterials(version, repaints, heights, found)
         return found
 
 
@@ -120,12 +140,11 @@ def _place_of(places: Places, name: str, value: Any, spacings: float) -> int:
     if found is None:
         raise ValueError(
             f"{name} must be near to where a character can stand, got {_text(point)}; the map has "
-            "no place to stand yet: update() makes them"
+            "no such place (update() makes places)"
         )
     within = spacings * places.spacing
     x, y, z = places.points(np.array([found]))[0].tolist()
-    rise = 0.0 if point[1] is None else y - point[1]
-    apart = math.sqrt((x - point[0]) ** 2 + rise * rise + (z - point[2]) ** 2)
+    apart = math.dist((x, y, z), (point[0], y if point[1] is None else point[1], point[2]))
     if apart > within:
         hint = "" if name == "start" else ", where nearest=True moves it"
         raise ValueError(
