@@ -103,7 +103,6 @@ SEARCHES = {
     "zombie horde": "cookbook/crowd cookbook/horde guide/groups",
     "pathfinding": "cookbook/click_to_move cookbook/horde",
     "path finding": "cookbook/click_to_move cookbook/horde",
-    "A*": "cookbook/click_to_move",
     "a star": "cookbook/click_to_move",
     "click to move": "cookbook/click_to_move",
     "flow field": "cookbook/horde",

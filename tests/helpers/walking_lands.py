@@ -45,6 +45,17 @@ def rough_land(side: float, seed: int = 1) -> HeightMap:
     return HeightMap(np.where(is_terraced, _TERRACE * (level + riser), heights))
 
 
+def wavy_land() -> HeightMap:
+    """Return steep waves in cells of half a meter, along some of which a body creeps and slides."""
+    rng, (x, z) = np.random.default_rng(1), np.meshgrid(*2 * [_CELL * np.arange(25)])
+    heights = np.zeros_like(x)
+    for _ in range(6):
+        angle, length = rng.uniform(0.0, 6.28), 6.0 * rng.uniform(0.5, 1.5)
+        along = x * math.cos(angle) + z * math.sin(angle)
+        heights += 0.5 * np.sin(6.28 * along / length + rng.uniform(0.0, 6.28))
+    return HeightMap(heights, cell_size=_CELL)
+
+
 def flat(side: float = 8.0) -> HeightMap:
     """Return level land in cells of half a meter, with an open border."""
     return HeightMap(_level(side), cell_size=_CELL, border="open")

@@ -16,7 +16,7 @@ from terrain_physics import (
     TriangleMesh,
     Walkability,
 )
-from terrain_physics._kernels.walkability.layout import DIRECTIONS
+from terrain_physics._kernels.walkability.layout import DIRECTIONS, DROP
 from terrain_physics._kernels.walkability.straight import way_holds
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability import making
@@ -62,9 +62,9 @@ class Compared(NamedTuple):
         return int(((self.said == 0) & (self.walked > 0)).sum())
 
 
-def compared(land: AnyGround, body: Any) -> Compared:
+def compared(land: AnyGround, body: Any, **rules: Any) -> Compared:
     """Return all edges of a map beside those that characters walk."""
-    paths = Walkability(land, body, **RULES)
+    paths = Walkability(land, body, **RULES, **rules)
     paths.update()
     places = paths._places
     starts = np.repeat(np.flatnonzero(paths.standing), DIRECTIONS)
@@ -92,6 +92,18 @@ def test_edges_are_as_characters_walk_them() -> None:
 def test_edges_at_one_way_parts_are_as_characters_walk_them(land: str) -> None:
     edges = compared(LANDS[land](), CAPSULE)
     assert (edges.walked > 0).sum() > 400
+    assert np.array_equal(edges.said, edges.walked)
+
+
+def test_a_walk_that_creeps_along_a_slope_may_come_free() -> None:
+    edges = compared(lands.wavy_land(), CAPSULE)
+    assert (edges.walked > 0).sum() > 400
+    assert edges.wrong_no == 0
+
+
+def test_without_a_snap_a_body_leaves_the_ground() -> None:
+    edges = compared(lands.wavy_land(), CAPSULE, snap_distance=0.0)
+    assert (edges.walked == DROP).sum() > 50
     assert np.array_equal(edges.said, edges.walked)
 
 

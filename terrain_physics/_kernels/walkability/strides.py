@@ -32,7 +32,7 @@ from terrain_physics._kernels.character.steps.step_among_others import Others
 from terrain_physics._kernels.character.steps.take_steps import begin_motion
 from terrain_physics._kernels.character.walk.step import walk_step
 from terrain_physics._kernels.character.walk.walk import WalkLimits, walk
-from terrain_physics._kernels.ground.candidates import OF_MOVER
+from terrain_physics._kernels.ground.candidates import NORMAL, OF_MOVER
 from terrain_physics._kernels.ground.movers import is_one_way_near
 from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
@@ -49,6 +49,10 @@ DOUBT = 4
 # A stride is no longer than these shares of the body's least half extent, and of the spacing.
 _BODY_SHARE, _SPACING_SHARE = 0.5, 0.2
 
+# A walk is sure to stay on slopes that rise in so many updates by no more than the snap: on a ridge
+# it comes down from where it is lifted.
+_HELD_UPDATES = 2.0
+
 # Updates that lead farther than this share of the spacing may leap over the other place.
 _LEAP_SHARE = 0.4
 
@@ -56,8 +60,8 @@ _LEAP_SHARE = 0.4
 _SLOWEST_ADVANCE = 0.4
 
 # Where a walk comes on by less than this share of its displacement for so many updates, it is held
-# up for good.
-_SLOW_SHARE, _SLOW_UPDATES = 0.2, 4
+# up for good. Along a slope it may come free before.
+_SLOW_SHARE, _SLOW_UPDATES = 0.2, 8
 
 
 class Strider(NamedTuple):
@@ -71,6 +75,7 @@ class Strider(NamedTuple):
     speed: float
     spacing: float
     updates: int  # in a stride
+    held: float  # the least y of normals of slopes that a walk is sure to stay on
     is_known: bool  # whether anything can be proved of its walks
 
 
@@ -106,7 +111,9 @@ def walker_of(rules: Floats, speed: float, spacing: float, seconds: float) -> St
     if movement.along_surface and movement.walkable < _SLOWEST_ADVANCE:
         is_known = False
     center = three_at(rules, at.OFFSET)
-    return Strider(body, center, movement, pace, seconds, speed, spacing, updates, is_known)
+    steepest = movement.snap / (_HELD_UPDATES * speed * seconds)  # that it is sure to stay on
+    held = 1.0 / math.sqrt(1.0 + steepest * steepest)
+    return Strider(body, center, movement, pace, seconds, speed, spacing, updates, held, is_known)
 
 
 @kernel(inline=True)
@@ -241,6 +248,17 @@ def _is_even(scene: Scene, walker: Strider, course: StraightWay, rise: float) ->
     return abs(walked.offset[1] - rise) <= WALL_CLEARANCE
 
 
+@kernel(noinline=True, no_refcount=True)
+def _may_leave_ground(scene: Scene, walker: Strider) -> bool:
+    """Tell whether a walk may leave walkable ground, as the snap is too short for its slopes."""
+    if walker.held <= walker.movement.walkable:
+        return False
+    for k in range(scene.size):
+        if scene.candidates[k, NORMAL + 1] < walker.held:
+            return True
+    return False
+
+
 @kernel(noinline=True)
 def _leads_evenly(
     scene: Scene, walker: Strider, start: Vec3, end: Vec3, ground: GroundTable
@@ -248,7 +266,7 @@ def _leads_evenly(
     """Tell whether a way between two positions is even, and at no part that moves or is one-way."""
     course = course_between(walker, start, end)
     scene = scene_along(scene, walker, course, ground)
-    if is_at_mover(scene, ground):
+    if is_at_mover(scene, ground) or _may_leave_ground(scene, walker):
         return False
     return _is_even(scene, walker, course, end[1] - start[1])
 
