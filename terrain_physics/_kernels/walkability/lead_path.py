@@ -226,7 +226,7 @@ def _go_back(piece: Piece, position: Vec3, progress: float, stalled: float, pace
 
 
 @kernel(no_refcount=True)
-def lead_path(
+def _lead(
     places: PlaceArrays,
     grid: PlaceGrid,
     way: Route,
@@ -237,10 +237,7 @@ def lead_path(
     rules: Floats,
     pace: Gait,
 ) -> Lead:
-    """Return what a character is told, its progress then, and for how long it has been stalled.
-
-    ``seconds`` are those of the last update.
-    """
+    """Lead a character along its path, or back to it."""
     position, level = three_at(state, POSITION), _LEVEL * grid.spacing
     on_ground, in_air = state[GROUNDED] != 0.0, int(state[GROUND_KIND]) == AIRBORNE
     pace = Gait(pace.speed, pace.horizon * float(rules[SPEED_FACTOR]), pace.slack)
@@ -261,3 +258,23 @@ def lead_path(
     vx, vz = lead.velocity_x, lead.velocity_z
     stalled = _stalled_now(state, vx, vz, stalled, seconds)
     return Lead(vx, vz, lead.progress, lead.word, stalled)
+
+
+@kernel(no_refcount=True)
+def lead_path(
+    places: PlaceArrays,
+    grid: PlaceGrid,
+    way: Route,
+    progress: float,
+    stalled: float,
+    seconds: float,
+    state: Floats,
+    rules: Floats,
+    pace: Gait,
+) -> tuple[float, float, float, int, float]:
+    """Return what a character is told, its progress then, and for how long it has been stalled.
+
+    In the order of `Lead`. ``seconds`` are those of the last update.
+    """
+    lead = _lead(places, grid, way, progress, stalled, seconds, state, rules, pace)
+    return lead.velocity_x, lead.velocity_z, lead.progress, lead.word, lead.stalled
