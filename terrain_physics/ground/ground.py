@@ -844,7 +844,7 @@ class Ground(Surface):
         (-1.0, -1.0, -1.0)
         """
         brush = raising(Disc.of(center, radius), -checks.finite("depth", depth))
-        with self._editing() as maps:
+        with self._editing(brush.disc) as maps:
             apply_to_all(maps, brush)
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
@@ -878,7 +878,7 @@ class Ground(Surface):
         (1.0, 0.5625)
         """
         brush = raising(Disc.of(center, radius), checks.finite("height", height))
-        with self._editing() as maps:
+        with self._editing(brush.disc) as maps:
             apply_to_all(maps, brush)
 
     def flatten(
@@ -926,7 +926,7 @@ class Ground(Surface):
         [2.8125, 5.0, 5.0, 5.0, 4.5625]
         """
         disc = Disc.of(center, radius)
-        with self._editing() as maps:
+        with self._editing(disc) as maps:
             level = highest_at(maps, disc) if height is None else checks.finite("height", height)
             apply_to_all(maps, leveling(disc, level, flat, strength))
 
@@ -961,7 +961,7 @@ class Ground(Surface):
         2.0
         """
         brush = smoothing(Disc.of(center, radius), strength)
-        with self._editing() as maps:
+        with self._editing(brush.disc) as maps:
             apply_to_all(maps, brush)
 
     def paint(self, center: Any, radius: float, material: int | str) -> None:
@@ -998,11 +998,12 @@ class Ground(Surface):
         [[0, 1], [0, 0]]
         """
         disc = Disc.of(center, radius)
-        with self._editing() as maps:
+        with self._editing(disc) as maps:
             paint_all(maps, disc, material, self.material_names)
 
     @contextmanager
-    def _editing(self) -> Iterator[list[SolidMapQueries]]:
+    def _editing(self, disc: Disc) -> Iterator[list[SolidMapQueries]]:  # noqa: ARG002
+        """Give all maps to an edit within a disc; nobody else edits them meanwhile."""
         with self._held.editing() as maps:
             if not maps:
                 raise ValueError("parts must hold a HeightMap to be edited, got meshes only")

@@ -69,6 +69,11 @@ class FramedMap(ABC):
         return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
 
     @property
+    def revision(self) -> int:
+        """The number of changes of the arrays: of edits, and of tiles that came or went."""
+        return self.version
+
+    @property
     @abstractmethod
     def materials(self) -> Materials | None:
         """The materials of the cells; None if all are 0."""
@@ -156,10 +161,10 @@ class LiveMap(FramedMap):
 
     _changes: deque[tuple[int, Region]]
 
-    def regions_since(self, version: int) -> list[Region]:
-        """Return the regions edited after a version, oldest first; the whole map if forgotten."""
+    def regions_since(self, revision: int) -> list[Region]:
+        """Return the regions changed after a revision, oldest first; the whole map if forgotten."""
         changes = list(self._changes)  # at once: a signal handler may edit the map as well
-        count = (changes[-1][0] if changes else self.version) - version
+        count = (changes[-1][0] if changes else self.revision) - revision
         if count > len(changes):
             return [self.whole]
         return [region for _, region in changes[len(changes) - count :]]

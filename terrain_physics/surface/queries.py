@@ -25,6 +25,7 @@ from terrain_physics.surface.results import (
     Triangles,
 )
 from terrain_physics.surface.shapes import Shape
+from terrain_physics.surface.streaming import Streaming
 
 _Answer = TypeVar("_Answer")
 
@@ -44,6 +45,9 @@ class Queries(ABC):
 
     keeper: Keeper | None
     """What keeps the states of the ground, once there are any."""
+
+    streaming: Streaming | None = None
+    """What brings the ground that an update needs; None if all of it is always there."""
 
     @abstractmethod
     def filtered(self, mask: int) -> "Queries":

@@ -50,7 +50,7 @@ class SolidMapQueries(MapQueries):
         self.sides = Sides(storage)
         self._shown: tuple[Any, ...] = None, None, None
         self._beside: tuple[Beside, ...] = ()
-        self._bare_at = -1  # the version at which there was a surface alone
+        self._bare_at = -1  # the revision at which there was a surface alone
         self._reach = Reach(storage.views, None)
         self._arrays: tuple[Any, ...] = None, None, None
 
@@ -58,7 +58,7 @@ class SolidMapQueries(MapQueries):
         """Return what there is beside the surface. The caller holds the lock of the map."""
         storage, mesh = self.storage, self.sides.now()
         if mesh is None and storage.thickness == np.inf:
-            self._bare_at = -1 if self.sides.others else storage.version
+            self._bare_at = -1 if self.sides.others else storage.revision
             return ()
         shown = storage.views, storage.materials, mesh
         if any(new is not old for new, old in zip(shown, self._shown, strict=True)):
@@ -87,9 +87,9 @@ class SolidMapQueries(MapQueries):
     # Rays
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        if self._bare_at == self.storage.version:
+        if self._bare_at == self.storage.revision:
             found = MapQueries.ray(self, origin, direction, longest)
-            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         with self.storage.lock:
             best = super().ray(origin, direction, longest)
@@ -121,9 +121,9 @@ class SolidMapQueries(MapQueries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        if self._bare_at == self.storage.version:
+        if self._bare_at == self.storage.revision:
             found = MapQueries.contacts_of_one(self, shape, keep, most)
-            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         kind, row = row_of("shapes", shape)
         box = _box_of(kind, row)
@@ -162,9 +162,9 @@ class SolidMapQueries(MapQueries):
         return counts
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        if self._bare_at == self.storage.version:
+        if self._bare_at == self.storage.revision:
             found = MapQueries.sweep(self, kind, row, motion)
-            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         lower, upper = _box_of(kind, row.tolist())
         with self.storage.lock:
@@ -197,9 +197,9 @@ class SolidMapQueries(MapQueries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        if self._bare_at == self.storage.version:
+        if self._bare_at == self.storage.revision:
             found = MapQueries.closest_point(self, point)
-            if self._bare_at == self.storage.version:  # nobody edited it meanwhile
+            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         with self.storage.lock:
             best = super().closest_point(point)
@@ -236,7 +236,7 @@ class SolidMapQueries(MapQueries):
     @property
     def ground_arrays(self) -> GroundArrays:
         storage = self.storage
-        if self._bare_at == storage.version:
+        if self._bare_at == storage.revision:
             return storage.ground_arrays
         with storage.lock:
             self._now()

@@ -92,7 +92,7 @@ class Sides:
     def now(self) -> SideMesh | None:
         """Return the sides, None if there are none. The caller holds the lock of the map."""
         storage, others = self._storage, self.others
-        seen = storage.version, {other: other.version for other in others}
+        seen = storage.revision, {other: other.revision for other in others}
         if seen != self._seen:
             is_new = seen[0] != self._seen[0] and self._follow()
             if is_new or self._are_others_new():

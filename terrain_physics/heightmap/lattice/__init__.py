@@ -1,0 +1,1 @@
+"""A height map on a lattice of tiles that come and go."""

@@ -1,0 +1,32 @@
+"""What brings the ground that characters need, and tells which of them must wait for it."""
+
+from abc import ABC, abstractmethod
+
+from terrain_physics._kernels.types import Bools, Floats
+
+
+class Streaming(ABC):
+    """A ground of which a part may not be there yet, asked around each update of characters.
+
+    Boxes are rows (n, 4) of numbers in meters, seen from above: least x and z, greatest x and z.
+
+    Attributes
+    ----------
+    waits : int
+        How often a character has waited for an update, all of them together.
+    """
+
+    __slots__ = ()
+
+    waits: int
+
+    @abstractmethod
+    def bring(self, boxes: Floats) -> Bools | None:
+        """Bring the ground under boxes, before an update; tell which rows must wait, None if none.
+
+        The caller holds no locks: files may be read.
+        """
+
+    @abstractmethod
+    def reached(self, boxes: Floats) -> Bools | None:
+        """Tell which boxes reach ground that is not there; None if none does."""
