@@ -91,6 +91,9 @@ class Frame:
 
     camera: Camera
     land: HeightMap | None = None
+    # The land is a part of a larger one and moves: the one before is drawn until this one is ready.
+    land_moves: bool = False
+    far: float | None = None  # how far one sees, in meters; else as far as the land is wide
     balls: list[Balls] = field(default_factory=list)
     boxes: list[Crates] = field(default_factory=list)
     capsules: list[Pills] = field(default_factory=list)
