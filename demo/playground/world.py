@@ -12,14 +12,14 @@ from ..scenery.inputs import STEP, Controls, Floats3
 from ..scenery.mountains import CELL, HIGHEST, MATERIALS, SIDE, TILES
 from ..scenery.pick import AnyGround
 from ..scenery.scene import Scene
-from ..scenery.tile_map import TileMap, colored, loaded_map, world_map
+from ..scenery.tile_map import LoadedMap, TileMap, colored, world_map
 from ..scenery.window import Window
 from .glider import Glider
 
 TILE = SIDE * CELL  # meters
 EDGE = -0.5 * TILES * TILE  # where the world begins, along x and z
 START = (105.5, 30.5)  # row and column, in tiles
-SEEN, SEEN_SMALL = 12, 2  # tiles along the side of the window
+SEEN, SEEN_SMALL = 12, 4  # tiles along the side of the window
 MARGIN = 1.5  # tiles around what is seen that are loaded, too
 EVERY = 4  # steps from one look at what is to be loaded to the next
 LOADING = 1.0  # milliseconds of such a step
@@ -59,9 +59,10 @@ class World(Scene):
         )  # fmt: skip
         self.radius = self.window.far + MARGIN * TILE
         self.glider, self.strokes = Glider(), 0
-        self.colors = colored(*mountains.overview(), MATERIALS)
+        colors = colored(*mountains.overview(), MATERIALS)
+        self.colors, self.near = colors.tobytes(), LoadedMap(colors, self.radius / TILE)
         z, x = (EDGE + TILE * along for along in START)
-        self._ground.load(_around(x, z, self.window.far))
+        self._ground.load_now(_around(x, z, self.window.far))
         height = self._ground.height_at(x, z)
         self.player = self.enter((x, height + 0.2, z), yaw=YAW)
         self.home = Camera((x, height + 4.0, z), yaw=YAW, pitch=-0.2)
@@ -118,16 +119,13 @@ class World(Scene):
         assert self.player is not None  # noqa: S101 made in build
         hero, yaw = self._hero_tile, self.player.yaw
         return (
-            loaded_map(
-                self.colors, hero, yaw, self._ground.tiles, self.radius / TILE,
-                self._ground.edited,
-            ),
+            self.near.around(hero, yaw, self._ground.loaded, self._ground.edited),
             world_map(self.colors, hero, yaw),
-        )  # fmt: skip
+        )
 
     def menu(self) -> list[str]:
         row, column = (int(along) for along in self._hero_tile)
-        loaded, edited = len(self._ground.tiles), len(self._ground.edited)
+        loaded, edited = len(self._ground.loaded), len(self._ground.edited)
         return [
             f"tile {row}, {column} of {TILES} by {TILES}",
             f"{loaded} of {TILES * TILES:,} tiles loaded, {edited} edited",

@@ -1,7 +1,6 @@
 """Maps of a land of tiles, as pictures: the whole world, and which tiles are loaded."""
 
 import math
-from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +12,13 @@ from .bodies import Floats
 
 Bytes = NDArray[np.uint8]
 Place = tuple[int, int]
+Position = tuple[float, float]
 
 OUTSIDE = (24, 30, 40)
 _DIM = 0.38  # of what is not loaded
 _TILE = 8  # pixels of a tile on the map of what is loaded
 _AROUND = 9  # tiles on each side of the hero
+_COUNT = 2 * _AROUND + 1
 _TURNS = 32  # directions of the arrow that are told apart
 _PARTS = 8  # places along a tile that are
 
@@ -40,61 +41,65 @@ def colored(heights: Floats, materials: Bytes, names: tuple[str, ...]) -> Bytes:
     return np.clip(colors * light[:, :, np.newaxis], 0.0, 255.0).astype(np.uint8)
 
 
-def world_map(colors: Bytes, hero: tuple[float, float], yaw: float) -> TileMap:
+def world_map(colors: bytes, hero: Position, yaw: float) -> TileMap:
     """Return the map of the whole world; the hero is at a row and a column of tiles."""
     row, column = _rounded(hero[0], 1), _rounded(hero[1], 1)
-    part = column - _AROUND, row - _AROUND, 2.0 * _AROUND + 1.0, 2.0 * _AROUND + 1.0
-    return TileMap(colors.tobytes(), len(colors), (column, row), _turn(yaw), part)
+    part = column - _AROUND, row - _AROUND, float(_COUNT), float(_COUNT)
+    return TileMap(colors, math.isqrt(len(colors) // 3), (column, row), _turn(yaw), part)
 
 
-def loaded_map(
-    colors: Bytes,
-    hero: tuple[float, float],
-    yaw: float,
-    loaded: Collection[Place],
-    wanted: float,
-    edited: Collection[Place],
-) -> TileMap:
-    """Return the map around the hero: loaded tiles are bright, edited ones have a red spot.
+class LoadedMap:
+    """The map around the hero: loaded tiles are bright, edited ones have a red spot.
 
     Tiles within `wanted` tiles of the hero that are not loaded yet are orange.
     """
-    middle_row, middle_column = math.floor(hero[0]), math.floor(hero[1])
-    count = 2 * _AROUND + 1
-    pixels = np.empty((count, count, _TILE, _TILE, 3), dtype=np.uint8)
-    for i in range(count):
-        for j in range(count):
-            row, column = middle_row + i - _AROUND, middle_column + j - _AROUND
-            pixels[i, j] = _color(colors, (row, column), hero, loaded, wanted)
-            if (row, column) in edited:
-                pixels[i, j, 2:-3, 2:-3] = RED
-    pixels[:, :, -1] //= 2
-    pixels[:, :, :, -1] //= 2
-    whole = pixels.swapaxes(1, 2).tobytes()
-    place = [
-        _TILE * (_rounded(along, _PARTS) - middle + _AROUND)
-        for along, middle in ((hero[1], middle_column), (hero[0], middle_row))
-    ]
-    return TileMap(whole, count * _TILE, (place[0], place[1]), _turn(yaw))
+
+    def __init__(self, colors: Bytes, wanted: float) -> None:
+        self._wanted = wanted
+        # With what is outside of the world, as far as the map reaches there.
+        self._colors = np.full((len(colors) + 2 * _AROUND,) * 2 + (3,), OUTSIDE, dtype=np.uint8)
+        self._colors[_AROUND:-_AROUND, _AROUND:-_AROUND] = colors
+        self._drawn: tuple[object, bytes] = (None, b"")
+
+    def around(
+        self, hero: Position, yaw: float, loaded: frozenset[Place], edited: frozenset[Place]
+    ) -> TileMap:
+        """Return the map for a hero at a row and a column of tiles."""
+        at = _rounded(hero[0], _PARTS), _rounded(hero[1], _PARTS)
+        if self._drawn[0] != (at, loaded, edited):
+            self._drawn = (at, loaded, edited), self._draw(at, loaded, edited)
+        row, column = (_TILE * (along - math.floor(along) + _AROUND) for along in at)
+        return TileMap(self._drawn[1], _COUNT * _TILE, (column, row), _turn(yaw))
+
+    def _draw(self, hero: Position, loaded: frozenset[Place], edited: frozenset[Place]) -> bytes:
+        last = len(self._colors) - _COUNT
+        row, column = (min(max(math.floor(along), 0), last) for along in hero)
+        colors = self._colors[row : row + _COUNT, column : column + _COUNT]
+        bright, spots = (_marked(tiles, row, column) for tiles in (loaded, edited))
+        along = np.arange(_COUNT) - _AROUND + 0.5
+        down, right = along + row - hero[0], along + column - hero[1]
+        inside = (colors != OUTSIDE).any(axis=2)
+        due = (np.hypot(down[:, np.newaxis], right) < self._wanted) & inside & ~bright
+        shown = np.where(bright[:, :, np.newaxis], colors, _DIM * colors)
+        shown[due] = ORANGE
+        tiles = np.repeat(np.repeat(shown, _TILE, axis=0), _TILE, axis=1).astype(np.uint8)
+        tiles = tiles.reshape(_COUNT, _TILE, _COUNT, _TILE, 3)
+        tiles[:, 2:-3, :, 2:-3] = np.where(
+            spots[:, np.newaxis, :, np.newaxis, np.newaxis], RED, tiles[:, 2:-3, :, 2:-3]
+        )
+        tiles[:, -1] //= 2
+        tiles[:, :, :, -1] //= 2
+        return tiles.tobytes()
 
 
-def _color(
-    colors: Bytes,
-    place: Place,
-    hero: tuple[float, float],
-    loaded: Collection[Place],
-    wanted: float,
-) -> tuple[int, ...]:
-    """Return the color of a tile."""
-    row, column = place
-    if not (0 <= row < len(colors) and 0 <= column < len(colors)):
-        return OUTSIDE
-    color = colors[row, column]
-    if place in loaded:
-        return tuple(int(part) for part in color)
-    if math.hypot(row + 0.5 - hero[0], column + 0.5 - hero[1]) < wanted:
-        return ORANGE
-    return tuple(int(_DIM * part) for part in color)
+def _marked(tiles: frozenset[Place], row: int, column: int) -> NDArray[np.bool_]:
+    """Return which tiles of the map around a row and a column are among some."""
+    marks = np.zeros((_COUNT, _COUNT), dtype=np.bool_)
+    for i, j in tiles:
+        down, right = i - row + _AROUND, j - column + _AROUND
+        if 0 <= down < _COUNT and 0 <= right < _COUNT:
+            marks[down, right] = True
+    return marks
 
 
 def _rounded(value: float, parts: int) -> float:

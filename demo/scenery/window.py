@@ -7,6 +7,7 @@ from terrain_physics import HeightMap, TiledGround
 
 Spans = tuple[range, range]
 
+_ASIDE = 1.5  # tiles that a place may be from the middle of its window
 PAUSE = 60  # steps from one map to the next that shows the same place
 
 
@@ -37,11 +38,11 @@ class Window:
     @property
     def far(self) -> float:
         """How far one sees before the window ends, in meters."""
-        return (0.5 * self._tiles - 0.5) * self._side * self._cell
+        return (0.5 * self._tiles - _ASIDE) * self._side * self._cell
 
     def follow(self, x: float, z: float, step: int) -> HeightMap:
         """Return the map for a place."""
-        corner = self._corner_at(z), self._corner_at(x)
+        corner = self._corner_at(z, 0), self._corner_at(x, 1)
         shown = self._loaded(corner)
         stale = corner != self._corner or self._version != self._ground.version
         late = shown != self._shown and abs(step - self._made_at) >= PAUSE
@@ -73,13 +74,19 @@ class Window:
             rows.start : rows.stop - 1, columns.start : columns.stop - 1
         ] = materials
 
-    def _corner_at(self, along: float) -> int:
-        """Return the first row of tiles of the window around z, or the first column around x."""
-        return round((along - self._origin) / (self._side * self._cell)) - self._tiles // 2
+    def _corner_at(self, along: float, axis: int) -> int:
+        """Return the first row of tiles of the window around z, or the first column around x.
+
+        It stays as long as the place is near enough to the middle.
+        """
+        first = (along - self._origin) / (self._side * self._cell) - 0.5 * self._tiles
+        if self._corner is not None and abs(first - self._corner[axis]) <= _ASIDE:
+            return self._corner[axis]
+        return round(first)
 
     def _loaded(self, corner: tuple[int, int]) -> frozenset[tuple[int, int]]:
         row, column = corner
-        loaded = self._ground.tiles
+        loaded = self._ground.loaded
         around = range(self._tiles)
         return frozenset(
             (row + i, column + j) for i in around for j in around if (row + i, column + j) in loaded
