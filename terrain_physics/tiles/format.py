@@ -211,7 +211,7 @@ def checked_first(first: object) -> tuple[int, int]:
     return row, column
 
 
-class Layout(NamedTuple):
+class TileLayout(NamedTuple):
     """Where the parts of a tile begin and end in its bytes."""
 
     side: int

@@ -29,7 +29,7 @@ from terrain_physics.tiles.samples import (
     checked_tile,
     plain_heights,
 )
-from terrain_physics.tiles.sources import FunctionSource, Source, array_source
+from terrain_physics.tiles.sources import FunctionSource, SampleSource, array_source
 from terrain_physics.tiles.writer import TileWriter
 
 Progress = Callable[[int, int], object]
@@ -128,7 +128,7 @@ def make_tiles(
 
 def _source_of(
     source: Any, side: int, size: Any, first: tuple[int, int], given: dict[str, Any]
-) -> tuple[Source, tuple[int, int]]:
+) -> tuple[SampleSource, tuple[int, int]]:
     """Return the source of tiles, and how many rows and columns of them there are."""
     if not callable(source):
         if size is not None:
@@ -154,7 +154,7 @@ def _source_of(
 class _Making:
     """Tiles on their way from a source to a file."""
 
-    def __init__(self, source: Source, rules: CellRules, kind: np.dtype[Any] | None) -> None:
+    def __init__(self, source: SampleSource, rules: CellRules, kind: np.dtype[Any] | None) -> None:
         self._source, self._rules = source, rules
         self._kind, self._kind_is_given = kind, kind is not None
 

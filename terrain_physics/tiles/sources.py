@@ -12,7 +12,7 @@ from terrain_physics.tiles.format import HOLE
 from terrain_physics.tiles.samples import Tile, plain_heights
 
 
-class Source(ABC):
+class SampleSource(ABC):
     """What gives the tiles of a lattice, row by row."""
 
     @abstractmethod
@@ -20,7 +20,7 @@ class Source(ABC):
         """Return a tile, by row and column on the lattice; None where there is none."""
 
 
-class FunctionSource(Source):
+class FunctionSource(SampleSource):
     """A function of row and column, as the user counts."""
 
     def __init__(self, function: Callable[[int, int], Any], first: tuple[int, int]) -> None:
@@ -31,7 +31,7 @@ class FunctionSource(Source):
         return given if given is None or isinstance(given, Tile) else Tile(given)
 
 
-class ArraySource(Source):
+class ArraySource(SampleSource):
     """One array of samples, perhaps mapped from a file, with arrays of its cells.
 
     It is read a row of tiles at a time. Tiles reach over its far borders: there are holes.

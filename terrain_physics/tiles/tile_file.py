@@ -23,7 +23,7 @@ from terrain_physics.tiles.format import (
     INDEX,
     START,
     Header,
-    Layout,
+    TileLayout,
     block_numbers,
     hash_of,
     header_of,
@@ -137,7 +137,7 @@ class TileFile:
         if place < 0:
             raise ValueError("must be in the index, got an absent one")
         row = self._index[place]
-        layout = Layout(self.shape.side, self._header.heights, int(row["holds"]))
+        layout = TileLayout(self.shape.side, self._header.heights, int(row["holds"]))
         content = self._bytes_at(int(row["offset"]), layout.size)
         if len(content) != layout.size:
             raise ValueError(f"must have {layout.size} bytes, got {len(content)}: cut short")
@@ -178,7 +178,7 @@ def _check_index(index: NDArray[np.void], header: Header, start: int) -> None:
     most = HOLDS_CELLS * shape.has_cells | HOLDS_MATERIALS
     if (holds & ~np.uint32(most)).any():
         raise ValueError("index must not say that tiles hold what the header does not know")
-    kinds = [Layout(shape.side, header.heights, kind) for kind in range(4)]
+    kinds = [TileLayout(shape.side, header.heights, kind) for kind in range(4)]
     sizes = np.array([kind.size for kind in kinds], dtype=np.uint64)
     offsets, lengths = index["offset"], sizes[holds]
     end = np.uint64(header.index_at)
@@ -193,7 +193,7 @@ def _check_index(index: NDArray[np.void], header: Header, start: int) -> None:
     refuse_overflow(bounds, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
 
 
-def _decoded(number: int, content: bytes, layout: Layout) -> LoadedTile:
+def _decoded(number: int, content: bytes, layout: TileLayout) -> LoadedTile:
     """Return a tile of its bytes, in memory of its own."""
     side = layout.side
 
