@@ -14,7 +14,6 @@ from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.surface.materials import Names
 
-
 MOST_CELLS = 1 << 17
 """Along each side of a lattice: beyond, blocks and tables would take gigabytes of addresses."""
 
