@@ -72,8 +72,8 @@ class Glider:
         for side in (-1.0, 1.0):
             sin, cos = math.sin(-side * _SWEEP), math.cos(_SWEEP)
             swept = np.array([[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]])
-            middle = swept @ (side * 0.5 * _SPAN, 0.0, 0.0)
-            centers.append(np.array(place) + heading @ (middle + (0.0, _ABOVE, 0.0)))
+            middle = swept @ (side * 0.5 * _SPAN, 0.0, 0.0) + np.array((0.0, _ABOVE, 0.0))
+            centers.append(np.array(place) + heading @ middle)
             turns.append(heading @ swept)
         extents = np.array([[0.5 * _SPAN, 0.05, 0.5 * _CHORD]] * 2)
         wings = colors.rows(colors.RED, 2)

@@ -34,8 +34,8 @@ class World(Scene):
     name = "world"
     title = "A world of 32 by 32 km"
     task = (
-        "Jump, and press {jump} again in the air: a glider flies where you look. "
-        "The left mouse button digs, with {run} it raises the ground; all stays when you return."
+        "Jump, and {jump} once more in the air: a glider flies where you look. "
+        "The left mouse button digs; it is still there when you return."
     )
     view_distance = 11.0
     tools: ClassVar[Mapping[str, str]] = {"left": "dig", "run left": "heap"}

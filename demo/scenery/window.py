@@ -70,9 +70,9 @@ class Window:
             return
         heights, materials = self._read(self._corner, (rows, columns))
         self.land[rows.start : rows.stop, columns.start : columns.stop] = heights
-        self.land.materials[
-            rows.start : rows.stop - 1, columns.start : columns.stop - 1
-        ] = materials
+        self.land.materials[rows.start : rows.stop - 1, columns.start : columns.stop - 1] = (
+            materials
+        )
 
     def _corner_at(self, along: float, axis: int) -> int:
         """Return the first row of tiles of the window around z, or the first column around x.

@@ -13,7 +13,13 @@ from terrain_physics._support import checks
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.lattice.tile import LoadedTile
 from terrain_physics.surface.materials import checked_names
-from terrain_physics.tiles.format import HEIGHTS, MOST_TILES, checked_first, checked_shape, tile_name
+from terrain_physics.tiles.format import (
+    HEIGHTS,
+    MOST_TILES,
+    checked_first,
+    checked_shape,
+    tile_name,
+)
 from terrain_physics.tiles.samples import CellRules, Tile, checked_tile
 
 
@@ -90,7 +96,9 @@ class GeneratedTiles:
             raise TypeError(f"name must be a string, got {checks.shorten(name)}")
         side = checks.whole("tile", tile, 1, 1 << 30)
         names = None if material_names is None else checked_names(material_names)
-        depth = np.inf if thickness is None else checks.between("thickness", thickness, TINY, np.inf)
+        depth = (
+            np.inf if thickness is None else checks.between("thickness", thickness, TINY, np.inf)
+        )
         shape = checked_shape((side, rows, columns), origin, cell_size, height_scale, depth, names)
         self._function, self._range = function, _checked_range(heights)
         # Tiles may have holes, which nobody knows before they are made.
@@ -140,7 +148,9 @@ class GeneratedTiles:
 
     def __repr__(self) -> str:
         rows, columns = self.exists.shape
-        return f"<GeneratedTiles: {rows} x {columns} tiles of {self.shape.side} x {self.shape.side}>"
+        return (
+            f"<GeneratedTiles: {rows} x {columns} tiles of {self.shape.side} x {self.shape.side}>"
+        )
 
 
 def _checked_range(heights: Any) -> tuple[float, float]:

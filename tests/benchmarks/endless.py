@@ -47,7 +47,9 @@ def main(*, smoke: bool = False) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "land.tiles"
         begun = time.perf_counter()
-        TiledGround.make(path, made, tile=SIDE, size=(TILES, TILES), dtype="int16", height_scale=0.1)
+        TiledGround.make(
+            path, made, tile=SIDE, size=(TILES, TILES), dtype="int16", height_scale=0.1
+        )
         seconds = time.perf_counter() - begun
         print_table(
             f"{TILES * SIDE:,} x {TILES * SIDE:,} cells in {TILES * TILES:,} tiles",
@@ -245,7 +247,9 @@ def _questions(path: Path, count: int) -> None:
             mover.update(1.0 / RATE)
 
     asks: dict[str, Callable[[Asked], object]] = {
-        "a height": lambda on: [on.height_at(float(a), float(b)) for a, b in zip(x, z, strict=True)],
+        "a height": lambda on: [
+            on.height_at(float(a), float(b)) for a, b in zip(x, z, strict=True)
+        ],
         "contacts of a ball": lambda on: [on.contacts(ball) for ball in balls],
         "a ray": lambda on: [on.raycast(ray, 100.0) for ray in rays],
         "a frame of a walk": walk_on,
@@ -298,9 +302,7 @@ def _on_board(count: int, lines: int) -> NDArray[np.int64]:
 
 def _put_and_take(numbers: NDArray[np.int64], lines: int, changes: int) -> str:
     """Take tiles of some that are loaded, at random, and put each in again."""
-    shape = LatticeShape(
-        64, lines, lines, (0.0, 0.0, 0.0), (1.0, 1.0), 1.0, np.inf, 0, False, None
-    )
+    shape = LatticeShape(64, lines, lines, (0.0, 0.0, 0.0), (1.0, 1.0), 1.0, np.inf, 0, False, None)
     terrain = LatticeMap(shape, np.ones((lines, lines), np.bool_))
     terrain.source = TilesInMemory(terrain, np.zeros((1, 1), np.float32))
     level = np.zeros((65, 65), dtype=np.float32)  # one for all: nobody writes to it
