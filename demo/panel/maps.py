@@ -7,7 +7,7 @@ import pygame
 from ..scenery.tile_map import TileMap
 from .widgets import ACCENT, TEXT, Canvas
 
-SIDE = 132  # of a map
+SIDE = 88  # of a map
 _GAP = 8
 _EDGE = 12  # from the sides of the window
 _ARROW = 7.0

@@ -18,7 +18,7 @@ from .glider import Glider
 
 TILE = SIDE * CELL  # meters
 EDGE = -0.5 * TILES * TILE  # where the world begins, along x and z
-START = (105.5, 30.5)  # row and column, in tiles
+START = (105.4, 30.6)  # row and column, in tiles
 SEEN, SEEN_SMALL = 12, 4  # tiles along the side of the window
 MARGIN = 1.5  # tiles around what is seen that are loaded, too
 EVERY = 4  # steps from one look at what is to be loaded to the next
@@ -33,10 +33,7 @@ JUMPS = (1.0, 1.6)
 class World(Scene):
     name = "world"
     title = "A world of 32 by 32 km"
-    task = (
-        "Jump, and {jump} once more in the air: a glider flies where you look. "
-        "The left mouse button digs; it is still there when you return."
-    )
+    task = "{jump} twice opens a glider. The left mouse button digs."
     view_distance = 11.0
     tools: ClassVar[Mapping[str, str]] = {"left": "dig", "run left": "heap"}
 

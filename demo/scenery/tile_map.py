@@ -80,7 +80,7 @@ class LoadedMap:
         down, right = along + row - hero[0], along + column - hero[1]
         inside = (colors != OUTSIDE).any(axis=2)
         due = (np.hypot(down[:, np.newaxis], right) < self._wanted) & inside & ~bright
-        shown = np.where(bright[:, :, np.newaxis], colors, _DIM * colors)
+        shown = np.where((bright | ~inside)[:, :, np.newaxis], colors, _DIM * colors)
         shown[due] = ORANGE
         tiles = np.repeat(np.repeat(shown, _TILE, axis=0), _TILE, axis=1).astype(np.uint8)
         tiles = tiles.reshape(_COUNT, _TILE, _COUNT, _TILE, 3)
