@@ -38,6 +38,9 @@ TILES = 0
 _POLICIES = "load", "wait"
 _MEGABYTE = 1 << 20
 
+# A brush over more samples would take gigabytes.
+_MOST_SAMPLES = 1 << 26
+
 
 @public
 class TiledGround(Ground):
@@ -241,7 +244,7 @@ class TiledGround(Ground):
     def on_load(self) -> Callback | None:
         """Called with row, column and bounds of each tile that has come; None: nobody is told.
 
-        It is called in `load_some` and `load`, on their thread, also for tiles that updates,
+        It is called in `load_some` and `load_now`, on their thread, also for tiles that updates,
         questions and edits have loaded meanwhile. It may change the ground. If it raises, the
         others are called next time.
 
@@ -284,7 +287,7 @@ class TiledGround(Ground):
         Call it in each frame, before `load_some`: it gives the thread that reads tiles its orders
         and reads nothing itself. Tiles that are reached first, at the present velocities, are read
         first; tiles that are no longer wanted are not read. A tile that an update, a question, an
-        edit or `load` has asked for stays for 120 calls at least, however far away it is.
+        edit or `load_now` has asked for stays for 120 calls at least, however far away it is.
 
         Parameters
         ----------
@@ -360,7 +363,7 @@ class TiledGround(Ground):
         """
         return not self._missing_at(aabb)
 
-    def load(self, aabb: AABB) -> None:  # type: ignore[override]
+    def load_now(self, aabb: AABB) -> None:
         """Load all tiles below and above a box now, on this thread.
 
         Then `on_load` and `on_unload` are called, as by `load_some`.
@@ -467,8 +470,7 @@ class TiledGround(Ground):
         wide = np.array(checks.real_numbers("heights", heights))
         place = _rectangle(row, column, wide.shape, "heights", self.sample_count)
         new = checked_samples(wide, self._land.frame[: grid.FRAME_SCALE + 1].tolist())
-        with self._editing_at(place, lines=1):
-            self._land.edit("heights", place, new)
+        self._land.edit("heights", place, new)
 
     def set_holes(self, row: int, column: int, holes: ArrayLike) -> None:
         """Mark the cells of a rectangle as holes or as ground.
@@ -488,8 +490,7 @@ class TiledGround(Ground):
         shape = np.shape(checks.copied("holes", holes))
         place = _rectangle(row, column, shape, "holes", self.cell_count)
         new = hole_cells(holes, shape)
-        with self._editing_at(place, lines=0):
-            self._land.edit("holes", place, new)
+        self._land.edit("holes", place, new)
 
     def set_materials(self, row: int, column: int, materials: ArrayLike) -> None:
         """Set the materials of the cells of a rectangle.
@@ -509,14 +510,19 @@ class TiledGround(Ground):
         shape = np.shape(checks.copied("materials", materials))
         place = _rectangle(row, column, shape, "materials", self.cell_count)
         new = material_rows(materials, shape, names=self._land.material_names)
-        with self._editing_at(place, lines=0):
-            self._land.edit("materials", place, new)
+        self._land.edit("materials", place, new)
 
     @contextmanager
     def _editing(self, disc: Disc) -> Iterator[list[SolidMapQueries]]:
-        rows, columns = disc.samples(self._land, 0.0)[0]
-        around = slice(rows.start - 1, rows.stop + 1), slice(columns.start - 1, columns.stop + 1)
-        with self._loaded_at(self._clipped(around), lines=1), super()._editing(disc) as maps:
+        # Read here what the brush reads, with one sample around: no other thread waits for that.
+        spans = zip(disc.around(self._land), self.sample_count, strict=True)
+        rows, columns = (slice(max(s.start - 1, 0), min(s.stop + 1, most)) for s, most in spans)
+        if (rows.stop - rows.start) * (columns.stop - columns.start) > _MOST_SAMPLES:
+            raise ValueError(
+                f"radius must reach at most {_MOST_SAMPLES} samples, got {disc.radius:g} m"
+            )
+        self._supply.need(self._land.missing_of((rows, columns), 1), "a brush that reaches tiles")
+        with super()._editing(disc) as maps:
             yield maps
 
     def sync(self) -> None:
@@ -545,8 +551,87 @@ class TiledGround(Ground):
         """Let go of the files. The loaded tiles still answer; no more can be read or edited."""
         self._supply.close()
 
+    # As a ground
+
+    @property
+    def bounds(self) -> AABB:
+        """The box around all tiles, loaded or not, with their edits, and all meshes."""
+        return super().bounds
+
+    def _box_of(self, key: int) -> tuple[Any, Any]:
+        if key == TILES:
+            return self._supply.tile_bounds.whole
+        return super()._box_of(key)
+
+    def _refuse_again(self, part: HeightMap) -> None:
+        raise TypeError(
+            f"part must be a TriangleMesh on a TiledGround, got {checks.shorten(part)}; add its "
+            "to_mesh(), or give its samples to set_heights"
+        )
+
+    def _mesh_key(self, key: Any) -> int:
+        if self._checked_key(key) == TILES:
+            raise TypeError(f"key must be that of a TriangleMesh, got {key!r} of the tiles")
+        return super()._mesh_key(key)
+
+    def _removable(self, key: Any) -> int:
+        number = self._checked_key(key)
+        if number == TILES:
+            raise ValueError(f"key must be that of a mesh, got {key!r} of the tiles, which stay")
+        return number
+
+    def __repr__(self) -> str:
+        count, meshes = len(self._land.loaded), len(self._parts)
+        return f"<TiledGround: {self.tile_count} tiles, {count} loaded, {meshes} meshes>"
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        supply, stored = self._supply, self._supply.tiles.stored
+        with self._held.editing():  # all of one moment
+            own = (
+                stored if stored.path is None else stored.path, stored.digest, supply.missing,
+                supply.tiles.edits.contents(), self._land.version, supply.waits,
+            )  # fmt: skip
+            return *own, super().__getstate__()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        source, digest, missing, edits, version, waits, rest = state
+        stored = TileFile.open(source) if isinstance(source, str) else source
+        if stored.digest != digest:
+            stored.close()
+            raise ValueError(f"{source} must hold the tiles that it held, got others since")
+        store = EditStore.open(None, stored)
+        store.replace(edits)
+        supply = TileSupply(EditedTiles(stored, store), missing)
+        supply.waits = waits
+        supply.land.version, supply.land.changes = version, ChangeLog(version)
+        self._begin(supply, rest)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _checked_callback(name: str, callback: Any) -> Callback | None:
+    if callback is not None and not callable(callback):
+        raise TypeError(f"{name} must be callable or None, got {checks.shorten(callback)}")
+    return cast("Callback | None", callback)
+
+
+def _rectangle(
+    row: Any, column: Any, shape: tuple[int, ...], name: str, counts: tuple[int, int]
+) -> Ranges:
+    """Return the ranges of a rectangle of values that begins at a row and column."""
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"{name} must have shape (rows, columns), at least (1, 1), got {shape}")
+    down, across = (
+        checks.whole(what, start, 0, count - 1)
+        for what, start, count in zip(("row", "column"), (row, column), counts, strict=True)
+    )
+    if down + shape[0] > counts[0] or across + shape[1] > counts[1]:
+        raise ValueError(
+            f"{name} must lie on the map of {counts[0]} x {counts[1]}, got shape {shape} from "
+            f"({down}, {across}) on"
+        )
+    return slice(down, down + shape[0]), slice(across, across + shape[1])
