@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from terrain_physics._locks import Rank, new_lock
+from terrain_physics._locks import Rank, hold_at_fork
 from terrain_physics.tiles.edited_tiles import ReadTile
 
 # After so many seconds a tile that could not be read is tried again.
@@ -28,16 +28,17 @@ class Loader:
         How many tiles wait at most to be taken.
     """
 
-    def __init__(
-        self, read: Callable[[int], ReadTile], end: Callable[[], None], most: int
-    ) -> None:
+    def __init__(self, read: Callable[[int], ReadTile], end: Callable[[], None], most: int) -> None:
         self._read, self._end, self._most = read, end, most
-        self._changed = threading.Condition(new_lock(Rank.TREES))
+        lock = threading.RLock()
+        hold_at_fork(lock, Rank.FILES)
+        self._changed = threading.Condition(lock)
         self._thread: threading.Thread | None = None
         self._is_closed = False
         self._wanted: deque[int] = deque()
         self._urgent: dict[int, None] = {}  # a set in order
         self._reading: int | None = None
+        self._is_unwanted = False  # the tile that is being read
         self._ready: dict[int, ReadTile] = {}
         self._failed: dict[int, float] = {}  # when each may be tried again
         self._errors: list[Exception] = []
@@ -45,9 +46,14 @@ class Loader:
     def want(self, numbers: Iterable[int]) -> None:
         """Read these tiles in this order, and no others but urgent ones."""
         with self._changed:
-            self._wanted = deque(numbers)
-            if self._ready:
-                wanted = {*self._wanted, *self._urgent}
+            listed = list(numbers)
+            if not self._is_alive():
+                self._reading = None  # by a thread that a fork has left behind
+            begun = {*self._ready, self._reading}
+            self._wanted = deque(number for number in listed if number not in begun)
+            if len(begun) > 1 or self._reading is not None:
+                wanted = {*listed, *self._urgent}
+                self._is_unwanted = self._reading not in wanted
                 for number in [own for own in self._ready if own not in wanted]:
                     del self._ready[number]
             self._go_on()
@@ -67,8 +73,10 @@ class Loader:
             return self._taken(next(iter(self._ready)) if number is None else number)
 
     def take_this(self, number: int) -> ReadTile | None:
-        """Return the tile of a number if it is ready, and read it no more."""
+        """Return the tile of a number if it is ready; else let the caller read it."""
         with self._changed:
+            if number in self._wanted:
+                self._wanted.remove(number)
             return self._taken(number)
 
     def _taken(self, number: int) -> ReadTile | None:
@@ -110,8 +118,9 @@ class Loader:
         if self._is_alive():
             self._changed.notify_all()
             return
-        self._reading = None  # by a thread that a fork has left behind
-        self._thread = threading.Thread(target=self._work, name="terrain_physics tiles", daemon=True)
+        self._reading = None
+        name = "terrain_physics tiles"
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
@@ -132,7 +141,9 @@ class Loader:
             while not self._is_closed:
                 number = self._next()
                 if number is not None:
-                    self._reading = number
+                    self._reading, self._is_unwanted = number, False
+                    if number not in self._urgent:
+                        self._wanted.popleft()
                     return number
                 self._changed.wait()
         return None
@@ -157,7 +168,7 @@ class Loader:
     def _put(self, number: int, found: ReadTile) -> None:
         with self._changed:
             self._failed.pop(number, None)
-            if number in self._urgent or number in self._wanted:
+            if not self._is_unwanted:
                 self._ready[number] = found
 
     def _note(self, number: int, error: Exception) -> None:

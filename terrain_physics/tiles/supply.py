@@ -1,5 +1,6 @@
 """Brings tiles into a map and takes them out again, for updates, questions, edits and players."""
 
+import math
 import time
 import weakref
 from collections import deque
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._locks import Rank, new_lock
+from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
@@ -69,6 +71,7 @@ class TileSupply(Streaming, TileSource):
     __slots__ = (
         "__weakref__",
         "_calls",
+        "_checked",
         "_events",
         "_fetched",
         "_is_loaded",
@@ -105,9 +108,10 @@ class TileSupply(Streaming, TileSource):
         self._nearness = Nearness(shape, exists.reshape(-1))
         self._kept = np.zeros(exists.size, np.bool_)
         self._leaving, self._calls = deque[int](), 0
+        self._checked = math.nan, 0  # the radius, and of how many places
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
-        self._lock = new_lock(Rank.TREES)
+        self._lock = new_lock(Rank.FILES)
         self._loader = Loader(tiles.read, tiles.close, self._count_in(_MOST_READY))
         weakref.finalize(self, self._loader.close)
 
@@ -157,7 +161,7 @@ class TileSupply(Streaming, TileSource):
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             raise ValueError(
                 f"tiles must be loaded where missing is 'wait', got {what}: {lacking[0]}{more}; "
-                "call load(aabb) first, or wait until ready(aabb)"
+                "call load_now(aabb) first, or wait until ready(aabb)"
             )
 
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
@@ -179,7 +183,10 @@ class TileSupply(Streaming, TileSource):
 
     def keep_near(self, places: Any, radius: float, unload: float) -> None:
         """Read the tiles near to places, and let go those that are far from all."""
-        near = Places.of(places, radius, self._nearness.width)
+        near = Places(places, self._nearness.width)
+        if (checked := (radius, len(near.points))) != self._checked:
+            near.refuse_larger(radius)
+            self._checked = checked
         wanted, kept = self._nearness.look(near, radius, unload, self._is_loaded)
         with self._lock:
             self._calls += 1
@@ -240,17 +247,34 @@ class TileSupply(Streaming, TileSource):
             self._is_telling = False
 
     def _bounds(self, event: _Event) -> AABB:
-        (x0, _, z0), (x1, _, z1) = self.square_of(event.number)
+        (x0, z0), (x1, z1) = self._square_of(event.number)
         return AABB((x0, event.least, z0), (x1, event.greatest, z1))
 
-    def square_of(self, number: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return two corners of the square of a tile, at height 0 of its samples."""
-        shape = self.tiles.stored.shape
+    def bounds_of(self, number: int) -> AABB:
+        """Return a box around a tile that there is, loaded or not."""
+        (x0, z0), (x1, z1) = self._square_of(number)
+        least, greatest = self.tile_bounds.least[number], self.tile_bounds.high[number]
+        if least > greatest:  # holes only
+            least = greatest = self.land.origin[1]
+        return AABB((x0, least, z0), (x1, greatest, z1))
+
+    @property
+    def corners(self) -> tuple[Floats3, Floats3]:
+        """The lower and upper corner of the box around all tiles."""
+        (x0, z0), _ = self._square_of(0)
+        _, (x1, z1) = self._square_of(self.land.exists.size - 1)
+        least, greatest = float(self.tile_bounds.least.min()), float(self.tile_bounds.high.max())
+        if least > greatest:  # holes only
+            least = greatest = self.land.origin[1]
+        return (x0, least, z0), (x1, greatest, z1)
+
+    def _square_of(self, number: int) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the corners of a tile seen from above, x and z each."""
+        shape = self.land.shape
+        (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
         row, column = self.land.place_of(number)
-        x0, y0, z0 = shape.origin
-        least = x0 + column * shape.cell_size[0], y0, z0 + row * shape.cell_size[1]
-        rows, columns = row + shape.side, column + shape.side
-        return least, (x0 + columns * shape.cell_size[0], y0, z0 + rows * shape.cell_size[1])
+        least = x0 + column * cell_x, z0 + row * cell_z
+        return least, (x0 + (column + shape.side) * cell_x, z0 + (row + shape.side) * cell_z)
 
     def close(self) -> None:
         """End the thread, and let go of all files."""

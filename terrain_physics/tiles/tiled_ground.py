@@ -1,12 +1,12 @@
 """Ground without end: a map in tiles that are loaded as they are needed, and meshes on it."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._public import public
@@ -469,7 +469,7 @@ class TiledGround(Ground):
             heights = np.ma.filled(heights.astype(np.float64), np.nan)
         wide = np.array(checks.real_numbers("heights", heights))
         place = _rectangle(row, column, wide.shape, "heights", self.sample_count)
-        new = checked_samples(wide, self._land.frame[: grid.FRAME_SCALE + 1].tolist())
+        new = checked_samples(wide, self._land.frame[:6].tolist())
         self._land.edit("heights", place, new)
 
     def set_holes(self, row: int, column: int, holes: ArrayLike) -> None:
@@ -560,7 +560,7 @@ class TiledGround(Ground):
 
     def _box_of(self, key: int) -> tuple[Any, Any]:
         if key == TILES:
-            return self._supply.tile_bounds.whole
+            return self._supply.corners
         return super()._box_of(key)
 
     def _refuse_again(self, part: HeightMap) -> None:

@@ -1,9 +1,10 @@
 """Which tiles are near to places, and how soon each is reached."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from pyglm import glm
@@ -17,69 +18,85 @@ from terrain_physics.surface.limits import refuse_far
 _LEAST_SPEED = 2.0
 
 # More positions than this are taken together where they are in one tile.
-_FEW = 16
+_FEW = 64
 
 _VECTORS = glm.vec3, glm.dvec3
 _NUMBERS = int, float, np.number
 
 
-class Places(NamedTuple):
-    """Boxes seen from above, in meters, and how they move, in m/s.
+class Places:
+    """Boxes seen from above, in meters: of positions, characters and groups.
+
+    Many positions within a square of one ``width`` are one box.
 
     Attributes
     ----------
+    points : ndarray of float64, shape (m, 3)
     least, greatest : ndarray of float64, shape (n, 2)
         Of x and z.
-    velocities : ndarray of float64, shape (n, 2)
-        Along x and z.
     """
 
+    __slots__ = ("_order", "_owners", "_starts", "greatest", "least", "points")
+
+    _order: Int64s | None
     least: Floats
     greatest: Floats
-    velocities: Floats
 
-    @classmethod
-    def of(cls, places: Any, radius: float, width: float) -> Self:
-        """Return the places of positions, characters and groups.
+    def __init__(self, places: Any, width: float) -> None:
+        # All that are at each place: objects, or points without any.
+        self._owners = list(_owners("places", places))
+        found = [_points(name, owner) for name, owner in self._owners]
+        self.points = np.concatenate(found) if found else np.empty((0, 3))
+        flat = self.points[:, ::2]
+        self._order, self._starts = None, np.empty(0, np.int64)
+        if len(flat) <= _FEW:
+            self.least = self.greatest = flat
+        else:
+            self._take_together(flat, width)
 
-        Many that are within a square of this ``width`` are one place.
-        """
-        found = list(_each("places", places, radius))
-        points = np.concatenate([own for own, _ in found]) if found else np.empty((0, 3))
-        speeds = np.concatenate([own for _, own in found]) if found else np.empty((0, 3))
-        flat, velocities = points[:, ::2], speeds[:, ::2]
-        if len(points) <= _FEW:
-            return cls(flat, flat, velocities)
-        return cls(*_taken_together(flat, velocities, width))
+    def _take_together(self, flat: Floats, width: float) -> None:
+        """Find the boxes of the points in each square."""
+        rows, columns = np.floor(flat / width).T
+        self._order = order = np.lexsort((columns, rows))
+        rows, columns, flat = rows[order], columns[order], flat[order]
+        differs = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+        self._starts = starts = np.append(0, np.flatnonzero(differs) + 1)
+        self.least = np.minimum.reduceat(flat, starts)
+        self.greatest = np.maximum.reduceat(flat, starts)
+
+    def velocities(self) -> Floats:
+        """Return how the boxes move, in m/s along x and z (n, 2): the mean of those in each."""
+        found = [_velocities(name, owner) for name, owner in self._owners]
+        speeds = np.concatenate(found)[:, ::2] if found else np.empty((0, 2))
+        if self._order is None:
+            return speeds
+        counts = np.diff(np.append(self._starts, len(speeds)))[:, np.newaxis]
+        return np.asarray(np.add.reduceat(speeds[self._order], self._starts) / counts)
+
+    def refuse_larger(self, radius: float) -> None:
+        """Raise ValueError if a body is larger than a radius; of a group, the first member."""
+        for name, owner in self._owners:
+            for one in owner if isinstance(owner, list) else _first_of(owner):
+                collider = getattr(one, "collider", None)
+                if collider is not None and radius < (reach := _reach_of(collider)):
+                    raise ValueError(
+                        f"radius must not be smaller than a body, {reach:g} m in {name}, got "
+                        f"{radius:g}"
+                    )
 
 
-def _taken_together(points: Floats, velocities: Floats, width: float) -> tuple[Floats, ...]:
-    """Return the boxes of points in each square, and their mean velocity."""
-    squares = np.floor(points / width)
-    order = np.lexsort(squares.T)
-    points, squares = points[order], squares[order]
-    starts = np.flatnonzero(np.append(True, (squares[1:] != squares[:-1]).any(axis=1)))
-    counts = np.diff(np.append(starts, len(points)))[:, np.newaxis]
-    return (
-        np.minimum.reduceat(points, starts),
-        np.maximum.reduceat(points, starts),
-        np.add.reduceat(velocities[order], starts) / counts,
-    )
-
-
-def _each(name: str, places: Any, radius: float) -> Iterator[tuple[Floats, Floats]]:
-    """Yield positions (n, 3) and velocities of all that ``places`` may be."""
+def _owners(name: str, places: Any) -> Iterator[tuple[str, Any]]:
+    """Yield groups, arrays of points and lists of single objects, with their names."""
     if hasattr(places, "positions"):
-        yield _of_group(name, places, radius)
+        yield f"{name}.positions", places
     elif hasattr(places, "position"):
-        yield _of_one(name, places, radius)
+        yield name, [places]
     elif isinstance(places, (np.ndarray, *_VECTORS)) or _is_vector(places):
         points = checks.array(name, places, (3,), (None, 3)).reshape(-1, 3)
         refuse_far(name, points)
-        yield points, np.zeros_like(points)
+        yield name, points
     elif isinstance(places, Iterable) and not isinstance(places, (str, bytes)):
-        for index, place in enumerate(places):
-            yield from _each(f"{name}[{index}]", place, radius)
+        yield from _owners_in(name, list(places))
     else:
         raise TypeError(
             f"{name} must be positions, characters, groups or a sequence of them, got "
@@ -87,39 +104,66 @@ def _each(name: str, places: Any, radius: float) -> Iterator[tuple[Floats, Float
         )
 
 
+def _owners_in(name: str, places: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what is in a sequence; characters beside each other as one list."""
+    single: list[Any] = []
+    for index, place in enumerate(places):
+        if hasattr(place, "position"):
+            single.append(place)
+            continue
+        if single:
+            yield name, single
+            single = []
+        yield from _owners(f"{name}[{index}]", place)
+    if single:
+        yield name, single
+
+
 def _is_vector(value: Any) -> bool:
     """Tell whether a value is a sequence of numbers, right or wrong."""
     return isinstance(value, (tuple, list)) and len(value) > 0 and isinstance(value[0], _NUMBERS)
 
 
-def _of_one(name: str, one: Any, radius: float) -> tuple[Floats, Floats]:
-    """Return position and velocity of a character, or of another object that has a position."""
-    _refuse_smaller(name, radius, one)
-    place = checks.vector(f"{name}.position", one.position)
+def _points(name: str, owner: Any) -> Floats:
+    """Return the positions (n, 3) of what `_owners` gives."""
+    if isinstance(owner, np.ndarray):
+        return owner
+    if isinstance(owner, list):
+        return _vectors(name, "position", [one.position for one in owner])
+    return checks.points(name, owner.positions)
+
+
+def _velocities(name: str, owner: Any) -> Floats:
+    """Return the velocities (n, 3) of what `_owners` gives; 0 of what has none."""
+    if isinstance(owner, np.ndarray):
+        return np.zeros_like(owner)
+    if isinstance(owner, list):
+        return _vectors(name, "velocity", [_velocity(one) for one in owner])
+    speeds = getattr(owner, "world_velocities", None)
+    return np.zeros((len(owner.positions), 3)) if speeds is None else checks.points(name, speeds)
+
+
+def _velocity(one: Any) -> Any:
+    """Return the velocity of an object in the world; 0 if it has none."""
     speed = getattr(one, "world_velocity", None)
     speed = getattr(one, "velocity", None) if speed is None else speed
-    velocity = (0.0, 0.0, 0.0) if speed is None else checks.vector(f"{name}.velocity", speed)
-    return np.array([place]), np.array([velocity])
+    return (0.0, 0.0, 0.0) if speed is None else speed
 
 
-def _of_group(name: str, group: Any, radius: float) -> tuple[Floats, Floats]:
-    """Return positions and velocities of all members of a group."""
-    points = checks.points(f"{name}.positions", group.positions)
-    speeds = getattr(group, "world_velocities", None)
-    if speeds is None:
-        return points, np.zeros_like(points)
-    if len(points):
-        _refuse_smaller(name, radius, next(iter(group.values()), None))
-    return points, checks.points(f"{name}.world_velocities", speeds)
+def _vectors(name: str, what: str, values: list[Any]) -> Floats:
+    """Return three numbers each as rows; errors name the first wrong ones."""
+    if all(isinstance(value, _VECTORS) for value in values):
+        rows = np.array([value.to_tuple() for value in values], np.float64)
+        if np.isfinite(rows).all():
+            return rows
+    return np.array([checks.vector(f"{name}: {what}", value) for value in values])
 
 
-def _refuse_smaller(name: str, radius: float, character: Any) -> None:
-    """Raise ValueError for a radius that is smaller than the body of a character."""
-    collider = getattr(character, "collider", None)
-    if collider is not None and radius < (reach := _reach_of(collider)):
-        raise ValueError(
-            f"radius must not be smaller than a body, {reach:g} m for {name}, got {radius:g}"
-        )
+def _first_of(owner: Any) -> list[Any]:
+    """Return the first member of a group; nothing for points."""
+    if isinstance(owner, np.ndarray) or not isinstance(owner, Mapping):
+        return []
+    return [*islice(owner.values(), 1)]
 
 
 @lru_cache(maxsize=64)
@@ -172,9 +216,11 @@ class Nearness:
         kept[numbers] = True
         wanted = squares[which] <= radius * radius
         wanted &= self._exists[numbers] & ~is_loaded[numbers]
+        if not wanted.any():
+            return np.empty(0, np.int64), kept
         who, row, column = (own[wanted] for own in which)
         ways = np.column_stack([gaps_x[who, column], gaps_z[who, row]])
-        return _soonest(numbers[wanted], _times(ways, places.velocities[who])), kept
+        return _soonest(numbers[wanted], _times(ways, places.velocities()[who])), kept
 
     def _gaps(self, places: Places, axis: int, far: float) -> tuple[Int64s, Floats]:
         """Return rows or columns of tiles around each place, and how far off these are, signed.
@@ -197,7 +243,8 @@ def _times(ways: Floats, velocities: Floats) -> Floats:
     """Return in how many seconds ways (n, 2) are gone with velocities (n, 2)."""
     lengths = np.hypot(ways[:, 0], ways[:, 1])
     along = (ways * velocities).sum(axis=1) / np.maximum(lengths, 1e-9)
-    return lengths / np.maximum(along, _LEAST_SPEED)
+    times: Floats = lengths / np.maximum(along, _LEAST_SPEED)
+    return times
 
 
 def _soonest(numbers: Int64s, times: Floats) -> Int64s:
