@@ -753,10 +753,7 @@ class Ground(Surface):
             return key
         if isinstance(key, str):
             return self.key_of(key)
-        if (
-            isinstance(key, bool)
-            or checks.whole("key", key, -(2**63), 2**63 - 1) not in known
-        ):
+        if isinstance(key, bool) or checks.whole("key", key, -(2**63), 2**63 - 1) not in known:
             raise KeyError(f"key must be that of a part, got {key}")
         return int(key)
 

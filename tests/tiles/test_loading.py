@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 import threading
 import time
 import weakref
@@ -24,11 +23,11 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.heightmap.lattice.tile import LoadedTile
-from terrain_physics.tiles import loader as loading
-from terrain_physics.tiles import supply as supplying
-from terrain_physics.tiles.edited_tiles import ReadTile
-from terrain_physics.tiles.loader import Loader
-from terrain_physics.tiles.wanted import Nearness, Places
+from terrain_physics.tiles.loading import loader as loading
+from terrain_physics.tiles.loading import supply as supplying
+from terrain_physics.tiles.loading.edited_tiles import ReadTile
+from terrain_physics.tiles.loading.loader import TileLoader
+from terrain_physics.tiles.loading.wanted import Nearness, Places
 from tests.helpers import forks
 from tests.helpers.tiled_lands import SIDE, TilesOfArrays, level, settle, waves
 
@@ -167,7 +166,8 @@ def test_wrong_distances_are_refused() -> None:
 
 
 def tile(number: int) -> ReadTile:
-    return ReadTile(LoadedTile(number, np.zeros((2, 2), np.float32), None, None, np.zeros(2)), 0)
+    heights, blocks = np.zeros((2, 2), np.float32), np.zeros(2, np.float32)
+    return ReadTile(LoadedTile(number, heights, None, None, blocks), 0)
 
 
 class Reads:
@@ -193,17 +193,18 @@ class Reads:
         until(lambda: len(self.done) >= goal)
 
 
-def loader(most: int = 100) -> tuple[Loader, Reads]:
+def loader(most: int = 100) -> tuple[TileLoader, Reads]:
     reads = Reads()
-    return Loader(reads, reads.ended.set, most), reads
+    return TileLoader(reads, reads.ended.set, most), reads
 
 
-def taken(loader: Loader, count: int) -> list[int]:
-    found = list[int]()
+def taken(loader: TileLoader, count: int) -> list[int]:
+    found, end = list[int](), time.monotonic() + 60
     while len(found) < count:
-        until(
-            lambda: (ready := loader.take()) is not None and found.append(ready.tile.number) is None
-        )
+        assert time.monotonic() < end
+        ready = loader.take()
+        if ready is not None:
+            found.append(ready.tile.number)
     return found
 
 
@@ -264,7 +265,7 @@ def test_tile_that_is_ready_is_taken_by_its_number() -> None:
 
 def test_error_is_told_once_and_the_tile_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(loading.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("terrain_physics.tiles.loading.loader.time.monotonic", lambda: now[0])
     own, reads = loader()
     reads.failing = {1}
     reads.gate.release(100)
@@ -490,7 +491,7 @@ def test_edit_while_a_tile_is_read_is_in_it() -> None:
     land.set_heights(10, SIDE, [[5.0]])  # on the border that both have
     assert land.load_some() == 1
     assert land.height_at(SIDE + 0.25, 10) == 3.75
-    assert land.tile(0, 1).heights[10, 0] == 5.0  # type: ignore[union-attr, call-overload, index]
+    assert land.tile(0, 1).heights[10, 0] == 5.0  # type: ignore[union-attr, index]
 
 
 # Ends

@@ -19,10 +19,10 @@ from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.lattice.tile import LoadedTile, TileSource
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.surface.streaming import Streaming
-from terrain_physics.tiles.edited_tiles import EditedTiles, ReadTile
-from terrain_physics.tiles.loader import Loader
-from terrain_physics.tiles.tile_bounds import TileBounds
-from terrain_physics.tiles.wanted import Nearness, Places
+from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
+from terrain_physics.tiles.loading.loader import TileLoader
+from terrain_physics.tiles.loading.wanted import Nearness, Places
+from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
 Callback = Callable[[int, int, AABB], object]
@@ -112,7 +112,7 @@ class TileSupply(Streaming, TileSource):
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
         self._lock = new_lock(Rank.FILES)
-        self._loader = Loader(tiles.read, tiles.close, self._count_in(_MOST_READY))
+        self._loader = TileLoader(tiles.read, tiles.close, self._count_in(_MOST_READY))
         weakref.finalize(self, self._loader.close)
 
     def _count_in(self, size: int) -> int:

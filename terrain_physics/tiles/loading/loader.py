@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from terrain_physics._locks import Rank, hold_at_fork
-from terrain_physics.tiles.edited_tiles import ReadTile
+from terrain_physics.tiles.loading.edited_tiles import ReadTile
 
 # After so many seconds a tile that could not be read is tried again.
 RETRY_SECONDS = 1.0
 
 
-class Loader:
+class TileLoader:
     """Reads tiles on a thread of its own, and keeps a few of them until they are taken.
 
     The thread begins with the first tile that is wanted, and in a forked child anew. It ends with
