@@ -93,9 +93,11 @@ class MoveResult(Fields):
         Length of the update.
     log : Log, optional
         Hits of the character, and its ground; None: no hits.
+    waiting : bool, default False
+        Whether the character waited for its ground.
     """
 
-    __slots__ = ("_met", "_seconds", "_values")
+    __slots__ = ("_met", "_seconds", "_values", "_waiting")
     __match_args__ = (
         "grounded",
         "ground_normal",
@@ -112,19 +114,22 @@ class MoveResult(Fields):
         "just_left",
         "turn",
         "squeezed",
+        "waiting",
     )
 
     @quick
-    def __init__(self, values: Row, seconds: float = 0.0, log: Log | None = None) -> None:
-        self._values, self._seconds = values, seconds
+    def __init__(
+        self, values: Row, seconds: float = 0.0, log: Log | None = None, *, waiting: bool = False
+    ) -> None:
+        self._values, self._seconds, self._waiting = values, seconds, waiting
         self._met: Log | MoveHit | None = log
 
     def __getstate__(self) -> tuple[Any, ...]:
-        hit = self.blocked_by
-        return columns.FORMAT, self._values.tolist(), self._seconds, hit and plain(hit)
+        hit, values = self.blocked_by, self._values.tolist()
+        return columns.FORMAT, values, self._seconds, hit and plain(hit), self._waiting
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
-        form, values, self._seconds, hit = content
+        form, values, self._seconds, hit, self._waiting = content
         refuse_other_format("MoveResult", form)
         self._values = array("d", values)
         self._met = of_plain(MoveHit, hit) if hit else None
@@ -243,6 +248,15 @@ class MoveResult(Fields):
         if a part has passed through it, until the way back is free or the part is gone.
         """
         return squeezes_of(self._values)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the update left it as it was, because ground that it needed is not loaded yet.
+
+        Its velocity stays, ``seconds`` are 0, and it goes on as soon as the ground is there. False
+        on all grounds but one that is loaded in parts.
+        """
+        return self._waiting
 
 
 @public
@@ -379,6 +393,12 @@ def nothing_new(states: Floats) -> None:
     """Clear in rows of state (..., STATE_SIZE) the events of the last update."""
     states[..., columns.WAS_GROUNDED] = states[..., columns.GROUNDED]
     states[..., columns.HITS] = 0.0
+
+
+def nothing_happened(states: Floats) -> None:
+    """Clear in rows of state (..., STATE_SIZE) all that the last update tells of itself alone."""
+    nothing_new(states)
+    states[..., columns.ROUNDS] = states[..., columns.LIFTED] = states[..., columns.TURN] = 0.0
 
 
 def _vector(values: Row, start: int) -> glm.vec3:

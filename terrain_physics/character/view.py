@@ -17,6 +17,7 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
+from terrain_physics.character.needs import has_waited
 from terrain_physics.character.placement import (
     AnyGround,
     constraint_planes,
@@ -231,11 +232,14 @@ class CharacterView(RuleProperties):
         Returns
         -------
         MoveResult
-            Before the first update: in the air, without contacts. Its ``seconds`` and
-            ``blocked_by`` are no part of a state: they are those of the last update of this object.
+            Before the first update: in the air, without contacts. Its ``seconds``, ``blocked_by``
+            and ``waiting`` are no part of a state: they are those of the last update of this
+            object.
         """
-        row = self._row()
-        log = (row.hits.tobytes(), queries_of(self.ground))
+        row, queries = self._row(), queries_of(self.ground)
+        if has_waited(row, queries):
+            return MoveResult(plain_row(row.state), waiting=True)
+        log = (row.hits.tobytes(), queries)
         return MoveResult(plain_row(row.state), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:
