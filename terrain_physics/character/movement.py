@@ -16,11 +16,10 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
-from terrain_physics.character.adopted_member import AdoptedMember
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.ground_material import put_factors
-from terrain_physics.character.group_data import GroupData, Key
+from terrain_physics.character.group_data import AdoptedMember, GroupData, Key
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.needs import run_where_loaded
@@ -33,7 +32,7 @@ from terrain_physics.character.placement import (
     refuse_too_wide,
     standing,
 )
-from terrain_physics.character.results import MoveResult, nothing_new
+from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import (
     ALONE,
     LAST_PLACE,
@@ -41,7 +40,9 @@ from terrain_physics.character.rows import (
     VELOCITY,
     Row,
     Rows,
+    nothing_new,
     plain_row,
+    refuse_other_format,
     step_off,
     wake,
 )
@@ -59,7 +60,6 @@ from terrain_physics.character.state import (
     CellSizes,
     KeptNumbers,
     first_random_state,
-    refuse_other_format,
 )
 from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.axes import Axes

@@ -8,17 +8,11 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import needs as kernels
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, NEED, NEED_MARK
 from terrain_physics._kernels.types import Bools, Floats, Int64s
-from terrain_physics.character.results import nothing_happened
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.rows import Rows, nothing_happened
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.streaming import Streaming
 
 _PUT = CachedDispatch(kernels.put_needs)
-
-
-def has_waited(row: Rows, queries: Queries) -> bool:
-    """Tell whether the last update of a character has left it waiting for its ground."""
-    return queries.streaming is not None and bool(row.hits[NEED_MARK] == kernels.HAS_WAITED)
 
 
 def run_where_loaded(
@@ -56,6 +50,18 @@ def run_where_loaded(
     finally:
         waits = needs.end()
     return any_hits, waits
+
+
+def is_there(rows: Rows, queries: Queries) -> bool:
+    """Bring the ground around the body of one character; tell whether it is there."""
+    streaming = queries.streaming
+    if streaming is None:
+        return True
+    hits = np.zeros(HITS_SIZE)
+    with queries.lock:
+        table = queries.ground_arrays.table
+        _PUT.call(rows.state, rows.rules, hits, *(0.0, 0, 1, True), table)
+    return streaming.bring(hits[np.newaxis, NEED:NEED_MARK].copy()) is None
 
 
 class _Needs:

@@ -13,15 +13,13 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public, quick
 from terrain_physics.character.hits import (
     Log,
     MoveHit,
     blocker_of,
 )
-from terrain_physics.character.rows import Row
-from terrain_physics.character.state import refuse_other_format
+from terrain_physics.character.rows import Row, refuse_other_format
 from terrain_physics.surface.results import of_plain, plain
 
 Limit = Literal["work", "depth", "room"]
@@ -387,18 +385,6 @@ class GroundReport(Fields):
     @property
     def _touches(self) -> bool:
         return self._values[columns.GROUND_KIND] != columns.AIRBORNE
-
-
-def nothing_new(states: Floats) -> None:
-    """Clear in rows of state (..., STATE_SIZE) the events of the last update."""
-    states[..., columns.WAS_GROUNDED] = states[..., columns.GROUNDED]
-    states[..., columns.HITS] = 0.0
-
-
-def nothing_happened(states: Floats) -> None:
-    """Clear in rows of state (..., STATE_SIZE) all that the last update tells of itself alone."""
-    nothing_new(states)
-    states[..., columns.ROUNDS] = states[..., columns.LIFTED] = states[..., columns.TURN] = 0.0
 
 
 def _vector(values: Row, start: int) -> glm.vec3:

@@ -17,7 +17,6 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
-from terrain_physics.character.needs import has_waited
 from terrain_physics.character.placement import (
     AnyGround,
     constraint_planes,
@@ -34,6 +33,7 @@ from terrain_physics.character.rows import (
     VELOCITY,
     Rows,
     forget_contact_signature,
+    has_waited,
     plain_row,
     state_hashes,
     wake,
@@ -237,7 +237,7 @@ class CharacterView(RuleProperties):
             object.
         """
         row, queries = self._row(), queries_of(self.ground)
-        if has_waited(row, queries):
+        if queries.streaming is not None and has_waited(row):
             return MoveResult(plain_row(row.state), waiting=True)
         log = (row.hits.tobytes(), queries)
         return MoveResult(plain_row(row.state), self._frame_time().last, log)

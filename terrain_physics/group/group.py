@@ -43,8 +43,14 @@ from terrain_physics.character.placement import (
     put_shapes,
     refuse_any_too_wide,
 )
-from terrain_physics.character.results import nothing_new
-from terrain_physics.character.rows import ALONE, Rows, state_hashes, step_off, wake
+from terrain_physics.character.rows import (
+    ALONE,
+    Rows,
+    nothing_new,
+    state_hashes,
+    step_off,
+    wake,
+)
 from terrain_physics.character.rules import CharacterRules, RuleKeywords, put_rules
 from terrain_physics.character.state import first_random_state
 from terrain_physics.group.checks import (

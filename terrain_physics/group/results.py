@@ -12,8 +12,7 @@ from terrain_physics._public import public
 from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.hits import Logs, MoveHits, same_values, spread
 from terrain_physics.character.results import GROUND_STATES, LIMITS, Fields
-from terrain_physics.character.rows import vectors
-from terrain_physics.character.state import refuse_other_format
+from terrain_physics.character.rows import refuse_other_format, vectors
 from terrain_physics.surface.results import columns_of
 
 

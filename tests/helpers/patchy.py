@@ -4,7 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from terrain_physics import Ground
 from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import queries_of
 
@@ -54,10 +56,51 @@ class Patchy(Streaming):
         return found
 
 
-def patchy(ground, *missing, loads=False):
+def patchy(ground: Ground, *missing: Rectangle, loads: bool = False) -> Patchy:
     """Let a ground say that rectangles of it are not there; return what tells it."""
     streaming = Patchy(missing, loads=loads)
+    _let_stream(ground, streaming)
+    return streaming
+
+
+class Supply(Streaming):
+    """Brings the tiles of a lattice, or lets those wait who need them.
+
+    Attributes
+    ----------
+    asked : int
+        How often `bring` was called.
+    """
+
+    def __init__(self, terrain: LatticeMap, *, loads: bool) -> None:
+        self.terrain, self.loads, self.waits, self.asked = terrain, loads, 0, 0
+
+    def bring(self, boxes: Floats) -> Bools | None:
+        self.asked += 1
+        waits, numbers = self.terrain.missing_in(boxes)
+        if not numbers:
+            return None
+        if not self.loads:
+            return waits
+        self.terrain.source.fetch(numbers)
+        return None
+
+    def reached(self, boxes: Floats) -> Bools | None:
+        waits, numbers = self.terrain.missing_in(boxes)
+        return waits if numbers else None
+
+    def count_waits(self, count: int) -> None:
+        self.waits += count
+
+
+def supplied(ground: Ground, terrain: LatticeMap, *, loads: bool) -> Supply:
+    """Let a ground of a lattice have its tiles brought; return what brings them."""
+    supply = Supply(terrain, loads=loads)
+    _let_stream(ground, supply)
+    return supply
+
+
+def _let_stream(ground: Ground, streaming: Streaming) -> None:
     queries = queries_of(ground)
     kind = type(queries)
     queries.__class__ = type(kind.__name__, (kind,), {"streaming": streaming, "__slots__": ()})
-    return streaming
