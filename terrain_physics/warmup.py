@@ -216,8 +216,9 @@ def warm_up(
 ) -> threading.Thread | None:
     """Compile what a game needs now, or load it if it was compiled before.
 
-    That covers height maps, meshes, grounds of several parts and of tiles, characters, groups and where they
-    can walk, pairs of shapes, and the counter; not octrees, crossing meshes and enclosing spheres.
+    That covers height maps, meshes, grounds of several parts and of tiles, characters, groups and
+    where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and
+    enclosing spheres.
     With a wheel that holds machine code there is nothing to compile. Elsewhere the first time on a
     machine takes about a minute, later a second or two. Without it each kernel is compiled when it
     is first needed, in the middle of a frame.

@@ -18,7 +18,7 @@ from .glider import Glider
 
 TILE = SIDE * CELL  # meters
 EDGE = -0.5 * TILES * TILE  # where the world begins, along x and z
-START = (105.4, 30.6)  # row and column, in tiles
+START = (107.0, 32.2)  # row and column, in tiles
 SEEN, SEEN_SMALL = 12, 4  # tiles along the side of the window
 MARGIN = 1.5  # tiles around what is seen that are loaded, too
 EVERY = 4  # steps from one look at what is to be loaded to the next

@@ -2,8 +2,12 @@
 
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
+from terrain_physics import HeightMap
+
 from ..picture.frame import Frame
 from .ground import LitGround, Part
+
+Floats3 = tuple[float, float, float]
 
 
 class GroundLook:
@@ -24,7 +28,7 @@ class GroundLook:
         elif self.ground is not None and self.ground.land is frame.land:
             parts = self.ground.follow(frame.sun)
         elif frame.land_moves and self._moved and not self._waits:
-            parts = self._await(frame)
+            parts = self._await(frame.land, frame.sun)
         else:
             self.ground, self._next = LitGround(frame.land, frame.sun, self._pool), None
         self._moved = frame.land_moves and self.ground is not None
@@ -36,10 +40,10 @@ class GroundLook:
         """Give everything back."""
         self._background.shutdown(cancel_futures=True)
 
-    def _await(self, frame: Frame) -> list[Part] | None:
+    def _await(self, land: HeightMap, sun: Floats3) -> list[Part] | None:
         """Go on with the look of the land before until the next one is made."""
         if self._next is None:
-            self._next = self._background.submit(LitGround, frame.land, frame.sun, self._pool)
+            self._next = self._background.submit(LitGround, land, sun, self._pool)
         if not self._next.done():
             return []
         self.ground, self._next = self._next.result(), None

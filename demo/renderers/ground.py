@@ -271,7 +271,9 @@ def _beside(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[
             for sums in (np.moveaxis(known, axis, 0), np.moveaxis(counts, axis, 0))
         )
         known, counts = np.moveaxis(known, 0, axis), np.moveaxis(counts, 0, axis)
-    return np.divide(known, counts, out=np.full_like(values, np.nan), where=counts > 0)
+    means = np.full_like(values, np.nan)
+    np.divide(known, counts, out=means, where=counts > 0)
+    return means
 
 
 def _pairs(values: NDArray[Any], join: np.ufunc) -> NDArray[Any]:

@@ -38,7 +38,8 @@ def colored(heights: Floats, materials: Bytes, names: tuple[str, ...]) -> Bytes:
     colors = np.array([BY_NAME[name] for name in names], dtype=np.float64)[materials]
     down, right = np.gradient(heights)
     light = np.clip(0.85 - 0.004 * (down + right), 0.45, 1.25)
-    return np.clip(colors * light[:, :, np.newaxis], 0.0, 255.0).astype(np.uint8)
+    lit = np.clip(colors * light[:, :, np.newaxis], 0.0, 255.0)
+    return np.asarray(lit, dtype=np.uint8)
 
 
 def world_map(colors: bytes, hero: Position, yaw: float) -> TileMap:

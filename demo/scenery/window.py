@@ -8,6 +8,7 @@ from terrain_physics import HeightMap, TiledGround
 Spans = tuple[range, range]
 
 _ASIDE = 1.5  # tiles that a place may be from the middle of its window
+_SKIN = 1e-3  # meters: where what is loaded ends, far off in the haze, no side is seen
 PAUSE = 60  # steps from one map to the next that shows the same place
 
 
@@ -102,7 +103,7 @@ class Window:
             origin=(x, 0.0, z),
             materials=materials,
             material_names=self._names,
-            border="open",
+            thickness=_SKIN,
         )
 
     def _read(
@@ -121,14 +122,15 @@ class Window:
                     _shared(span, k * self._side, self._side + 1)
                     for span, k in ((rows, i), (columns, j))
                 )
-                heights[to_rows, to_columns] = tile.heights[of_rows, of_columns]
+                heights[to_rows, to_columns] = np.asarray(tile.heights)[of_rows, of_columns]
                 if tile.materials is None:
                     continue
                 (to_rows, of_rows), (to_columns, of_columns) = (
                     _shared(range(span.start, span.stop - 1), k * self._side, self._side)
                     for span, k in ((rows, i), (columns, j))
                 )
-                materials[to_rows, to_columns] = tile.materials[of_rows, of_columns]
+                own = np.asarray(tile.materials)[of_rows, of_columns]
+                materials[to_rows, to_columns] = own
         return heights, materials
 
 

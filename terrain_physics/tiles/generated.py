@@ -114,22 +114,16 @@ class GeneratedTiles:
 
         Raises
         ------
-        Exception
-            What the function raises, with a note that names the tile.
         ValueError
-            If what it returns is no tile of this land; the message names the tile.
+            If what the function returns is no tile of this land; the message names the tile.
         """
         row, column = divmod(number, self.shape.columns)
-        where = tile_name(number, self.shape.columns, self.first)
         try:
             given = self._function(self.first[0] + row, self.first[1] + column)
-        except Exception as error:
-            error.add_note(f"{where}: raised by the function of the tiles")
-            raise
-        try:
             return self._loaded(number, given if isinstance(given, Tile) else Tile(given))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{where}: {error}") from error
+            name = tile_name(number, self.shape.columns, self.first)
+            raise ValueError(f"{name}: {error}") from error
 
     def _loaded(self, number: int, given: Tile) -> LoadedTile:
         if given.diagonals is not None:

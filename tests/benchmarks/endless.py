@@ -258,7 +258,7 @@ def _questions(path: Path, count: int) -> None:
             centers, directions, max_distance=100.0, threads=1
         ),
     }
-    calls = {
+    calls: dict[str, Callable[[], object]] = {
         f"{name}, {which}": partial(ask, ground)
         for name, ask in asks.items()
         for which, ground in (("tiles", land), ("one", one))

@@ -114,7 +114,7 @@ def test_first_words_of_each_scene_leave_most_of_the_picture_free(name: str) -> 
 
 @pytest.mark.parametrize("panel", [False, True])
 @pytest.mark.parametrize("size", SIZES)
-def test_maps_are_in_the_corner_and_beside_all_else(size: tuple[int, int], panel: bool) -> None:  # noqa: FBT001
+def test_maps_are_in_the_corner_and_beside_all_else(size: tuple[int, int], panel: bool) -> None:
     app = open_at(size, "world")
     app.panel.visible = panel
     app.show("All of a long sentence is seen, with figures that nobody reads. " * 2)

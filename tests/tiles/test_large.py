@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from terrain_physics import CapsuleCollider, CharacterMovement, HeightMap, TiledGround
+from terrain_physics import AABB, CapsuleCollider, CharacterMovement, HeightMap, TiledGround
 
 SIDE, TILES = 256, 128
 THERE = (100, 60)
@@ -38,14 +38,14 @@ def path(tmp_path_factory: Any) -> Path:
 
 
 def one_map() -> HeightMap:
-    return HeightMap(
-        heights(*THERE, 3 * SIDE + 1), origin=(X, 0, Z), border="open", thickness=50.0
-    )
+    return HeightMap(heights(*THERE, 3 * SIDE + 1), origin=(X, 0, Z), border="open", thickness=50.0)
 
 
 def walk(ground: Any, frames: int, start: tuple[float, float], speed: tuple[float, float]) -> Any:
     """Return the places of a walk."""
     x, z = X + start[0], Z + start[1]
+    if isinstance(ground, TiledGround):
+        ground.load_now(AABB((x, 0, z), (x, 0, z)))
     hero = CharacterMovement(ground, BODY, position=(x, ground.height_at(x, z) + 0.1, z))
     places = []
     for _ in range(frames):
