@@ -21,7 +21,7 @@ from terrain_physics.heightmap.storage import Edited
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
-from terrain_physics.tiles.loading.wanted import Nearness, Places
+from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
@@ -40,7 +40,7 @@ _STAY = 120
 _CELL_BYTES = 7
 
 
-class _Event(NamedTuple):
+class _TileEvent(NamedTuple):
     """A tile that came or went, for the game to be told."""
 
     is_load: bool
@@ -103,7 +103,7 @@ class TileSupply(Streaming, TileSource):
                 self.tile_bounds.widen(place, values)
         self.on_load: Callback | None = None
         self.on_unload: Callback | None = None
-        self._events, self._is_telling = deque[_Event](), False
+        self._events, self._is_telling = deque[_TileEvent](), False
         self._is_loaded = np.zeros(exists.size, np.bool_)
         self._nearness = Nearness(shape, exists.reshape(-1))
         self._kept = np.zeros(exists.size, np.bool_)
@@ -183,7 +183,7 @@ class TileSupply(Streaming, TileSource):
 
     def keep_near(self, places: Any, radius: float, unload: float) -> None:
         """Read the tiles near to places, and let go those that are far from all."""
-        near = Places(places, self._nearness.width)
+        near = WantedPlaces(places, self._nearness.width)
         if (checked := (radius, len(near.points))) != self._checked:
             near.refuse_larger(radius)
             self._checked = checked
@@ -246,7 +246,7 @@ class TileSupply(Streaming, TileSource):
         finally:
             self._is_telling = False
 
-    def _bounds(self, event: _Event) -> AABB:
+    def _bounds(self, event: _TileEvent) -> AABB:
         (x0, z0), (x1, z1) = self._square_of(event.number)
         return AABB((x0, event.least, z0), (x1, event.greatest, z1))
 
@@ -306,14 +306,14 @@ class TileSupply(Streaming, TileSource):
             self._fetched.pop(number, None)
             self.land.take([number])
 
-    def _event(self, number: int, *, is_load: bool) -> _Event:
+    def _event(self, number: int, *, is_load: bool) -> _TileEvent:
         """Return what to tell of a tile that is loaded."""
         shape = self.tiles.stored.shape
         ends = self.land.loaded[number].blocks[-2:].astype(np.float64)
         if ends[0] > ends[1]:  # holes only
             ends[:] = 0.0
         least, greatest = sorted((shape.origin[1] + shape.height_scale * ends).tolist())
-        return _Event(is_load, number, least, greatest)
+        return _TileEvent(is_load, number, least, greatest)
 
     def _unload_one(self) -> bool:
         """Take a tile out that nobody is near to; return False if there is none."""
