@@ -16,7 +16,6 @@ from terrain_physics import (
     CharacterGroup,
     CharacterMovement,
     Ground,
-    Ray,
     SphereCollider,
     TiledGround,
 )
@@ -73,7 +72,7 @@ def test_walks_are_those_on_one_map_whatever_is_loaded(seed: int) -> None:
             horde.update(1 / 60)
         assert heroes[0].position64 == heroes[1].position64, frame
         assert heroes[0].velocity == heroes[1].velocity
-        np.testing.assert_array_equal(*(horde.positions for horde in hordes))
+        np.testing.assert_array_equal(hordes[0].positions, hordes[1].positions)
     assert heroes[0].state_hash() == heroes[1].state_hash()
     assert hordes[0].state_hash() == hordes[1].state_hash()
     assert len(tiles.reads) > 9
@@ -168,9 +167,8 @@ def test_threads_walk_ask_edit_and_load_at_once() -> None:
         land.load_some(ms=0.5)
 
     def ask() -> None:
-        np.testing.assert_array_equal(land.height_at(xs, zs), known)
-        hit = land.raycast(Ray((30, 90, 30), (0, -1, 0)))
-        assert hit is not None
+        found = land.height_at(xs, zs)
+        assert ((found == known) | np.isnan(found)).all()
 
     def dig() -> None:
         if left:
