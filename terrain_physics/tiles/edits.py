@@ -318,6 +318,7 @@ class EditStore:
     def close(self) -> None:
         """Put all edits on the disk, and close their file."""
         with self._lock:
+            self._log.sync()
             self._log.close()
 
 
