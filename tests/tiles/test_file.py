@@ -27,7 +27,7 @@ from terrain_physics.tiles.tile_file import TileFile
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times
 from tests.helpers.threads import together
-from tests.helpers.tiled_lands import cut, joined, parts_of, write_wide_land
+from tests.helpers.tile_files import cut, joined, parts_of, write_wide_land
 
 SIDE = 64
 

@@ -19,7 +19,7 @@ from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.samples import Tile
 from terrain_physics.tiles.tile_file import TileFile
 from tests.helpers import forks
-from tests.helpers.tiled_lands import cut, parts_of
+from tests.helpers.tile_files import cut, parts_of
 
 SIDE = 64
 
