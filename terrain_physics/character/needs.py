@@ -44,14 +44,15 @@ def run_where_loaded(
     if streaming is None:
         return run(), None
     needs, any_hits = _Needs(rows, queries, streaming, in_crowd=in_crowd), False
-    try:
-        needs.bring(seconds)
-        while True:
-            any_hits = run() or any_hits
-            if needs.are_met():
-                break
-    finally:
-        waits = needs.end()
+    with streaming.updating():
+        try:
+            needs.bring(seconds)
+            while True:
+                any_hits = run() or any_hits
+                if needs.are_met():
+                    break
+        finally:
+            waits = needs.end()
     return any_hits, waits
 
 
