@@ -71,7 +71,7 @@ def index_at(place: float, start: float, size: float, count: int) -> int:
 
 @kernel(inline=True)
 def heights_at(lattice: Lattice, number: int, slack: float) -> tuple[float, float]:
-    """Return the least and the greatest height of a tile's box, widened."""
+    """Return the least and the greatest height of a tile's box that has ground, widened."""
     low, high = float(lattice.low[number]), float(lattice.high[number])
-    wide = slack + CULLING_SLACK * (abs(low) + abs(high)) if low <= high else 0.0
+    wide = slack + CULLING_SLACK * (abs(low) + abs(high))
     return low - wide, high + wide

@@ -26,14 +26,12 @@ def _gap(place: float, low: float, high: float) -> float:
 def _squared_distance(lattice: Lattice, point: Vec3, slack: Vec3, row: int, column: int) -> float:
     """Return the square of the least distance that a point may have to a tile's box."""
     number = row * lattice.columns + column
-    if lattice.marks[number] == 0:
+    if lattice.marks[number] == 0 or lattice.low[number] > lattice.high[number]:
         return math.inf
     x, z = lattice.x0 + column * lattice.size_x, lattice.z0 + row * lattice.size_z
     aside = _gap(point[0], x - slack[0], x + lattice.size_x + slack[0])
     beyond = _gap(point[2], z - slack[2], z + lattice.size_z + slack[2])
     low, high = heights_at(lattice, number, slack[1])
-    if low > high:
-        return math.inf
     over = _gap(point[1], low, high)
     return aside * aside + beyond * beyond + over * over
 

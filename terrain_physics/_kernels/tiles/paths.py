@@ -41,7 +41,7 @@ def _first_in_row(
         if over.start > best:
             break
         number = row * lattice.columns + column
-        if lattice.marks[number] == 0:
+        if lattice.marks[number] == 0 or lattice.low[number] > lattice.high[number]:
             continue
         low, high = heights_at(lattice, number, wide[1])
         over = clipped(over, start[1], way[1], low, high)
@@ -62,7 +62,11 @@ def _first_on_path(
     wide = (extents[0] + slack[0], extents[1] + slack[1], extents[2] + slack[2])
     across, along = lattice.columns * lattice.size_x, lattice.rows * lattice.size_z
     span = clipped(
-        Span(0.0, min(most, _ENDLESS)), start[0], way[0], lattice.x0 - wide[0], lattice.x0 + across + wide[0]
+        Span(0.0, min(most, _ENDLESS)),
+        start[0],
+        way[0],
+        lattice.x0 - wide[0],
+        lattice.x0 + across + wide[0],
     )
     span = clipped(span, start[2], way[2], lattice.z0 - wide[2], lattice.z0 + along + wide[2])
     best, found = math.inf, -1

@@ -8,8 +8,8 @@ from pyglm import glm
 
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics.surface.results import RayHit, RayHits, SweepHit, SweepHits, marked
-from terrain_physics.tiles.paths import Paths
-from terrain_physics.tiles.tile_bounds import TileBounds
+from terrain_physics.tiles.questions.paths import Paths
+from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 _Hits = TypeVar("_Hits", RayHits, SweepHits)
 
@@ -22,7 +22,7 @@ def with_unknown(
     That is at ``places`` along them, to the tiles of these ``numbers``; -1: to none.
     """
     rows = np.flatnonzero(numbers >= 0)
-    starts, ways, _ = (np.broadcast_to(own, (len(numbers), 3))[rows] for own in paths)
+    starts, ways, _ = (np.broadcast_to(own, (len(numbers), 3))[rows] for own in paths[:3])
     far = places[rows]
     points = starts + ways * far[:, np.newaxis]
     if isinstance(hits, SweepHits):

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics.surface.shapes import centers_of, extents_of
-from terrain_physics.tiles.missing_tiles import MissingTiles
-from terrain_physics.tiles.row_answers import Rows, some_of
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+from terrain_physics.tiles.questions.row_answers import Rows, some_of
 
 _POINT = np.zeros((1, 3))
 _POINT.setflags(write=False)
@@ -24,21 +23,20 @@ class Paths(NamedTuple):
         Where they lead: a place along a path is a multiple of it.
     extents : ndarray of float64, shape (n, 3)
         Half the sizes of the boxes.
+    looks_below : bool
+        Whether a box that is stopped at once needs what is below and above it, however far: where
+        it touches an underside, it matters on which side of the ground its center is.
     """
 
     starts: Floats
     ways: Floats
     extents: Floats
+    looks_below: bool = False
 
     @classmethod
     def of_rays(cls, origins: Floats, directions: Floats) -> "Paths":
         """Return the paths of rays."""
         return cls(origins, directions, _POINT)
-
-    @classmethod
-    def of_shapes(cls, kind: int, rows: Floats, motions: Floats) -> "Paths":
-        """Return the paths of moving shapes."""
-        return cls(centers_of(kind, rows), motions, extents_of(kind, rows))
 
     def first_missing(
         self, missing: MissingTiles, rows: Rows, most: Floats, threads: int | None
@@ -48,7 +46,7 @@ class Paths(NamedTuple):
         They are followed up to places ``most`` (m,). None: it is easy to tell that none comes to
         any.
         """
-        starts, ways, extents = some_of(rows, *self)
+        starts, ways, extents = (some_of(rows, values) for values in self[:3])
         if missing.are_none or not len(most):
             return None
         if np.isfinite(most).all():
@@ -58,4 +56,7 @@ class Paths(NamedTuple):
             x1, _, z1 = both.max(axis=0) + reach
             if not len(missing.under(np.array([[x0, z0, x1, z1]]))):
                 return None
+        if self.looks_below and not most.all():
+            extents = np.broadcast_to(extents, (len(most), 3)).copy()
+            extents[most == 0.0, 1] = np.inf
         return missing.first_on(starts, ways, most, extents, threads)

@@ -1,14 +1,16 @@
 """Questions about many rows of a land in tiles: rows that need a missing tile are asked again."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Int64s, read_only
-from terrain_physics.tiles.land_tiles import LandTiles
-from terrain_physics.tiles.missing_tiles import MissingTiles
+from terrain_physics.tiles.questions.land_tiles import LandTiles
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+
+_Values = TypeVar("_Values", bound=NDArray[Any])
 
 Columns = Sequence[NDArray[Any]]
 Rows = Int64s | None
@@ -90,8 +92,8 @@ def _settle(
             rows, needed = rows[pending], needed[pending]
 
 
-def some_of(rows: Rows, *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return some rows of arrays, read-only; an array of one row serves for all."""
-    if rows is None:
-        return arrays
-    return read_only(*(values if len(values) == 1 else values[rows] for values in arrays))
+def some_of(rows: Rows, values: _Values) -> _Values:
+    """Return some rows of an array, read-only; an array of one row serves for all."""
+    if rows is None or len(values) == 1:
+        return values
+    return cast("_Values", read_only(values[rows])[0])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.tiles import find_missing
 from terrain_physics._kernels.tiles.nearest import put_nearest
 from terrain_physics._kernels.tiles.paths import put_first_on_paths
@@ -10,7 +11,7 @@ from terrain_physics._kernels.tolerances import CULLING_SLACK
 from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
 from terrain_physics._support.threads import Workers
 from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.tiles.tile_bounds import TileBounds
+from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 _PATHS, _NEAREST = CachedDispatch(put_first_on_paths), CachedDispatch(put_nearest)
 _UNDER = CachedDispatch(find_missing)
@@ -119,6 +120,23 @@ class MissingTiles:
         _UNDER.call(flat, self._marks, self._columns, *self._per, touched, wanted)
         return np.flatnonzero(wanted)
 
+    def of_ids(self, ids: Int64s) -> Int64s | None:
+        """Return the number of each one that has a triangle or a side (n,), -1 for all others.
+
+        None: there are none.
+        """
+        if self.are_none:
+            return None
+        shape = self._land.shape
+        across = shape.columns * shape.side
+        surface = 2 * across * shape.rows * shape.side
+        cells = np.where(ids < surface, ids // 2, (ids - surface) // SIDES_OF_CELL)
+        rows, columns = np.divmod(cells, across)
+        numbers = rows // shape.side * shape.columns + columns // shape.side
+        inside = (ids >= 0) & (numbers < len(self._marks))
+        numbers = np.where(inside, numbers, 0)
+        return np.where(inside & (self._marks[numbers] != 0), numbers, -1)
+
     def first_on(
         self,
         starts: Floats,
@@ -134,7 +152,9 @@ class MissingTiles:
         """
         places, numbers = np.empty(len(most)), np.empty(len(most), np.int64)
         bounds = self._bounds
-        starts, ways, most, extents = read_only(starts, ways, most, extents)
+        starts, ways, most, extents = read_only(
+            *map(np.ascontiguousarray, (starts, ways, most, extents))
+        )
 
         def work(first: int, last: int) -> None:
             _PATHS.call(
@@ -146,9 +166,9 @@ class MissingTiles:
         return places, numbers
 
     def nearest(self, points: Floats, within: Floats, threads: int | None) -> Int64s:
-        """Return the number of the nearest one of each point (n, 3), up to distances (n,); or -1."""
+        """Return the number of the nearest one to points (n, 3), up to distances (n,), or -1."""
         numbers, bounds = np.empty(len(points), np.int64), self._bounds
-        points, within = read_only(points, within)
+        points, within = read_only(np.ascontiguousarray(points), within)
 
         def work(first: int, last: int) -> None:
             _NEAREST.call(

@@ -5,8 +5,8 @@ from typing import Literal, Protocol
 
 from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.lattice.tile import LatticeShape
-from terrain_physics.tiles.missing_tiles import MissingTiles
-from terrain_physics.tiles.tile_bounds import TileBounds
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 # How many bytes of tiles a question brings at once at most: many rows are answered in slices. Half
 # of what a land keeps of tiles that were brought by demand, so that none of them goes meanwhile.

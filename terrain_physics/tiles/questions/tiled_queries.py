@@ -31,11 +31,21 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import Shape, centers_of, extents_of, row_of
 from terrain_physics.surface.streaming import Streaming
-from terrain_physics.tiles.land_tiles import LandTiles, Supply
-from terrain_physics.tiles.missing_tiles import MissingTiles
-from terrain_physics.tiles.paths import Paths
-from terrain_physics.tiles.row_answers import Columns, RowQuestion, Rows, answered, some_of
-from terrain_physics.tiles.unknown_hits import unknown_ray_hit, unknown_sweep_hit, with_unknown
+from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+from terrain_physics.tiles.questions.paths import Paths
+from terrain_physics.tiles.questions.row_answers import (
+    Columns,
+    RowQuestion,
+    Rows,
+    answered,
+    some_of,
+)
+from terrain_physics.tiles.questions.unknown_hits import (
+    unknown_ray_hit,
+    unknown_sweep_hit,
+    with_unknown,
+)
 
 LAND = 0
 """The key of the land in its ground."""
@@ -135,14 +145,14 @@ class TiledQueries(GroundQueries):
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
-            x, z = some_of(rows, xs, zs)
+            x, z = some_of(rows, xs), some_of(rows, zs)
             return (GroundQueries.heights(self, x, z, threads),)
 
         return self._at(xs, zs, threads, ask)[0]
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
-            x, z = some_of(rows, xs, zs)
+            x, z = some_of(rows, xs), some_of(rows, zs)
             return (GroundQueries.normals(self, x, z, threads),)
 
         return self._at(xs, zs, threads, ask)[0]
@@ -151,7 +161,7 @@ class TiledQueries(GroundQueries):
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
         def ask(rows: Rows) -> Columns:
-            x, z = some_of(rows, xs, zs)
+            x, z = some_of(rows, xs), some_of(rows, zs)
             return GroundQueries.heights_and_normals(self, x, z, threads)
 
         levels, normals = self._at(xs, zs, threads, ask)
@@ -163,7 +173,7 @@ class TiledQueries(GroundQueries):
         """Return answers at places."""
 
         def need(missing: MissingTiles, rows: Rows, _: Columns) -> Int64s | None:
-            x, z = some_of(rows, xs, zs)
+            x, z = some_of(rows, xs), some_of(rows, zs)
             return _under_each(missing, x, z, _PLACE, threads)
 
         return self._rows("x and z", ask, need)
@@ -172,9 +182,7 @@ class TiledQueries(GroundQueries):
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         box = np.array([[lower[0], lower[2], upper[0], upper[2]]])
-        return self._over(
-            box, "aabb", lambda: GroundQueries.triangles_in(self, lower, upper, most)
-        )
+        return self._over(box, "aabb", lambda: GroundQueries.triangles_in(self, lower, upper, most))
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         squares = boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
@@ -210,13 +218,12 @@ class TiledQueries(GroundQueries):
         paths = Paths.of_rays(origins, directions)
 
         def ask(rows: Rows) -> RayHits:
-            o, d, far = some_of(rows, origins, directions, longest)
             number = count if rows is None else len(rows)
-            return GroundQueries.rays(self, o, d, far, number, threads)
+            starts, ways, far = (some_of(rows, own) for own in (origins, directions, longest))
+            return GroundQueries.rays(self, starts, ways, far, number, threads)
 
         def most(rows: Rows, hits: RayHits) -> Floats:
-            (far,) = some_of(rows, longest)
-            return np.asarray(np.fmin(hits.distance, far))
+            return np.asarray(np.fmin(hits.distance, some_of(rows, longest)))
 
         return self._first_hits("origins", paths, ask, most, threads)
 
@@ -227,13 +234,13 @@ class TiledQueries(GroundQueries):
 
         The tile is -1 if the path is to be followed again, as it was brought, or has come or gone.
         """
-        places, numbers = changed.first_on(*paths[:2], np.array([most]), paths.extents, 1)
-        number = int(numbers[0])
-        if number < 0:
+        found = paths.first_missing(changed, None, np.array([most]), 1)
+        if found is None or found[1][0] < 0:
             return None
+        place, number = float(found[0][0]), int(found[1][0])
         if not self._tiles.waits:
             self._tiles.bring([number])
-        return float(places[0]), number if self._tiles.waits and changed is missing else -1
+        return place, number if self._tiles.waits and changed is missing else -1
 
     def _first_hits(
         self,
@@ -262,15 +269,16 @@ class TiledQueries(GroundQueries):
         threads: int | None,
     ) -> _Hits:
         """Return the first hits on paths as far as it is known that there is nothing before."""
-        for _ in range(_ATTEMPTS):
+        attempts = _ATTEMPTS
+        while True:
+            attempts -= 1
             missing, hits = self._tiles.now(), ask(None)
             changed = missing.or_changed()
             found = paths.first_missing(changed, None, most(None, hits), threads)
             if found is None:
                 return hits
-            if changed is missing:
-                break
-        return with_unknown(hits, paths, self._supply.tile_bounds, *found)
+            if changed is missing or not attempts:
+                return with_unknown(hits, paths, self._supply.tile_bounds, *found)
 
     # Shapes
 
@@ -294,18 +302,24 @@ class TiledQueries(GroundQueries):
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         def ask(some: Rows) -> Columns:
-            return (GroundQueries.contact_counts(self, kind, *some_of(some, rows), threads),)
+            return (GroundQueries.contact_counts(self, kind, some_of(some, rows), threads),)
 
         def need(missing: MissingTiles, some: Rows, _: Columns) -> Int64s | None:
-            (shapes,) = some_of(some, rows)
+            shapes = some_of(some, rows)
             x, _, z = centers_of(kind, shapes).T
             extents = extents_of(kind, shapes) * (1.0, 0.0, 1.0) + _PLACE
             return _under_each(missing, x, z, extents, threads)
 
         return np.asarray(self._rows("shapes", ask, need)[0])
 
+    def _ways_of(self, kind: int, rows: Floats, motions: Floats) -> Paths:
+        """Return the paths of moving shapes."""
+        tiles = self._tiles
+        has_underside = not tiles.waits and tiles.land.thickness < inf
+        return Paths(centers_of(kind, rows), motions, extents_of(kind, rows), has_underside)
+
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        paths = Paths.of_shapes(kind, row[np.newaxis], motion)
+        paths = self._ways_of(kind, row[np.newaxis], motion)
         (x, _, z), way = paths.starts[0].tolist(), motion[0].tolist()
         reach = float(paths.extents[0, ::2].max())
         while True:
@@ -318,33 +332,20 @@ class TiledQueries(GroundQueries):
             if not self._asks_land:
                 return hit
             found = self._first_missing(missing, changed, paths, part)
-            if found is None and not self._brought_below(changed, paths, part):
+            if found is None:
                 return hit
-            if found is not None and found[1] >= 0:
+            if found[1] >= 0:
                 return unknown_sweep_hit(paths, self._supply.tile_bounds, *found)
-
-    def _brought_below(self, missing: MissingTiles, paths: Paths, part: float) -> bool:
-        """Tell whether the tile below one shape was missing, and bring it, if its height matters.
-
-        It does where a shape is stopped at once: whether it is above an underside that it touches.
-        """
-        if part > 0.0 or self._tiles.waits or self._tiles.land.thickness == inf:
-            return False
-        x, _, z = paths.starts[0].tolist()
-        below = missing.under(np.array([[x, z, x, z]]))
-        self._tiles.bring(below.tolist())
-        return len(below) > 0
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        paths = Paths.of_shapes(kind, rows, motions)
+        paths = self._ways_of(kind, rows, motions)
 
         def ask(some: Rows) -> SweepHits:
             number = count if some is None else len(some)
-            return GroundQueries.sweeps(
-                self, kind, *some_of(some, rows, motions), number, threads
-            )
+            shapes, ways = some_of(some, rows), some_of(some, motions)
+            return GroundQueries.sweeps(self, kind, shapes, ways, number, threads)
 
         def most(_: Rows, hits: SweepHits) -> Floats:
             return np.asarray(np.fmin(hits.fraction, 1.0))
@@ -368,11 +369,11 @@ class TiledQueries(GroundQueries):
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         def ask(rows: Rows) -> ClosestPoints:
-            return GroundQueries.closest_points(self, *some_of(rows, points), threads)
+            return GroundQueries.closest_points(self, some_of(rows, points), threads)
 
         def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
             distances = cast("ClosestPoints", columns).distance
-            return _nearest(missing, *some_of(rows, points), distances, threads)
+            return _nearest(missing, some_of(rows, points), distances, threads)
 
         return cast("ClosestPoints", self._rows("points", ask, need))
 
@@ -380,17 +381,17 @@ class TiledQueries(GroundQueries):
 
     def contains(self, points: Floats, threads: int | None) -> Bools:
         def ask(rows: Rows) -> Columns:
-            return (GroundQueries.contains(self, *some_of(rows, points), threads),)
+            return (GroundQueries.contains(self, some_of(rows, points), threads),)
 
         xs, _, zs = points.T
         return np.asarray(self._at(xs, zs, threads, ask)[0])
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
-            return (GroundQueries.signed_distances(self, *some_of(rows, points), threads),)
+            return (GroundQueries.signed_distances(self, some_of(rows, points), threads),)
 
         def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
-            (places,) = some_of(rows, points)
+            places = some_of(rows, points)
             near = _nearest(missing, places, np.abs(columns[0]), threads)
             if near is None:
                 return None
@@ -402,21 +403,35 @@ class TiledQueries(GroundQueries):
     # For characters
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
-        parts, triangles = np.array([part]), np.array([triangle])
-        if not self._brought_of(parts, triangles).all():
-            return -1, 0, False
-        return super().triangle_at(part, triangle, point)
+        if self._tiles.now().are_none:
+            return super().triangle_at(part, triangle, point)
+        rows = np.array([part]), np.array([triangle]), np.array([point])
+        ids, materials, known = self.triangles_at(*rows)
+        return int(ids[0]), int(materials[0]), bool(known[0])
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
     ) -> tuple[Int64s, Bytes, Bools]:
-        there = self._brought_of(parts, triangles)
-        ids, materials, known = super().triangles_at(parts, triangles, points)
-        ids[~there], materials[~there], known[~there] = -1, 0, False
-        return ids, materials, known
+        """Return as of all grounds; with "wait" it is not known what a missing tile is made of."""
 
-    def _brought_of(self, parts: Int64s, triangles: Int64s) -> Bools:
-        """Bring the tiles of triangles (n,), or tell which of them are there with "wait"."""
+        def ask(rows: Rows) -> Columns:
+            own = some_of(rows, parts), some_of(rows, triangles), some_of(rows, points)
+            return GroundQueries.triangles_at(self, *own)
+
+        def need(missing: MissingTiles, rows: Rows, _: Columns) -> Int64s | None:
+            part, triangle = some_of(rows, parts), some_of(rows, triangles)
+            return missing.of_ids(np.where(part == LAND, triangle, -1))
+
+        if not self._tiles.waits:
+            question = RowQuestion("triangles", ask, need, lambda: self.version)
+            ids, materials, known = answered(self._tiles, question)
+            return ids, materials, known
+        missing = self._tiles.now()
+        ids, materials, known = ask(None)
+        needed = need(missing.or_changed(), None, ())
+        if needed is not None:
+            materials[needed >= 0], known[needed >= 0] = 0, False
+        return ids, materials, known
 
 
 def _square_around(xs: Floats, zs: Floats, far: float) -> Floats:
