@@ -53,5 +53,3 @@ def tiled_ground(
     ground = ground_of(terrain)
     ground._queries = TiledQueries(ground._held, supply)
     return ground, supply
-
-

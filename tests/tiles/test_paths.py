@@ -37,10 +37,6 @@ class Boxes:
         place = np.array([x0 + column * size_x, rng.integers(-5, 5), z0 + row * size_z])
         return place + rng.choice([0.0, 0.37], 3)
 
-    @property
-    def arrays(self):
-        return self.marks, self.low, self.high, self.columns, self.place
-
     def marked(self, wide):
         """Yield number and box of each marked tile, widened."""
         x0, z0, size_x, size_z = map(Fraction, self.place)
@@ -49,9 +45,10 @@ class Boxes:
             if self.marks[number] and self.low[number] <= self.high[number]:
                 lower = x0 + column * size_x, Fraction(self.low[number]), z0 + row * size_z
                 upper = lower[0] + size_x, Fraction(self.high[number]), lower[2] + size_z
-                yield number, [
-                    (low - w, high + w) for low, high, w in zip(lower, upper, wide, strict=True)
-                ]
+                yield (
+                    number,
+                    [(low - w, high + w) for low, high, w in zip(lower, upper, wide, strict=True)],
+                )
 
 
 def first_on(boxes, start, way, extents, most, wide):
@@ -60,7 +57,9 @@ def first_on(boxes, start, way, extents, most, wide):
     wide = [Fraction(wide) + Fraction(own) for own in extents]
     for number, box in boxes.marked(wide):
         begin, end = Fraction(0), Fraction(most)
-        for (low, high), at, rate in zip(box, map(Fraction, start), map(Fraction, way), strict=True):
+        for (low, high), at, rate in zip(
+            box, map(Fraction, start), map(Fraction, way), strict=True
+        ):
             if rate == 0:
                 end = end if low <= at <= high else Fraction(-1)
             else:
@@ -73,8 +72,12 @@ def first_on(boxes, start, way, extents, most, wide):
 
 def kernel_first(boxes, start, way, extents, most):
     places, numbers = np.empty(1), np.empty(1, np.int64)
-    rows = read_only(*(np.array([own]) for own in (start, way, extents)), np.array([most]))
-    put_first_on_paths(*boxes.arrays, *rows, 0, 1, places, numbers)
+    start, way, extents = read_only(*(np.array([own]) for own in (start, way, extents)))
+    (limit,) = read_only(np.array([most]))
+    put_first_on_paths(
+        boxes.marks, boxes.low, boxes.high, boxes.columns, boxes.place, start, way, extents, limit,
+        0, 1, places, numbers,
+    )  # fmt: skip
     return float(places[0]), int(numbers[0])
 
 
@@ -128,7 +131,11 @@ def test_the_nearest():
         }
         within = float(rng.choice([0.0, 1.0, 5.0, np.inf]))
         numbers = np.empty(1, np.int64)
-        put_nearest(*boxes.arrays, *read_only(np.array([point]), np.array([within])), 0, 1, numbers)
+        points, limit = read_only(np.array([point]), np.array([within]))
+        put_nearest(
+            boxes.marks, boxes.low, boxes.high, boxes.columns, boxes.place, points, limit,
+            0, 1, numbers,
+        )  # fmt: skip
         number = int(numbers[0])
         least = min(away.values(), default=None)
         if least is not None and (within == np.inf or least <= Fraction(within) ** 2):

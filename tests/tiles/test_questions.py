@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from terrain_physics import AABB, OBB, Boxes, Capsule, Capsules, Ray, Sphere, TriangleMesh
-from terrain_physics.tiles.questions import land_tiles
 from tests.helpers.digest import digest
 from tests.helpers.examples import rest_is_full
 from tests.helpers.lattices import one_map
@@ -119,7 +118,7 @@ def sweeps(make):
 def one_sweep(case):
     place, way = case.places(9)[0], case.motions()[0]
     shape = [
-        Sphere(place, 1.2), Capsule(place, place + (0.5, 1, 0), 0.5), OBB(place, (1, 2, 0.5))
+        Sphere(place, 1.2), Capsule(place, np.add(place, (0.5, 1, 0)), 0.5), OBB(place, (1, 2, 0.5))
     ][case.rng.integers(3)]  # fmt: skip
     return lambda ground: ground.sweep(shape, way)
 

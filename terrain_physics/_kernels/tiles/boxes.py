@@ -27,7 +27,7 @@ class Lattice(NamedTuple):
     size_z: float
 
 
-class Span(NamedTuple):
+class PathPart(NamedTuple):
     """A part of a path; none if it ends before it starts."""
 
     start: float
@@ -55,12 +55,12 @@ def slack_at(lattice: Lattice, at: Vec3) -> Vec3:
 
 
 @kernel(inline=True)
-def clipped(span: Span, start: float, rate: float, low: float, high: float) -> Span:
-    """Return the part of a span in which a line is between two numbers, both included."""
+def clipped(path: PathPart, start: float, rate: float, low: float, high: float) -> PathPart:
+    """Return the part of a path in which a coordinate is between two numbers, both included."""
     if rate == 0.0:
-        return span if low <= start <= high else Span(math.inf, -math.inf)
+        return path if low <= start <= high else PathPart(math.inf, -math.inf)
     one, other = (low - start) / rate, (high - start) / rate
-    return Span(max(span.start, min(one, other)), min(span.end, max(one, other)))
+    return PathPart(max(path.start, min(one, other)), min(path.end, max(one, other)))
 
 
 @kernel(inline=True)

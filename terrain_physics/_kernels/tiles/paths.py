@@ -8,7 +8,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.tiles.boxes import (
     Lattice,
-    Span,
+    PathPart,
     clipped,
     heights_at,
     index_at,
@@ -23,7 +23,7 @@ _ENDLESS = 100.0 * FARTHEST
 
 @kernel(inline=True, no_refcount=True)
 def _first_in_row(
-    lattice: Lattice, start: Vec3, way: Vec3, wide: Vec3, row: int, strip: Span, best: float
+    lattice: Lattice, start: Vec3, way: Vec3, wide: Vec3, row: int, strip: PathPart, best: float
 ) -> tuple[float, int]:
     """Return where a path comes to the first marked tile of a row of tiles, and its number.
 
@@ -62,7 +62,7 @@ def _first_on_path(
     wide = (extents[0] + slack[0], extents[1] + slack[1], extents[2] + slack[2])
     across, along = lattice.columns * lattice.size_x, lattice.rows * lattice.size_z
     span = clipped(
-        Span(0.0, min(most, _ENDLESS)),
+        PathPart(0.0, min(most, _ENDLESS)),
         start[0],
         way[0],
         lattice.x0 - wide[0],
