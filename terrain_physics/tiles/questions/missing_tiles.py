@@ -3,8 +3,8 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
-from terrain_physics._kernels.heightmap.tiles import find_missing
 from terrain_physics._kernels.tiles.nearest import put_nearest
 from terrain_physics._kernels.tiles.paths import put_first_on_paths
 from terrain_physics._kernels.tolerances import CULLING_SLACK
