@@ -33,9 +33,6 @@ _MOST_READY = 32 << 20
 # Bytes of tiles that updates and questions have brought and that nobody else keeps.
 _MOST_FETCHED = 256 << 20
 
-# That many stay however large they are: a question may need four at once, where they meet.
-_LEAST_FETCHED = 8
-
 # Through so many looks at who is near, a tile stays that something else has asked for.
 _STAY = 120
 
@@ -331,7 +328,7 @@ class TileSupply(Streaming, TileSource):
 
     def _unload_fetched(self, used: set[int]) -> None:
         """Take those tiles out that were fetched first, if these are too many."""
-        most = max(self._count_in(_MOST_FETCHED), _LEAST_FETCHED)
+        most = self._count_in(_MOST_FETCHED)
         if len(self._fetched) <= most:
             return
         with self.land.editing():

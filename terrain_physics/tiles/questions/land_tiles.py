@@ -8,8 +8,7 @@ from terrain_physics.heightmap.lattice.tile import LatticeShape
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
-# How many bytes of tiles a question brings at once at most: many rows are answered in slices. Half
-# of what a land keeps of tiles that were brought by demand, so that none of them goes meanwhile.
+# How many bytes of tiles a question brings at once at most: many rows are answered in slices.
 MOST_BYTES = 128 << 20
 
 
@@ -52,7 +51,10 @@ class LandTiles:
         return shown
 
     def bring(self, numbers: Sequence[int]) -> None:
-        """Bring missing tiles. The caller holds no locks, as files are read."""
+        """Bring missing tiles, and keep those that are loaded: all that a question needs at once.
+
+        The caller holds no locks, as files are read.
+        """
         self._supply.fetch(numbers)
 
     def refuse_more(self, count: int, what: str) -> None:

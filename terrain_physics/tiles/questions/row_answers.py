@@ -84,7 +84,7 @@ def _settle(
                 slices += [(rows[half:], needed[half:]), (rows[:half], needed[:half])]
                 break
             tiles.refuse_more(len(brought), question.what)
-            tiles.bring(wanted)
+            tiles.bring(sorted(brought))  # the earlier ones are to stay
             some, needed = _asked(tiles, question, rows)
             for values, new in zip(answer, some, strict=True):
                 values[rows] = new

@@ -194,6 +194,7 @@ class TiledQueries(GroundQueries):
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         x, _, z = origin
+        needed: list[int] = []
         while True:
             missing = self._tiles.now()
             hit = super().ray(origin, direction, longest)
@@ -206,7 +207,7 @@ class TiledQueries(GroundQueries):
             if changed.are_none or not self._asks_land:
                 return hit
             paths = Paths.of_rays(np.array([origin]), np.array([direction]))
-            found = self._first_missing(missing, changed, paths, length)
+            found = self._first_missing(missing, changed, paths, length, needed)
             if found is None:
                 return hit
             if found[1] >= 0:
@@ -228,19 +229,30 @@ class TiledQueries(GroundQueries):
         return self._first_hits("origins", paths, ask, most, threads)
 
     def _first_missing(
-        self, missing: MissingTiles, changed: MissingTiles, paths: Paths, most: float
+        self,
+        missing: MissingTiles,
+        changed: MissingTiles,
+        paths: Paths,
+        most: float,
+        needed: list[int],
     ) -> tuple[float, int] | None:
         """Return where one path comes to which missing tile first; None if it comes to none.
 
         The tile is -1 if the path is to be followed again, as it was brought, or has come or gone.
+        ``needed`` are those that were brought for it.
         """
         found = paths.first_missing(changed, None, np.array([most]), 1)
         if found is None or found[1][0] < 0:
             return None
         place, number = float(found[0][0]), int(found[1][0])
         if not self._tiles.waits:
-            self._tiles.bring([number])
+            self._bring_one(number, needed)
         return place, number if self._tiles.waits and changed is missing else -1
+
+    def _bring_one(self, number: int, needed: list[int]) -> None:
+        """Bring one more of the tiles that a question needs at once."""
+        needed.append(number)
+        self._tiles.bring(needed)
 
     def _first_hits(
         self,
@@ -321,7 +333,7 @@ class TiledQueries(GroundQueries):
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         paths = self._ways_of(kind, row[np.newaxis], motion)
         (x, _, z), way = paths.starts[0].tolist(), motion[0].tolist()
-        reach = float(paths.extents[0, ::2].max())
+        reach, needed = float(paths.extents[0, ::2].max()), list[int]()
         while True:
             missing = self._tiles.now()
             hit = super().sweep(kind, row, motion)
@@ -331,7 +343,7 @@ class TiledQueries(GroundQueries):
                 return hit
             if not self._asks_land:
                 return hit
-            found = self._first_missing(missing, changed, paths, part)
+            found = self._first_missing(missing, changed, paths, part, needed)
             if found is None:
                 return hit
             if found[1] >= 0:
@@ -356,6 +368,7 @@ class TiledQueries(GroundQueries):
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         x, _, z = point
+        needed: list[int] = []
         while True:
             missing = self._tiles.now()
             found = super().closest_point(point)
@@ -365,7 +378,7 @@ class TiledQueries(GroundQueries):
             near = changed.nearest(np.array([point]), np.array([found.distance]), 1)
             if near[0] < 0:
                 return found
-            self._tiles.bring(near.tolist())
+            self._bring_one(int(near[0]), needed)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         def ask(rows: Rows) -> ClosestPoints:
