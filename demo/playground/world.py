@@ -91,7 +91,7 @@ class World(Scene):
         """Jump, open the glider, and fly over hills and lakes to the mountains."""
         seconds = self.steps * STEP
         yaw = YAW + 0.3 * math.sin(0.2 * seconds)
-        pitch = 0.05 if seconds < 6.0 else -0.22 + 0.12 * math.sin(0.5 * seconds)
+        pitch = 0.1 if seconds < 10.0 else -0.2 + 0.12 * math.sin(0.5 * seconds)
         jump = any(self.steps == round(at / STEP) for at in JUMPS)
         dig = self.steps == 30
         place = self.player.body.place if dig and self.player is not None else None
