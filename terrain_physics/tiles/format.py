@@ -9,8 +9,8 @@
   The number of a tile is ``row * columns + column``. What has no row is absent.
 
 The header has a CRC-32 of the index, which is quick to compare when a file is opened, and a hash of
-it. The index has a hash of each tile, so a hash of the header is one of the whole land. The sizes in
-a file are compared with its length before memory is reserved.
+it. The index has a hash of each tile, so a hash of the header is one of the whole land. The sizes
+in a file are compared with its length before memory is reserved.
 """
 
 import hashlib
