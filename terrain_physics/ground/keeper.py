@@ -7,6 +7,7 @@ from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
 from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper
+from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import Surface, queries_of
 
 # Memory of a part in the tables of a layout, roughly.
@@ -44,14 +45,19 @@ class GroundKeeper(Keeper):
     ----------
     held : GroundParts
     parts : dict of int to Surface
-        The parts by their keys. The ground writes to it, and so does this.
+        The parts by their keys, but for a land of tiles, which stays. The ground writes to it, and
+        so does this.
+    streaming : Streaming, optional
+        What counts how often characters wait for ground.
     """
 
-    __slots__ = ("_held", "_parts")
+    __slots__ = ("_held", "_parts", "_streaming")
 
-    def __init__(self, held: GroundParts, parts: dict[int, Any]) -> None:
+    def __init__(
+        self, held: GroundParts, parts: dict[int, Any], streaming: Streaming | None = None
+    ) -> None:
         super().__init__()
-        self._held, self._parts = held, parts
+        self._held, self._parts, self._streaming = held, parts, streaming
         held.keep_edits(self.history)
 
     def refuse_inside(self) -> None:  # noqa: D102 as of any ground
@@ -76,6 +82,13 @@ class GroundKeeper(Keeper):
     def _own_log(self, kept: tuple[KeptLog, KeptLog]) -> KeptLog:
         return kept[0]
 
+    def _waits(self) -> int:
+        return 0 if self._streaming is None else self._streaming.waits
+
+    def _put_waits(self, waits: int) -> None:
+        if self._streaming is not None:
+            self._streaming.waits = waits
+
     def _rest(self) -> _Rest:
         held = self._held
         return _Rest(self._parts.copy(), held.layout(), held.motion())
@@ -96,8 +109,12 @@ class GroundKeeper(Keeper):
 
         The caller has checked them, and makes this a change.
         """
-        queries = {number: queries_of(part) for number, part in parts.items()}
-        layout = KeptParts(cast("Any", queries), layers, names, scales, next_number)
+        held = self._held
+        land = [number for number in held.queries if number not in self._parts]
+        queries = {number: held.queries[number] for number in land}
+        queries |= {number: cast("Any", queries_of(part)) for number, part in parts.items()}
+        on = {number: held.layers[number] for number in land} | layers
+        layout = KeptParts(queries, on, names, scales, next_number)
         self._put(parts, layout, self._held.motion())
 
     def _put(self, parts: dict[int, Any], layout: KeptParts, motion: MeshMotion) -> None:

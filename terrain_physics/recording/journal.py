@@ -25,6 +25,7 @@ from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
+from terrain_physics.heightmap.edits import samples_within
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
@@ -353,8 +354,8 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
         event.content, event.numbers = np.array(depth).tobytes(), (int(follows_holes), 0, 0, 0)
         return
     if event.kind == "heights":
-        place = _samples_within(region, *storage.cell_count)
-        values = storage.heights[place]
+        place = samples_within(storage, region)
+        values = storage.samples(place)
     else:
         place = _cells_of(region)
         is_hole = event.kind == "holes"
@@ -366,15 +367,6 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
 
 def _cells_of(region: Sequence[int]) -> Ranges:
     return slice(*region[:2]), slice(*region[2:])
-
-
-def _samples_within(region: Sequence[int], rows: int, columns: int) -> Ranges:
-    """Return the samples whose edit changes the cells of a region: `cells_around` in reverse."""
-    row_0, row_1, column_0, column_1 = region
-    return (
-        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
-        slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
-    )
 
 
 def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:

@@ -32,6 +32,7 @@ class GroundState:
 
     __slots__ = (
         "__weakref__", "_contents", "_keeper", "_left", "_log", "_mark", "_rest", "_version",
+        "_waits",
     )  # fmt: skip
 
     _keeper: "Keeper"
@@ -41,6 +42,7 @@ class GroundState:
     _left: Floats
     _log: Any
     _version: int
+    _waits: int
 
     def __init__(self) -> None:
         raise TypeError("GroundState must be made by the state() of a ground")
@@ -49,6 +51,15 @@ class GroundState:
     def nbytes(self) -> int:
         """About how much memory it takes: its numbers, and the edits since the state before."""
         return int(getattr(self._rest, "nbytes", 0)) + self._mark.nbytes
+
+    @property
+    def waits(self) -> int:
+        """How often characters had waited for a tile of a `TiledGround`; 0 of other grounds.
+
+        Which tiles are loaded is no part of a state. Who has waited is elsewhere than with another
+        choice of tiles, and by this number it shows.
+        """
+        return self._waits
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -99,15 +110,16 @@ class Keeper:
 
     def _state(self) -> GroundState:
         with self._unchanged():
-            version = self._version()
+            version, waits = self._version(), self._waits()
             known = None if self._latest is None else self._latest()
-            if known is not None and known._version == version:  # noqa: SLF001
+            if known is not None and (known._version, known._waits) == (version, waits):  # noqa: SLF001
                 return known
             state = GroundState.__new__(GroundState)
             state._keeper, state._version = self, version  # noqa: SLF001
             state._contents, state._rest = self.contents(version), self._rest()  # noqa: SLF001
             state._mark = self.history.mark()  # noqa: SLF001
             state._left, state._log = self.left, self._kept_log()  # noqa: SLF001
+            state._waits = waits  # noqa: SLF001
             self._latest = ref(state)
             return state
 
@@ -123,6 +135,7 @@ class Keeper:
 
     def _go_to(self, state: GroundState) -> None:
         if state._version == self._version():  # noqa: SLF001
+            self._put_waits(state._waits)  # noqa: SLF001
             return
         before = self._state()
         try:
@@ -134,6 +147,7 @@ class Keeper:
     def _put_back(self, state: GroundState) -> None:
         self.history.go_to(state._mark)  # noqa: SLF001
         self._put_rest(state._rest)  # noqa: SLF001
+        self._put_waits(state._waits)  # noqa: SLF001
         version = self._version()
         self._put_log(state._log)  # noqa: SLF001  what led here; a restore itself is no change
         self.left = _with_left(state._left, state._contents, version)  # noqa: SLF001
@@ -216,6 +230,13 @@ class Keeper:
 
     def _put_rest(self, rest: Any) -> None:
         """Put it back."""
+
+    def _waits(self) -> int:
+        """Return how often characters have waited for ground that was not there yet."""
+        return 0
+
+    def _put_waits(self, waits: int) -> None:
+        """Count on from there."""
 
     def wake_log(self, changes: ChangeLog) -> ChangeLog:
         """Return the changes by which characters wake, from those of the ground."""

@@ -38,9 +38,10 @@ class Mismatch(NamedTuple):
         known.
     column : str or None
         The first of its numbers that differs, by the names in `CharacterState`, such as
-        "velocity"; without a key "clock", the length of a step, "extra", the bytes of the game, or
-        "ground", which parts there are, where, and how they move. None if only hashes are known, or
-        if one side has no such character.
+        "velocity"; without a key "clock", the length of a step, "extra", the bytes of the game,
+        "ground", which parts there are, where, and how they move, or "waits", how often characters
+        waited for a tile of a `TiledGround`. None if only hashes are known, or if one side has no
+        such character.
     mine, theirs : float, int, tuple of float, str, bytes or None
         Both values of that column; hashes if only these are known; None on the side that has no
         such character. Of the ground the key of the first part that is elsewhere, with its rotation
@@ -96,6 +97,9 @@ def _of_grounds(frame: int, mine: Any, theirs: Any) -> Mismatch | None:
     ground, other = ground_content(mine), ground_content(theirs)
     if ground == other:
         return None
+    waits = (getattr(mine, "waits", 0), getattr(theirs, "waits", 0))
+    if waits[0] != waits[1]:
+        return Mismatch(frame, None, "waits", *waits)
     here, there = places_in(mine), places_in(theirs)
     for key in (*here, *(key for key in there if key not in here)):
         if repr(here.get(key)) != repr(there.get(key)):  # zeros of two signs are equal

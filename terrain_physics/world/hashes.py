@@ -114,10 +114,12 @@ def _ordered(keys: tuple[Key, ...]) -> tuple[UInt64s, Int64s]:
 def ground_content(state: object) -> bytes:
     """Return which parts a ground has in a state, where they are and how their surfaces move.
 
-    Heights are not in it: to read them all would take far longer than an update.
+    And how often characters waited for ground, if they did. Heights are not in it: to read them all
+    would take far longer than an update.
     """
-    rest = getattr(state, "_rest", None)
-    return b"" if rest is None else bytes(rest.content())
+    rest, waits = getattr(state, "_rest", None), getattr(state, "waits", 0)
+    content = b"" if rest is None else bytes(rest.content())
+    return content + (f"waits {waits}".encode() if waits else b"")
 
 
 def places_in(state: object) -> dict[int, tuple[float, ...]]:
