@@ -11,6 +11,7 @@ from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.edits import paint, set_heights
 from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
@@ -19,11 +20,11 @@ from terrain_physics.surface.materials import Names, material_number
 
 def _shares(
     terrain: LiveMap, place: Ranges, values: NDArray[Any], *, lines: int
-) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
+) -> Iterator[tuple[MapStorage | LatticeMap, Ranges, NDArray[Any]]]:
     """Return the maps that own the values of a range, see `TiledMap.shares`."""
     if isinstance(terrain, TiledMap):
         return terrain.shares(place, values, lines=lines)
-    return iter([(cast("MapStorage", terrain), place, values)])
+    return iter([(cast("MapStorage | LatticeMap", terrain), place, values)])
 
 
 def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
@@ -32,7 +33,10 @@ def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
     strokes = [(terrain.storage, brush.stroke(terrain.storage)) for terrain in maps]
     for terrain, (place, heights) in strokes:
         for part, own, new in _shares(terrain, place, heights, lines=1):
-            set_heights(part, own, new)
+            if isinstance(part, LatticeMap):
+                part.edit("heights", own, new)
+            else:
+                set_heights(part, own, new)
 
 
 def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names: Names) -> None:
@@ -49,7 +53,10 @@ def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names:
         if marked.any()
     ]
     for part, own, marked, number in painted:
-        paint(part, own, marked, number)
+        if isinstance(part, LatticeMap):
+            part.paint(own, marked, number)
+        else:
+            paint(part, own, marked, number)
 
 
 def _own_number(material: Any, names: Names, own_names: Names) -> int:

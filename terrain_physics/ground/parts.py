@@ -19,6 +19,8 @@ from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
+from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.heightmap.lattice.undo import LatticeEdit
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.storage import MapStorage
@@ -44,7 +46,7 @@ from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.watching import Watchers
 
 PartQueries = SolidMapQueries | MeshQueries
-Storage = MapStorage | MeshStorage
+Storage = MapStorage | LatticeMap | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
 
@@ -244,7 +246,8 @@ class GroundParts:
                 named, place = self._materials.named(number), places.get(number, NO_PLACE)
                 self._meshes.add(number, storage, named, on, place)
             else:
-                self._map_set.add(number, storage, on)
+                # A lattice is the only map, so it is never united: its edits alone are heard of.
+                self._map_set.add(number, cast("MapStorage", storage), on)
                 self._logged_of[part] = part.version
             self.queries[number], self.layers[number] = part, on
             if self._history is not None:
@@ -729,7 +732,8 @@ def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
 
 def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
-    history.watch(storage, MapEdit if isinstance(storage, MapStorage) else MeshEdit)
+    kinds = {MapStorage: MapEdit, LatticeMap: LatticeEdit, MeshStorage: MeshEdit}
+    history.watch(storage, kinds[type(storage)])
 
 
 def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:

@@ -187,8 +187,8 @@ class TiledMap(LiveMap):
         frame[kernels.TILES] = table.__array_interface__["data"][0]
         frame[kernels.TILES_SIZE] = table.size
         # The heights keep the table alive.
-        kept = _TileMemory("f4", *heights, (shown, table))
-        views = np.asarray(kept), np.asarray(_TileMemory("u1", *cells, shown)), blocks.view(), frame
+        kept = TileMemory("f4", *heights, (shown, table))
+        views = np.asarray(kept), np.asarray(TileMemory("u1", *cells, shown)), blocks.view(), frame
         for values in (table, *views):
             values.setflags(write=False)
         self._table, self.frame, self.views = table, frame, cast("MapArrays", views)
@@ -373,7 +373,7 @@ def _shared_tile(terrain: TiledMap, other: TiledMap) -> tuple[int, int] | None:
     return None
 
 
-class _TileMemory:
+class TileMemory:
     """Memory from an address on, and the objects that keep it alive."""
 
     __slots__ = ("__array_interface__", "_kept")

@@ -11,6 +11,7 @@ from terrain_physics._kernels.heightmap.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, UNDERSIDE, WEST
+from terrain_physics._kernels.heightmap.tiles import is_missing
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Columns of an edge: the cell's row and column, and its side.
@@ -18,6 +19,9 @@ EDGE_SIZE = 3
 
 # Columns of a line: the heights of the surface, then of the underside, at both ends of the edge.
 LINE_SIZE = 4
+
+# Of a cell that may have ground. It has the bit of those that do.
+UNKNOWN = 3
 
 
 @kernel(inline=True, no_refcount=True)
@@ -40,9 +44,15 @@ def _put_line(grid: Grid, row: int, column: int, side: int, depth: float, out: F
 
 @kernel
 def _put_ground(grid: Grid, row: int, first: int, out: Bytes) -> None:
-    """Write which cells of a row have ground, from one before the first column on."""
+    """Write which cells of a row have ground, from one before the first column on.
+
+    That is 1, or UNKNOWN for cells of tiles that are not in memory: there may be ground.
+    """
     for k in range(len(out)):
-        out[k] = has_ground(grid, row, first - 1 + k)
+        column = first - 1 + k
+        out[k] = has_ground(grid, row, column)
+        if out[k] == 0 and is_missing(grid, row, column):
+            out[k] = UNKNOWN
 
 
 @kernel
@@ -65,7 +75,7 @@ def list_edges(
         _put_ground(grid, row + 1, first, ground[(row + 1) % 3])
         before, here, after = ground[(row - 1) % 3], ground[row % 3], ground[(row + 1) % 3]
         for k in range(1, width + 1):
-            if here[k] == 0 or here[k - 1] & here[k + 1] & before[k] & after[k]:
+            if here[k] != 1 or here[k - 1] & here[k + 1] & before[k] & after[k]:
                 continue
             beside = (here[k - 1], here[k + 1], before[k], after[k])
             for side in range(UNDERSIDE):

@@ -1,0 +1,546 @@
+"""A height map on a lattice of tiles that come and go.
+
+It spans all tiles that there may ever be: rows, columns and ids are those of one map of the same
+samples. Where a tile is *absent* there is no ground. Where one is *missing*, that is not in memory,
+kernels find no ground either, but the ground does not end there: no side stands at its border.
+
+A long query keeps the arrays it began with: an edit in the meantime copies those of its tiles, and
+whatever comes or goes then copies the table. The blocks are one array for all: while long queries
+run they are only widened, and made tight again later.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.heightmap import blocks as block_kernels
+from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.tiles import find_missing
+from terrain_physics._kernels.types import Bools, Float32s, Floats, read_only
+from terrain_physics._locks import Rank, holding, in_order, new_lock
+from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.edits import cells_around
+from terrain_physics.heightmap.framed import LiveMap, no_changes
+from terrain_physics.heightmap.lattice.materials import LatticeMaterials
+from terrain_physics.heightmap.lattice.table import BASE_ADDRESS, SHARED, TileTable
+from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile, TileSource
+from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.tiled import TileMemory
+from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import MapArrays
+from terrain_physics.surface.watching import Watchers
+
+_MISSING = CachedDispatch(find_missing)
+
+# Of the addressed memory, in bytes: whatever a processor of today can address.
+_MEMORY = 1 << 47
+
+# The levels of blocks that lie within one tile, whose sides are multiples of 64 cells.
+_OWN_LEVELS = 2
+
+# Edits are remembered by squares of so many samples along each side, to know how many there are.
+_SQUARE = 64
+_SQUARE_BYTES = 4 * _SQUARE * _SQUARE
+_LEAST_BYTES = 1 << 20
+
+_OPPOSITE = ((0, -1), (0, 1), (-1, 0), (1, 0))
+
+
+class LatticeMap(LiveMap):
+    """A height map on a lattice of tiles.
+
+    Attributes
+    ----------
+    shape : LatticeShape
+    exists : ndarray of bool, shape (rows, columns)
+        Which tiles there are.
+    loaded : dict of int to LoadedTile
+        Those in memory, by their numbers; for others to read only.
+    revision : int
+        The number of changes: of edits, and of tiles that came or went.
+    blocks : ndarray of float32
+        Least and greatest heights of blocks of cells, or bounds of these, level after level.
+    source : TileSource
+        Where tiles come from; whoever makes the map sets it.
+    watchers : Watchers
+        As of `MapStorage`; `prepare` is also told the range of samples or cells.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_arrays",
+        "_begun",
+        "_edited",
+        "_ends",
+        "_generation",
+        "_levels",
+        "_loose",
+        "_materials",
+        "_missing",
+        "_reading",
+        "_revision",
+        "_running",
+        "_table",
+        "_tile_frame",
+        "blocks",
+        "exists",
+        "loaded",
+        "material_names",
+        "shape",
+        "source",
+        "watchers",
+    )
+
+    source: TileSource
+
+    def __init__(self, shape: LatticeShape, exists: Bools) -> None:
+        self.shape, self.exists = shape, exists
+        self.material_names = shape.material_names
+        self.loaded: dict[int, LoadedTile] = {}
+        self.lock, self.watchers = new_lock(Rank.MAP), Watchers()
+        self.version = self._revision = self._generation = 0
+        self._reading = self._running = self._begun = 0
+        self.changes, self._changes = ChangeLog(0), no_changes()
+        self._missing = exists.reshape(-1).astype(np.uint8)
+        self._edited, self._loose = set[tuple[int, int]](), set[int]()
+        self._ends: dict[int, list[Region]] = {}
+        self._tile_frame = np.zeros(kernels.FRAME_SIZE)
+        self._tile_frame[[kernels.ROWS, kernels.COLUMNS]] = shape.side
+        self._tile_frame.setflags(write=False)
+        self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
+        self.frame[: kernels.HAS_TABLE] = (
+            *shape.origin, *shape.cell_size, shape.height_scale, 0.0, shape.diagonal,
+            shape.thickness, shape.rows * shape.side, shape.columns * shape.side,
+        )  # fmt: skip
+        self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + shape.has_cells
+        self._make_blocks()
+        self._table = TileTable(shape, exists)
+        # Of each tile: heights, cells and materials, as long as kernels may read them.
+        self._arrays: dict[int, tuple[Any, ...]] = {}
+        self._materials: LatticeMaterials | None = None
+        self._publish()
+
+    def _make_blocks(self) -> None:
+        """Have blocks of a map without ground.
+
+        Those of the lowest level stay as they are, untouched: only the ones of tiles are looked
+        at, and memory that nobody writes to takes none.
+        """
+        rows, columns = self.cell_count
+        levels = block_kernels.level_count(rows, columns)
+        size = 2 * block_kernels.level_start(rows, columns, levels)
+        self.blocks = np.zeros(size, dtype=np.float32)
+        above = self.blocks[2 * block_kernels.level_start(rows, columns, 1) :].reshape(-1, 2)
+        above[:, 0], above[:, 1] = np.inf, -np.inf
+        self._levels = []
+        for level in range(levels):
+            down, across = (block_kernels.blocks_across(count, level) for count in (rows, columns))
+            start = 2 * block_kernels.level_start(rows, columns, level)
+            own = self.blocks[start : start + 2 * down * across]
+            self._levels.append(own.reshape(down, across, 2))
+
+    @property
+    def revision(self) -> int:
+        return self._revision
+
+    # For kernels
+
+    def _publish(self) -> None:
+        """Show the present arrays to kernels."""
+        table = self._table.values.view()
+        frame = self.frame.copy()
+        frame[kernels.TILES] = table.__array_interface__["data"][0]
+        frame[kernels.TILES_SIZE] = len(table)
+        kept = self._arrays, table, SHARED
+        heights = TileMemory("f4", BASE_ADDRESS, (_MEMORY - BASE_ADDRESS) // 4, kept)
+        cells = TileMemory("u1", BASE_ADDRESS, _MEMORY - BASE_ADDRESS, kept)
+        views = np.asarray(heights), np.asarray(cells), self.blocks.view(), frame
+        for values in (table, *views):
+            values.setflags(write=False)
+        self.frame, self.views = frame, cast("MapArrays", views)
+        if self._materials is not None:
+            self._materials = LatticeMaterials(self.shape, self._arrays)
+
+    @property
+    def materials(self) -> LatticeMaterials | None:
+        return self._materials
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[MapArrays, LatticeMaterials | None]]:
+        with self.lock:
+            self._reading += 1
+            self._running += 1
+            begun, views, materials = self._begun, self.views, self._materials
+        try:
+            yield views, materials
+        finally:
+            with self.lock:
+                self._running -= 1
+                if begun == self._begun:
+                    self._reading -= 1
+
+    def _protect(self) -> None:
+        """Leave the present arrays to long queries that read them, and go on with others."""
+        readers = self.watchers.readers()
+        if not self._reading and not any(reader.reads(number) for reader, number in readers):
+            return
+        self._arrays = self._arrays.copy()
+        self._table.copy()
+        self._reading = 0
+        self._begun += 1
+        self._generation += 1
+        for reader, number in readers:
+            reader.copied[number] = reader.latest
+        self._publish()
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether any long query runs, whatever arrays it began with."""
+        return self._running > 0 or any(reader.latest for reader, _ in self.watchers.readers())
+
+    # Tiles that come and go
+
+    def put(self, tiles: Sequence[LoadedTile]) -> None:
+        """Take tiles in that are missing; others are left as they are."""
+        with self.editing():
+            new = [tile for tile in tiles if self._missing[tile.number]]
+            if not new:
+                return
+            self._protect()
+            if self._table.reserve(len(new)):
+                self._publish()
+            for tile in new:
+                self.loaded[tile.number] = tile
+                self._missing[tile.number] = 0
+                tile.generation = self._generation
+                self._show_tile(tile)
+            self._settle([tile.number for tile in new])
+
+    def take(self, numbers: Iterable[int]) -> None:
+        """Let tiles go that are loaded."""
+        with self.editing():
+            gone = [number for number in numbers if number in self.loaded]
+            if not gone:
+                return
+            self._protect()
+            for number in gone:
+                del self.loaded[number], self._arrays[number]
+                self._missing[number] = 1
+                self._table.take(number)
+            self._settle(gone)
+
+    def _show_tile(self, tile: LoadedTile) -> None:
+        """Lead kernels to the present arrays of a tile."""
+        self._arrays[tile.number] = tile.heights, tile.cells, tile.materials
+        self._table.put(tile)
+        has_table = self.frame[kernels.HAS_TABLE] % kernels.IN_TILES != 0.0
+        if tile.cells is not None and not has_table:
+            self.frame = self.frame.copy()
+            self.frame[kernels.HAS_TABLE] += 1.0
+            self._publish()
+        if tile.materials is not None and self._materials is None:
+            self._materials = LatticeMaterials(self.shape, self._arrays)
+
+    def _settle(self, numbers: Sequence[int]) -> None:
+        """Follow tiles that came or went: blocks, where the ground ends, and readers."""
+        self._put_blocks(numbers)
+        for number in numbers:
+            self._find_ends(number)
+        for number in numbers:
+            self._note(self._region_of(number))
+        for reader, number in self.watchers.readers():
+            reader.tell(number, "tiles")
+
+    def _note(self, region: Region) -> None:
+        self._changes.append((self._revision + 1, region))
+        self._revision += 1
+
+    def place_of(self, number: int) -> tuple[int, int]:
+        """Return the first row and column of cells of a tile."""
+        row, column = divmod(number, self.shape.columns)
+        return row * self.shape.side, column * self.shape.side
+
+    def _region_of(self, number: int) -> Region:
+        (row, column), side = self.place_of(number), self.shape.side
+        return Region(row, row + side, column, column + side)
+
+    def missing_in(self, boxes: Floats) -> tuple[Bools, list[int]]:
+        """Return which boxes touch missing tiles, and the numbers of these, ascending.
+
+        Parameters
+        ----------
+        boxes : ndarray of float64, shape (n, 4), C-contiguous
+            Least x and z, greatest x and z, in meters. A box touches what is at its border.
+        """
+        marks, wanted = np.zeros(len(boxes), np.uint8), np.zeros_like(self._missing)
+        (x0, _, z0), (cell_x, cell_z) = self.shape.origin, self.shape.cell_size
+        side = self.shape.side
+        count = _MISSING.call(
+            read_only(boxes.reshape(-1))[0], self._missing, self.shape.columns, x0, z0,
+            1.0 / (side * cell_x), 1.0 / (side * cell_z), marks, wanted,
+        )  # fmt: skip
+        return marks.view(np.bool_), np.flatnonzero(wanted).tolist() if count else []
+
+    def tiles_of(self, place: Ranges, lines: int) -> list[int]:
+        """Return the tiles that there are and that share values of a range.
+
+        ``lines`` is 1 for samples, which tiles share along their borders, and 0 for cells.
+        """
+        side, ranges = self.shape.side, []
+        for span, most in zip(place, (self.shape.rows, self.shape.columns), strict=True):
+            if span.start >= span.stop:
+                return []
+            first = (span.start - lines) // side if lines else span.start // side
+            ranges.append(range(max(first, 0), min((span.stop - 1) // side + 1, most)))
+        return [
+            row * self.shape.columns + column
+            for row, column in product(*ranges)
+            if self.exists[row, column]
+        ]
+
+    # Values
+
+    def _shares(self, place: Ranges, lines: int) -> Iterator[tuple[LoadedTile, Ranges, Ranges]]:
+        """Yield the loaded tiles that share values of a range: where in it, and where there."""
+        for number in self.tiles_of(place, lines):
+            tile = self.loaded.get(number)
+            if tile is not None:
+                own, there = [], []
+                for span, start in zip(place, self.place_of(number), strict=True):
+                    first = max(span.start, start)
+                    last = min(span.stop, start + self.shape.side + lines)
+                    own.append(slice(first - start, last - start))
+                    there.append(slice(first - span.start, last - span.start))
+                yield tile, (own[0], own[1]), (there[0], there[1])
+
+    def values(self, what: Edited, place: Ranges) -> NDArray[Any]:
+        """Return heights, marks of holes or materials of a range, a new array.
+
+        Where no tile is loaded: NaN, False and 0.
+        """
+        size = [span.stop - span.start for span in place]
+        kind = {"heights": np.float32, "holes": np.bool_, "materials": np.uint8}[what]
+        found: NDArray[Any] = np.full(size, np.nan if what == "heights" else 0, dtype=kind)
+        for tile, own, there in self._shares(place, int(what == "heights")):
+            found[there] = tile.values(what, own)
+        return found
+
+    def samples(self, place: Ranges) -> Float32s:
+        self.source.need(self.missing_of(place, 1), "heights of tiles that are not loaded")
+        found: Float32s = self.values("heights", place)
+        return found
+
+    def missing_of(self, place: Ranges, lines: int) -> list[int]:
+        """Return the missing tiles that share values of a range, as `tiles_of`."""
+        return [number for number in self.tiles_of(place, lines) if self._missing[number]]
+
+    def edge_regions(self) -> list[Region]:
+        return [region for regions in self._ends.values() for region in regions]
+
+    def _find_ends(self, number: int) -> None:
+        """Find the cells of a tile, and of those beside it, at whose edges the ground may end."""
+        row, column = divmod(number, self.shape.columns)
+        for down, across in ((0, 0), *_OPPOSITE):
+            here = row + down, column + across
+            if self._is_there(*here):
+                near = here[0] * self.shape.columns + here[1]
+                ends = self._ends_of(near) if near in self.loaded else []
+                if ends:
+                    self._ends[near] = ends
+                else:
+                    self._ends.pop(near, None)
+
+    def _is_there(self, row: int, column: int) -> bool:
+        rows, columns = self.exists.shape
+        return 0 <= row < rows and 0 <= column < columns and bool(self.exists[row, column])
+
+    def _ends_of(self, number: int) -> list[Region]:
+        region = self._region_of(number)
+        if self.loaded[number].may_have_holes:
+            return [region]
+        row_0, row_1, column_0, column_1 = region
+        rims = (
+            Region(row_0, row_1, column_0, column_0 + 1),
+            Region(row_0, row_1, column_1 - 1, column_1),
+            Region(row_0, row_0 + 1, column_0, column_1),
+            Region(row_1 - 1, row_1, column_0, column_1),
+        )
+        row, column = divmod(number, self.shape.columns)
+        found = []
+        for rim, (down, across) in zip(rims, _OPPOSITE, strict=True):
+            beside = (row + down) * self.shape.columns + column + across
+            is_there = self._is_there(row + down, column + across)
+            if not is_there or (beside in self.loaded and self.loaded[beside].may_have_holes):
+                found.append(rim)
+        return found
+
+    # Blocks
+
+    def _put_blocks(self, numbers: Iterable[int]) -> None:
+        """Write the blocks of tiles, and all above them."""
+        if self._is_read:
+            self._loose.update(numbers)
+            for number in numbers:
+                if number in self.loaded:
+                    self._put_own_blocks(number, is_wide=True)
+            self._put_upper_blocks(numbers)
+            return
+        numbers = self._loose.union(numbers)
+        self._loose.clear()
+        for number in numbers:
+            self._put_own_blocks(number, is_wide=False)
+        self._put_upper_blocks(numbers)
+
+    def _put_own_blocks(self, number: int, *, is_wide: bool) -> None:
+        """Write the blocks within a tile; ``is_wide`` keeps what they have been as well."""
+        tile, side = self.loaded.get(number), self.shape.side
+        row, column = self.place_of(number)
+        for level in range(_OWN_LEVELS):
+            size = block_kernels.BLOCK ** (level + 1)
+            count = side // size
+            row_0, column_0 = row // size, column // size
+            here = self._levels[level][row_0 : row_0 + count, column_0 : column_0 + count]
+            if tile is None:
+                here[:] = np.inf, -np.inf
+                continue
+            start = 2 * block_kernels.level_start(side, side, level)
+            own = tile.blocks[start : start + 2 * count * count].reshape(count, count, 2)
+            if is_wide:
+                np.minimum(here[:, :, 0], own[:, :, 0], out=here[:, :, 0])
+                np.maximum(here[:, :, 1], own[:, :, 1], out=here[:, :, 1])
+            else:
+                here[:] = own
+
+    def _put_upper_blocks(self, numbers: Iterable[int]) -> None:
+        """Write the blocks that lie over several tiles."""
+        side, (rows, columns) = self.shape.side, self.cell_count
+        for level in range(_OWN_LEVELS, len(self._levels)):
+            size = block_kernels.BLOCK ** (level + 1)
+            places = set[tuple[int, int]]()
+            for number in numbers:
+                row, column = self.place_of(number)
+                down = range(row // size, (row + side - 1) // size + 1)
+                across = range(column // size, (column + side - 1) // size + 1)
+                places.update(product(down, across))
+            for row, column in places:
+                block_kernels.put_level(
+                    rows, columns, level, row, row + 1, column, column + 1, self.blocks
+                )
+
+    # Edits
+
+    @property
+    def locks(self) -> list[AbstractContextManager[Any]]:
+        """The locks that an edit holds, in order."""
+        return [*in_order({reader.lock for reader, _ in self.watchers.readers()}), self.lock]
+
+    def editing(self) -> AbstractContextManager[None]:
+        """Hold all locks that an edit holds."""
+        return holding(lambda: self.locks)
+
+    def edit(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        """Set all samples of a range, or the marks of holes or materials of a range of cells.
+
+        Those tiles are needed that have more of the range than a line that others have as well.
+
+        Raises
+        ------
+        ValueError
+            As `TileSource.need`. Nothing has changed then.
+        OSError
+            If the edit cannot be kept. Nothing has changed then.
+        """
+        if values.size == 0:
+            return
+        self.source.need(self._missing_within(what, place), f"{what} of tiles that are not loaded")
+        self.put_back(what, place, values)
+
+    def paint(self, place: Ranges, marked: Bools, material: int) -> None:
+        """Set the material of the marked cells of a range; errors as of `edit`."""
+        self.source.need(self.missing_of(place, 0), "materials of tiles that are not loaded")
+        with self.editing():
+            present = self.values("materials", place)
+            self.edit("materials", place, np.where(marked, np.uint8(material), present))
+
+    def _missing_within(self, what: Edited, place: Ranges) -> list[int]:
+        """Return missing tiles without which an edit would not know what it replaces."""
+        return self.missing_of(place, 0) if what != "heights" else self._missing_holders(place)
+
+    def _missing_holders(self, place: Ranges) -> list[int]:
+        """Return missing tiles that have samples of a range which no loaded tile has."""
+        missing = self.missing_of(place, 1)
+        if not missing:
+            return []
+        unknown = np.ones([span.stop - span.start for span in place], dtype=np.bool_)
+        for _, _, there in self._shares(place, 1):
+            unknown[there] = False
+        found = []
+        for number in missing:
+            start, end = self.place_of(number), self.shape.side + 1
+            own = tuple(
+                slice(max(first - span.start, 0), max(first + end - span.start, 0))
+                for first, span in zip(start, place, strict=True)
+            )
+            if unknown[own].any():
+                found.append(number)
+                unknown[own] = False
+        return found
+
+    def put_back(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        """Make an edit all of whose values are in loaded tiles; others have it by the source."""
+        lines = int(what == "heights")
+        rows, columns = place
+        region = Region(rows.start, rows.stop, columns.start, columns.stop)
+        if lines:
+            region = cells_around(self, *region)
+        with self.editing():
+            self.source.keep(what, place, values)
+            self.watchers.prepare(what, region, place)
+            self._protect()
+            changed = []
+            for tile, own, there in self._shares(place, lines):
+                if tile.generation < self._generation:
+                    tile.copy_arrays()
+                    tile.generation = self._generation
+                tile.write(what, own, values[there])
+                if lines:
+                    self._survey(tile, own)
+                self._show_tile(tile)
+                changed.append(tile.number)
+            self._edited.update(_squares_of(place))
+            self._changed(what, region, changed)
+
+    def _survey(self, tile: LoadedTile, own: Ranges) -> None:
+        """Find the blocks of a tile anew around samples that were written."""
+        rows, columns = ((max(span.start - 1, 0), min(span.stop, self.shape.side)) for span in own)
+        samples = tile.heights.reshape(-1).view()
+        samples.setflags(write=False)
+        block_kernels.put_blocks(samples, self._tile_frame, *rows, *columns, tile.blocks)
+
+    def _changed(self, what: Edited, region: Region, changed: list[int]) -> None:
+        """Update everything derived from edited tiles, and record the change."""
+        if what == "heights":
+            self._put_blocks(changed)
+        for number in changed:
+            self._find_ends(number)
+        self._note(region)
+        # The change is noted before the version: a reader that sees it finds the change.
+        self.changes.note(self.version + 1, *self.box_of(region))
+        self.version += 1
+        self.watchers.tell(what, region)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the values that were ever edited take, roughly."""
+        return max(_SQUARE_BYTES * len(self._edited), _LEAST_BYTES)
+
+
+def _squares_of(place: Ranges) -> Iterable[tuple[int, int]]:
+    """Return the squares of samples that a range meets."""
+    rows, columns = (range(span.start // _SQUARE, (span.stop - 1) // _SQUARE + 1) for span in place)
+    return ((row, column) for row in rows for column in columns)

@@ -1,0 +1,211 @@
+"""Tests of a lattice of tiles: its answers are those of one map of the same samples."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
+from terrain_physics._kernels.heightmap.tiles import MISSING_TILE
+from tests.helpers.lattices import ground_of, lattice, one_map
+
+SIDE = 64
+
+
+def land(seed: int, rows: int = 3, columns: int = 3) -> np.ndarray:
+    z, x = np.mgrid[: rows * SIDE + 1, : columns * SIDE + 1]
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.uniform(5, 20, 3)
+    waves = 6 * np.sin(x / a) * np.cos(z / b) + 3 * np.sin((x + z) / c)
+    return np.asarray(waves + rng.normal(0, 0.1, x.shape), np.float32)
+
+
+def asked(ground: Ground, seed: int, size: float) -> list[np.ndarray]:
+    """Return answers to questions of many kinds."""
+    rng = np.random.default_rng(seed)
+    xs, zs = rng.uniform(-10, size + 10, (2, 300))
+    origins = np.column_stack([xs, rng.uniform(-30, 40, 300), zs])
+    ways = rng.normal(size=(300, 3))
+    lines = np.column_stack([xs[:200], ground.height_at(xs, zs)[:200], zs[:200]])
+    near = np.nan_to_num(lines) + rng.normal(size=(200, 3))
+    balls = np.column_stack([near, rng.uniform(0.2, 3, 200)])
+    rays = ground.raycast_many(origins, ways)
+    sweeps = ground.sweep_many(_spheres(balls), rng.normal(0, 20, (200, 3)))
+    contacts = ground.contacts(_spheres(balls))
+    closest = ground.closest_points(near)
+    return [
+        ground.height_at(xs, zs), ground.normal_at(xs, zs), rays.distance, rays.triangle,
+        rays.normal, rays.material, sweeps.fraction, sweeps.triangle,
+        contacts.triangle, contacts.depth,
+        closest.distance, closest.triangle, ground.contains(near), ground.signed_distance(near),
+    ]  # fmt: skip
+
+
+def _spheres(rows: np.ndarray) -> Any:
+    return [Sphere(row[:3], row[3]) for row in rows.tolist()]
+
+
+def assert_alike(one: Ground, other: Ground, seed: int, size: float) -> None:
+    for here, there in zip(asked(one, seed, size), asked(other, seed, size), strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+@pytest.mark.parametrize("thickness", [np.inf, 2.0, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_are_those_of_one_map_whatever_came_and_went(seed: int, thickness: float) -> None:
+    rng = np.random.default_rng(seed)
+    samples = land(seed)
+    if seed % 2:
+        samples[rng.random(samples.shape) < 0.001] = np.nan
+    exists = rng.random((3, 3)) < (1.0 if seed == 0 else 0.8)
+    exists[1, 1] = True
+    marks = rng.random((3 * SIDE, 3 * SIDE)) < 0.001 if seed >= 2 else None
+    terrain, source = lattice(samples, SIDE, exists, thickness, marks, origin=(3.0, 1.0, -7.0))
+    ground = ground_of(terrain)
+    numbers = np.flatnonzero(exists).tolist()
+    for _ in range(3):
+        source.fetch(rng.permutation(numbers).tolist()[:5])
+        ground.height_at(10, 10)
+        terrain.take(rng.permutation(numbers).tolist()[:4])
+        asked(ground, seed, 3 * SIDE)
+    source.fetch(rng.permutation(numbers).tolist())
+    assert_alike(ground, one_map(source), seed, 3 * SIDE)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edits_over_borders_are_those_of_one_map(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    terrain, source = lattice(land(seed, 2, 2), SIDE)
+    ground, numbers = ground_of(terrain), [0, 1, 2, 3]
+    source.fetch(numbers)
+    other = one_map(source)
+    for _ in range(12):
+        center, radius = rng.uniform(0, 2 * SIDE, 2).tolist(), rng.uniform(2, 20)
+        if rng.random() < 0.5:
+            terrain.take(rng.permutation(numbers).tolist()[: rng.integers(1, 5)])
+        what = rng.integers(4)
+        for each in (ground, other):
+            if what == 0:
+                each.carve(center, radius, depth=2)
+            elif what == 1:
+                each.smooth(center, radius)
+            elif what == 2:
+                each.paint(center, radius, material=3)
+            else:
+                source.fetch(numbers)
+                each.flatten(center, radius, flat=1)
+    source.fetch(numbers)
+    assert_alike(ground, other, seed, 2 * SIDE)
+    (terrain_of_one,) = other.parts.values()
+    assert isinstance(terrain_of_one, HeightMap)
+    np.testing.assert_array_equal(source.samples, terrain_of_one.heights)
+
+
+def test_states_hold_edits_and_not_what_is_loaded() -> None:
+    terrain, source = lattice(land(7, 2, 2), SIDE)
+    ground = ground_of(terrain)
+    source.fetch([0, 1, 2, 3])
+    states = [(ground.state(), source.samples.copy())]
+    rng = np.random.default_rng(7)
+    for k in range(12):
+        ground.carve(rng.uniform(0, 2 * SIDE, 2).tolist(), radius=9, depth=1)
+        terrain.take([k % 4])
+        states.append((ground.state(), source.samples.copy()))
+    for k in rng.permutation(len(states)).tolist() * 2:
+        terrain.take(rng.permutation(4).tolist()[:2])
+        ground.restore(states[k][0])
+        np.testing.assert_array_equal(source.samples, states[k][1])
+    source.fetch([0, 1, 2, 3])
+    assert_alike(ground, one_map(source), 7, 2 * SIDE)
+
+
+def test_no_side_stands_where_a_tile_is_missing() -> None:
+    exists = np.array([[True, True, False]])
+    level = np.zeros((SIDE + 1, 3 * SIDE + 1), np.float32)
+    terrain, source = lattice(level, SIDE, exists, thickness=2.0)
+    ground = ground_of(terrain)
+    source.fetch([1])
+    from_missing, from_absent = (SIDE - 5.0, -1.0, 30.0), (2 * SIDE + 5.0, -1.0, 30.0)
+    ways = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)]
+    hits = ground.raycast_many([from_missing, from_absent], ways)
+    np.testing.assert_array_equal(hits.distance, [np.nan, 5.0])
+    assert hits.triangle[1] >= 2 * SIDE * 3 * SIDE  # a side
+    source.fetch([0])
+    hits = ground.raycast_many([(-5.0, -1.0, 30.0), from_absent], ways)
+    np.testing.assert_array_equal(hits.distance, [5.0, 5.0])
+    terrain.take([1])
+    hits = ground.raycast_many([(-5.0, -1.0, 30.0), from_absent], ways)
+    np.testing.assert_array_equal(hits.distance, [5.0, np.nan])
+
+
+def test_loading_is_no_change() -> None:
+    terrain, source = lattice(land(5, 2, 2), SIDE)
+    ground = ground_of(terrain)
+    before = ground.state()
+    for number in range(4):
+        source.fetch([number])
+    terrain.take([2])
+    assert ground.version == 0
+    assert ground.state() is before
+    assert len(terrain.changes.rows) == 0
+    assert terrain.revision == 5
+
+
+def test_missing_tiles_touch_at_their_borders() -> None:
+    terrain, source = lattice(land(5, 3, 3), SIDE, origin=(-10.0, 0.0, 4.0))
+    source.fetch([4])
+    boxes = np.array([
+        (60.0, 70.0, 110.0, 120.0), (54.0, 70.0, 60.0, 80.0), (54.0, 68.0, 54.0, 68.0),
+        (-99.0, 0.0, -10.1, 999.0), (np.nan, 0.0, 1.0, 1.0), (-np.inf, -np.inf, np.inf, np.inf),
+    ])  # fmt: skip
+    marks, wanted = terrain.missing_in(boxes)
+    assert marks.tolist() == [False, True, True, False, False, True]
+    assert wanted == [0, 1, 2, 3, 5, 6, 7, 8]
+    assert terrain.missing_in(boxes[1:2])[1] == [3]
+    assert terrain.missing_in(boxes[2:3])[1] == [0, 1, 3]
+
+
+def test_long_queries_keep_what_they_began_with() -> None:
+    terrain, source = lattice(land(6, 2, 2), SIDE)
+    ground, other = ground_of(terrain), None
+    source.fetch([0, 1, 2])
+    other = one_map(source)
+    with terrain.reading() as (views, _):
+        heights, table = views[0], views[3]
+        kept = [tile.heights.copy() for tile in terrain.loaded.values()]
+        arrays = [tile.heights for tile in terrain.loaded.values()]
+        ground.carve((SIDE, SIDE), radius=20, depth=5)
+        terrain.take([1])
+        source.fetch([3])
+        assert terrain.views[0] is not heights
+        assert terrain.views[3] is not table
+        for old, now in zip(kept, arrays, strict=True):
+            np.testing.assert_array_equal(old, now)
+    other.carve((SIDE, SIDE), radius=20, depth=5)
+    source.fetch([1])
+    assert_alike(ground, other, 6, 2 * SIDE)
+    spans = [(level[:, :, 0].min(), level[:, :, 1].max()) for level in terrain._levels]
+    assert all(span == (source.samples.min(), source.samples.max()) for span in spans)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_walkers_go_as_on_one_map(threads: int) -> None:
+    terrain, source = lattice(land(8), SIDE)
+    ground = ground_of(terrain)
+    source.fetch(np.random.default_rng(8).permutation(9).tolist())
+    groups = []
+    for each in (ground, one_map(source)):
+        group = CharacterGroup(each, CapsuleCollider(0.4, 1.8), threads=threads, collide=True)
+        places = np.random.default_rng(9).uniform(40, 150, (60, 3))
+        places[:, 1] = each.height_at(places[:, 0], places[:, 2]) + 1.5
+        group.add_many(range(60), places)
+        groups.append(group)
+    for frame in range(90):
+        for group in groups:
+            group.walk(5, 3 if frame % 30 < 20 else -9)
+            group.update(1 / 60)
+    assert groups[0].state_hash() == groups[1].state_hash()
+
+
+def test_the_number_of_a_missing_tile_is_no_tile() -> None:
+    assert MISSING_TILE < -1
