@@ -57,7 +57,8 @@ class GroundKeeper(Keeper):
         self, held: GroundParts, parts: dict[int, Any], streaming: Streaming | None = None
     ) -> None:
         super().__init__()
-        self._held, self._parts, self._streaming = held, parts, streaming
+        self._held, self._parts = held, parts
+        self._streaming: Any = streaming
         held.keep_edits(self.history)
 
     def refuse_inside(self) -> None:  # noqa: D102 as of any ground
@@ -83,7 +84,7 @@ class GroundKeeper(Keeper):
         return kept[0]
 
     def _waits(self) -> int:
-        return 0 if self._streaming is None else self._streaming.waits
+        return 0 if self._streaming is None else int(self._streaming.waits)
 
     def _put_waits(self, waits: int) -> None:
         if self._streaming is not None:

@@ -16,7 +16,7 @@ from terrain_physics._support.threads import Workers
 from terrain_physics.character.rows import POSITION, Rows
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import RayHits, named
+from terrain_physics.surface.results import RayHits, marked, named
 
 # Rough cost of placing one point, in nanoseconds.
 _COST = 1
@@ -79,6 +79,7 @@ class Sensors:
 
     def _cast(self, hits: RayHits, arms: Floats, units: Floats, limits: Floats) -> RayHits:
         """Write the hits (n, k) of checked rays, and return them."""
+        unknown = np.zeros(hits.distance.shape, np.bool_)
         for rows, queries in self._by_mask():
             origins = _one_by_one(self._points(rows, self._places[rows], arms))
             vectors = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
@@ -86,7 +87,8 @@ class Sensors:
             found = queries.rays(origins, vectors, longest, len(origins), self._threads)
             for values, new in zip(_columns(hits), _columns(found), strict=True):
                 values[rows] = new.reshape(len(rows), *values.shape[1:])
-        return hits
+            unknown[rows] = found.unknown.reshape(len(rows), -1)
+        return marked(hits, unknown)
 
     def _by_mask(self) -> Iterator[tuple[Int64s, Queries]]:
         """Give the rows of characters with the same mask, and the queries that it filters."""

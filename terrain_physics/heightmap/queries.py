@@ -137,7 +137,8 @@ class MapQueries(Queries):
                 return None
             materials = storage.materials
             material = 0 if materials is None else int(materials.item(cell))
-        parts = distance, glm.vec3(point), glm.vec3(normal), triangle, material, None, None
+        place = glm.vec3(point), glm.vec3(normal)
+        parts = distance, *place, triangle, material, None, None, False
         return new_hit(RayHit, parts)
 
     def rays(

@@ -155,7 +155,8 @@ class MeshQueries(Queries):
             if triangle < 0:
                 return None
             material = self.storage.material_of(table, triangle)
-        parts = distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material, None, None
+        place = glm.vec3(x, y, z), glm.vec3(nx, ny, nz)
+        parts = distance, *place, triangle, material, None, None, False
         return new_hit(RayHit, parts)
 
     def rays(

@@ -17,10 +17,13 @@ from terrain_physics.surface.naming import NO_NAMES, Naming, Objects
 _Hit = TypeVar("_Hit")
 _Rows = TypeVar("_Rows", bound="NamedRows")
 _Single = TypeVar("_Single", bound="RayHit | SweepHit | ClosestPoint | None")
+_Marked = TypeVar("_Marked", bound="HitRows")
 
 
 NAMES = ("material_name", "part_name")
-"""The last fields of each hit."""
+"""The fields of each hit with names."""
+
+_SHOWN_IF_SET = (*NAMES, "unknown")
 
 # Makes a named tuple of a kind from its parts, in two thirds of the time of calling the kind.
 new_hit = tuple.__new__
@@ -37,11 +40,11 @@ def of_plain(kind: type[_Hit], parts: tuple[Any, ...]) -> _Hit:
 
 
 def shown_briefly(kind: type[_Hit]) -> type[_Hit]:
-    """Make named tuples leave names that are None out of their ``repr``."""
+    """Make named tuples leave names that are None, and what is not unknown, out of ``repr``."""
 
     def brief(hit: Any) -> str:
         fields = zip(hit._fields, hit, strict=True)
-        shown = [f"{name}={part!r}" for name, part in fields if part or name not in NAMES]
+        shown = [f"{name}={part!r}" for name, part in fields if part or name not in _SHOWN_IF_SET]
         return f"{type(hit).__name__}({', '.join(shown)})"
 
     kind.__repr__ = brief  # type: ignore[method-assign]
@@ -122,6 +125,52 @@ class NamedRows:
         return np.isfinite(distances)
 
 
+class HitRows(NamedRows):
+    """Base of the first hits of rays and shapes, of which some may be unknown."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _unknown: Bools | None
+
+        @property
+        def distance(self) -> Floats:
+            """The lengths of the paths until the hits."""
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Where the path comes to a tile of a `TiledGround` that is not there: what is hit then.
+
+        Such a hit has the id -1, the material 0 and the normal 0.
+        """
+        unknown = getattr(self, "_unknown", None)
+        if unknown is None:
+            unknown = np.zeros(self.distance.shape, np.bool_)
+            unknown.flags.writeable = False
+        return unknown
+
+    def __getstate__(self) -> tuple[Any, ...] | None:
+        names, unknown = super().__getstate__(), getattr(self, "_unknown", None)
+        return None if names is None and unknown is None else (names, unknown)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        names, unknown = state
+        if names is not None:
+            super().__setstate__(names)
+        if unknown is not None:
+            marked(self, unknown)
+
+    def _touched(self) -> Bools:
+        return super()._touched() & ~self.unknown
+
+
+def marked(hits: _Marked, unknown: Bools) -> _Marked:
+    """Return hits after they were told which of them are unknown, an array of their shape."""
+    unknown.flags.writeable = False
+    hits._unknown = unknown if unknown.any() else None  # noqa: SLF001 of its own file
+    return hits
+
+
 def named(rows: _Rows, naming: Naming) -> _Rows:
     """Return an answer after it was told the names of its ground."""
     if naming is not NO_NAMES:
@@ -130,11 +179,14 @@ def named(rows: _Rows, naming: Naming) -> _Rows:
 
 
 def named_hit(hit: _Single, naming: Naming) -> _Single:
-    """Return one hit, or None, with the names of its ground; its last parts are the names."""
+    """Return one hit, or None, with the names of its ground."""
     if naming is NO_NAMES or hit is None or hit.distance == math.inf:  # no ground is closest
         return hit
+    if getattr(hit, "unknown", False):
+        return hit
+    at = hit._fields.index(NAMES[0])
     names = naming.material(hit.material), naming.part(hit.triangle)
-    return cast("_Single", new_hit(type(hit), (*hit[:-2], *names)))
+    return cast("_Single", new_hit(type(hit), (*hit[:at], *names, *hit[at + len(names) :])))
 
 
 def _naming_of(rows: NamedRows) -> Naming:
@@ -222,6 +274,10 @@ class RayHit(NamedTuple):
         The name of the material; None if it has none.
     part_name : str or None
         The name of the part of a `Ground`; None if it has none.
+    unknown : bool
+        Whether the ray comes here to where a tile that is not loaded may have ground: the triangle
+        is -1, the material 0 and the normal 0, and what lies beyond is not looked for.
+        Only a `TiledGround` with ``missing="wait"`` has such hits.
     """
 
     distance: float
@@ -231,6 +287,7 @@ class RayHit(NamedTuple):
     material: int = 0
     material_name: str | None = None
     part_name: str | None = None
+    unknown: bool = False
 
     @property
     def part(self) -> int:
@@ -247,7 +304,7 @@ class _RayColumns(NamedTuple):
 
 
 @public
-class RayHits(_RayColumns, NamedRows):
+class RayHits(_RayColumns, HitRows):
     """First hits of rays on the ground; row i is of ray i.
 
     Attributes
@@ -266,6 +323,8 @@ class RayHits(_RayColumns, NamedRows):
         The names of the materials and of the parts of a `Ground`, None where there is none; the
         keys of the parts, as `GroundReport.part`, -1 as ``triangle`` is. They are found when they
         are read, and are no fields of the tuple.
+    unknown : ndarray of bool, shape (n,)
+        As `RayHit.unknown`; no field of the tuple either.
     """
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -281,7 +340,8 @@ class RayHits(_RayColumns, NamedRows):
         >>> list(land.raycast_many([(0.5, 3, 0.5)], [(0, -1, 0)]).columns())[:4]
         ['distance', 'point_x', 'point_y', 'point_z']
         """
-        return columns_of(self._asdict() | _name_columns(self), ("point", "normal"))
+        own = self._asdict() | _name_columns(self) | {"unknown": self.unknown}
+        return columns_of(own, ("point", "normal"))
 
 
 @public
@@ -308,6 +368,10 @@ class SweepHit(NamedTuple):
         The name of the material; None if it has none.
     part_name : str or None
         The name of the part of a `Ground`; None if it has none.
+    unknown : bool
+        Whether the shape comes here to where a tile that is not loaded may have ground: the
+        triangle is -1, the material 0 and the normal 0; the point is on the box of that ground.
+        Only a `TiledGround` with ``missing="wait"`` has such hits.
     """
 
     fraction: float
@@ -318,6 +382,7 @@ class SweepHit(NamedTuple):
     material: int = 0
     material_name: str | None = None
     part_name: str | None = None
+    unknown: bool = False
 
     @property
     def part(self) -> int:
@@ -335,7 +400,7 @@ class _SweepColumns(NamedTuple):
 
 
 @public
-class SweepHits(_SweepColumns, NamedRows):
+class SweepHits(_SweepColumns, HitRows):
     """First touches of moving shapes with the ground; row i is of shape i.
 
     Attributes
@@ -356,11 +421,14 @@ class SweepHits(_SweepColumns, NamedRows):
         The names of the materials and of the parts of a `Ground`, None where there is none; the
         keys of the parts, as `GroundReport.part`, -1 as ``triangle`` is. They are found when they
         are read, and are no fields of the tuple.
+    unknown : ndarray of bool, shape (n,)
+        As `SweepHit.unknown`; no field of the tuple either.
     """
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the hits as columns of a table, as `RayHits.columns` does."""
-        return columns_of(self._asdict() | _name_columns(self), ("point", "normal"))
+        own = self._asdict() | _name_columns(self) | {"unknown": self.unknown}
+        return columns_of(own, ("point", "normal"))
 
 
 def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
@@ -369,7 +437,7 @@ def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
     if math.isnan(distance):
         return None
     normal, point = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
-    parts = fraction, distance, normal, point, triangle, material, None, None
+    parts = fraction, distance, normal, point, triangle, material, None, None, False
     return new_hit(SweepHit, parts)
 
 

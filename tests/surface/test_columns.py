@@ -35,10 +35,10 @@ def group():
 
 
 RESULTS = {
-    "RayHits": (rays, ("distance", *POINT, *NORMAL, "triangle", "material", *NAMES)),
+    "RayHits": (rays, ("distance", *POINT, *NORMAL, "triangle", "material", *NAMES, "unknown")),
     "SweepHits": (
         lambda: land().sweep_many([(1, 9, 1, 1), (2, 9, 2, 0.5)], [(0, -9, 0)]),
-        ("fraction", "distance", *NORMAL, *POINT, "triangle", "material", *NAMES),
+        ("fraction", "distance", *NORMAL, *POINT, "triangle", "material", *NAMES, "unknown"),
     ),
     "ClosestPoints": (
         lambda: land().closest_points([(1, 9, 1), (2, 2, 2)]),

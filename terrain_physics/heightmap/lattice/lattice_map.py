@@ -26,6 +26,8 @@ from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import cells_around
 from terrain_physics.heightmap.framed import LiveMap, no_changes
+from terrain_physics.heightmap.lattice.blocks import LatticeBlocks
+from terrain_physics.heightmap.lattice.ends import Ends
 from terrain_physics.heightmap.lattice.materials import LatticeMaterials
 from terrain_physics.heightmap.lattice.table import BASE_ADDRESS, SHARED, TileTable
 from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile, TileSource
@@ -40,15 +42,10 @@ _MISSING = CachedDispatch(find_missing)
 # Of the addressed memory, in bytes: whatever a processor of today can address.
 _MEMORY = 1 << 47
 
-# The levels of blocks that lie within one tile, whose sides are multiples of 64 cells.
-_OWN_LEVELS = 2
-
 # Edits are remembered by squares of so many samples along each side, to know how many there are.
 _SQUARE = 64
 _SQUARE_BYTES = 4 * _SQUARE * _SQUARE
 _LEAST_BYTES = 1 << 20
-
-_OPPOSITE = ((0, -1), (0, 1), (-1, 0), (1, 0))
 
 
 class LatticeMap(LiveMap):
@@ -63,8 +60,6 @@ class LatticeMap(LiveMap):
         Those in memory, by their numbers; for others to read only.
     revision : int
         The number of changes: of edits, and of tiles that came or went.
-    blocks : ndarray of float32
-        Least and greatest heights of blocks of cells, or bounds of these, level after level.
     source : TileSource
         Where tiles come from; whoever makes the map sets it.
     watchers : Watchers
@@ -75,10 +70,10 @@ class LatticeMap(LiveMap):
         "__weakref__",
         "_arrays",
         "_begun",
+        "_blocks",
         "_edited",
         "_ends",
         "_generation",
-        "_levels",
         "_loose",
         "_materials",
         "_missing",
@@ -87,7 +82,6 @@ class LatticeMap(LiveMap):
         "_running",
         "_table",
         "_tile_frame",
-        "blocks",
         "exists",
         "loaded",
         "material_names",
@@ -108,7 +102,7 @@ class LatticeMap(LiveMap):
         self.changes, self._changes = ChangeLog(0), no_changes()
         self._missing = exists.reshape(-1).astype(np.uint8)
         self._edited, self._loose = set[tuple[int, int]](), set[int]()
-        self._ends: dict[int, list[Region]] = {}
+        self._ends = Ends(shape, exists, self.loaded)
         self._tile_frame = np.zeros(kernels.FRAME_SIZE)
         self._tile_frame[[kernels.ROWS, kernels.COLUMNS]] = shape.side
         self._tile_frame.setflags(write=False)
@@ -118,31 +112,12 @@ class LatticeMap(LiveMap):
             shape.thickness, shape.rows * shape.side, shape.columns * shape.side,
         )  # fmt: skip
         self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + shape.has_cells
-        self._make_blocks()
+        self._blocks = LatticeBlocks(shape)
         self._table = TileTable(shape, exists)
         # Of each tile: heights, cells and materials, as long as kernels may read them.
         self._arrays: dict[int, tuple[Any, ...]] = {}
         self._materials: LatticeMaterials | None = None
         self._publish()
-
-    def _make_blocks(self) -> None:
-        """Have blocks of a map without ground.
-
-        Those of the lowest level stay as they are, untouched: only the ones of tiles are looked
-        at, and memory that nobody writes to takes none.
-        """
-        rows, columns = self.cell_count
-        levels = block_kernels.level_count(rows, columns)
-        size = 2 * block_kernels.level_start(rows, columns, levels)
-        self.blocks = np.zeros(size, dtype=np.float32)
-        above = self.blocks[2 * block_kernels.level_start(rows, columns, 1) :].reshape(-1, 2)
-        above[:, 0], above[:, 1] = np.inf, -np.inf
-        self._levels = []
-        for level in range(levels):
-            down, across = (block_kernels.blocks_across(count, level) for count in (rows, columns))
-            start = 2 * block_kernels.level_start(rows, columns, level)
-            own = self.blocks[start : start + 2 * down * across]
-            self._levels.append(own.reshape(down, across, 2))
 
     @property
     def revision(self) -> int:
@@ -159,7 +134,7 @@ class LatticeMap(LiveMap):
         kept = self._arrays, table, SHARED
         heights = TileMemory("f4", BASE_ADDRESS, (_MEMORY - BASE_ADDRESS) // 4, kept)
         cells = TileMemory("u1", BASE_ADDRESS, _MEMORY - BASE_ADDRESS, kept)
-        views = np.asarray(heights), np.asarray(cells), self.blocks.view(), frame
+        views = np.asarray(heights), np.asarray(cells), self._blocks.values.view(), frame
         for values in (table, *views):
             values.setflags(write=False)
         self.frame, self.views = frame, cast("MapArrays", views)
@@ -217,6 +192,7 @@ class LatticeMap(LiveMap):
             for tile in new:
                 self.loaded[tile.number] = tile
                 self._missing[tile.number] = 0
+                self._blocks.count(tile.number, 1)
                 tile.generation = self._generation
                 self._show_tile(tile)
             self._settle([tile.number for tile in new])
@@ -231,6 +207,7 @@ class LatticeMap(LiveMap):
             for number in gone:
                 del self.loaded[number], self._arrays[number]
                 self._missing[number] = 1
+                self._blocks.count(number, -1)
                 self._table.take(number)
             self._settle(gone)
 
@@ -249,8 +226,7 @@ class LatticeMap(LiveMap):
     def _settle(self, numbers: Sequence[int]) -> None:
         """Follow tiles that came or went: blocks, where the ground ends, and readers."""
         self._put_blocks(numbers)
-        for number in numbers:
-            self._find_ends(number)
+        self._ends.look(numbers)
         for number in numbers:
             self._note(self._region_of(number))
         for reader, number in self.watchers.readers():
@@ -340,97 +316,16 @@ class LatticeMap(LiveMap):
         return [number for number in self.tiles_of(place, lines) if self._missing[number]]
 
     def edge_regions(self) -> list[Region]:
-        return [region for regions in self._ends.values() for region in regions]
+        return self._ends.regions()
 
-    def _find_ends(self, number: int) -> None:
-        """Find the cells of a tile, and of those beside it, at whose edges the ground may end."""
-        row, column = divmod(number, self.shape.columns)
-        for down, across in ((0, 0), *_OPPOSITE):
-            here = row + down, column + across
-            if self._is_there(*here):
-                near = here[0] * self.shape.columns + here[1]
-                ends = self._ends_of(near) if near in self.loaded else []
-                if ends:
-                    self._ends[near] = ends
-                else:
-                    self._ends.pop(near, None)
-
-    def _is_there(self, row: int, column: int) -> bool:
-        rows, columns = self.exists.shape
-        return 0 <= row < rows and 0 <= column < columns and bool(self.exists[row, column])
-
-    def _ends_of(self, number: int) -> list[Region]:
-        region = self._region_of(number)
-        if self.loaded[number].may_have_holes:
-            return [region]
-        row_0, row_1, column_0, column_1 = region
-        rims = (
-            Region(row_0, row_1, column_0, column_0 + 1),
-            Region(row_0, row_1, column_1 - 1, column_1),
-            Region(row_0, row_0 + 1, column_0, column_1),
-            Region(row_1 - 1, row_1, column_0, column_1),
-        )
-        row, column = divmod(number, self.shape.columns)
-        found = []
-        for rim, (down, across) in zip(rims, _OPPOSITE, strict=True):
-            beside = (row + down) * self.shape.columns + column + across
-            is_there = self._is_there(row + down, column + across)
-            if not is_there or (beside in self.loaded and self.loaded[beside].may_have_holes):
-                found.append(rim)
-        return found
-
-    # Blocks
-
-    def _put_blocks(self, numbers: Iterable[int]) -> None:
-        """Write the blocks of tiles, and all above them."""
+    def _put_blocks(self, numbers: Sequence[int]) -> None:
+        """Let blocks follow tiles that came, went or were edited."""
         if self._is_read:
             self._loose.update(numbers)
-            for number in numbers:
-                if number in self.loaded:
-                    self._put_own_blocks(number, is_wide=True)
-            self._put_upper_blocks(numbers)
-            return
-        numbers = self._loose.union(numbers)
-        self._loose.clear()
-        for number in numbers:
-            self._put_own_blocks(number, is_wide=False)
-        self._put_upper_blocks(numbers)
-
-    def _put_own_blocks(self, number: int, *, is_wide: bool) -> None:
-        """Write the blocks within a tile; ``is_wide`` keeps what they have been as well."""
-        tile, side = self.loaded.get(number), self.shape.side
-        row, column = self.place_of(number)
-        for level in range(_OWN_LEVELS):
-            size = block_kernels.BLOCK ** (level + 1)
-            count = side // size
-            row_0, column_0 = row // size, column // size
-            here = self._levels[level][row_0 : row_0 + count, column_0 : column_0 + count]
-            if tile is None:
-                here[:] = np.inf, -np.inf
-                continue
-            start = 2 * block_kernels.level_start(side, side, level)
-            own = tile.blocks[start : start + 2 * count * count].reshape(count, count, 2)
-            if is_wide:
-                np.minimum(here[:, :, 0], own[:, :, 0], out=here[:, :, 0])
-                np.maximum(here[:, :, 1], own[:, :, 1], out=here[:, :, 1])
-            else:
-                here[:] = own
-
-    def _put_upper_blocks(self, numbers: Iterable[int]) -> None:
-        """Write the blocks that lie over several tiles."""
-        side, (rows, columns) = self.shape.side, self.cell_count
-        for level in range(_OWN_LEVELS, len(self._levels)):
-            size = block_kernels.BLOCK ** (level + 1)
-            places = set[tuple[int, int]]()
-            for number in numbers:
-                row, column = self.place_of(number)
-                down = range(row // size, (row + side - 1) // size + 1)
-                across = range(column // size, (column + side - 1) // size + 1)
-                places.update(product(down, across))
-            for row, column in places:
-                block_kernels.put_level(
-                    rows, columns, level, row, row + 1, column, column + 1, self.blocks
-                )
+            self._blocks.widen([self.loaded[own] for own in numbers if own in self.loaded])
+        else:
+            self._blocks.fit(self._loose.union(numbers), self.loaded)
+            self._loose.clear()
 
     # Edits
 
@@ -526,8 +421,7 @@ class LatticeMap(LiveMap):
         """Update everything derived from edited tiles, and record the change."""
         if what == "heights":
             self._put_blocks(changed)
-        for number in changed:
-            self._find_ends(number)
+        self._ends.look(changed)
         self._note(region)
         # The change is noted before the version: a reader that sees it finds the change.
         self.changes.note(self.version + 1, *self.box_of(region))

@@ -7,6 +7,7 @@ import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.tiles import MISSING_TILE
+from terrain_physics.heightmap.lattice import blocks
 from tests.helpers.lattices import ground_of, lattice, one_map
 
 SIDE = 64
@@ -184,8 +185,25 @@ def test_long_queries_keep_what_they_began_with() -> None:
     other.carve((SIDE, SIDE), radius=20, depth=5)
     source.fetch([1])
     assert_alike(ground, other, 6, 2 * SIDE)
-    spans = [(level[:, :, 0].min(), level[:, :, 1].max()) for level in terrain._levels]
-    assert all(span == (source.samples.min(), source.samples.max()) for span in spans)
+    # Blocks that were widened for long queries are tight again.
+    for level in terrain._blocks._levels:
+        assert level[:, :, 0].min() == source.samples.min()
+        assert level[:, :, 1].max() == source.samples.max()
+
+
+@pytest.mark.skipif(not blocks._CAN_GIVE_BACK, reason="the system takes no memory back")
+def test_memory_of_blocks_is_given_back_with_the_last_tile_of_a_row() -> None:
+    terrain, source = lattice(land(4, 2, 65), SIDE)  # the blocks of a row of tiles take eight pages
+    ground = ground_of(terrain)
+    source.fetch(range(2 * 65))
+    lowest = terrain._blocks._levels[0]
+    assert lowest.any(axis=2).all()
+    terrain.take(range(64))
+    assert np.isinf(lowest[0, 0]).all()
+    terrain.take([64])
+    assert not lowest[1].any()
+    source.fetch(range(65))
+    assert_alike(ground, one_map(source), 4, 2 * SIDE)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
