@@ -5,10 +5,10 @@ So a recording keeps the answers of `Streaming`, in the order of the questions, 
 them again, with all other ground in place.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import get_ident
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.surface.ground_files import MOST_EDITS
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.tiles.supply import TileSupply
+from terrain_physics.tiles.tiled_ground import TiledGround
+
+_Result = TypeVar("_Result")
+Ask = Callable[[Floats], Bools | None]
 
 
 class Waits(NamedTuple):
@@ -27,122 +32,157 @@ class Waits(NamedTuple):
     ----------
     answers : dict of int to list of int
         By the number of a question of the update, the rows that had to wait; no others had to.
-    counts : list of int
+    count : int
+        How often a character waited in the update.
+    totals : list of int
         Of each ground, how often characters had waited after the update.
     """
 
     answers: dict[int, list[int]]
-    counts: list[int]
-
-    @property
-    def count(self) -> int:
-        """How often a character waited in the update."""
-        return sum(map(len, self.answers.values()))
+    count: int
+    totals: list[int]
 
     def saved(self) -> list[Any]:
         """Return it for JSON."""
-        return [[[number, *rows] for number, rows in self.answers.items()], self.counts]
+        answers = [[number, *rows] for number, rows in self.answers.items()]
+        return [answers, self.count, self.totals]
 
     @classmethod
     def of_saved(cls, about: Any, grounds: int) -> Self:
         """Return the saved form of an update on so many grounds; any error if it is damaged."""
-        answers, counts = about
-        known = [checks.whole("waits", count, 0, MOST_EDITS) for count in counts]
+        answers, count, totals = about
+        known = [checks.whole("waits", own, 0, MOST_EDITS) for own in totals]
         if len(known) != grounds:
             raise ValueError("waits must be of all grounds")
         whole = [[checks.whole("row", row, 0, 2**31) for row in answer] for answer in answers]
-        return cls({number: rows for number, *rows in whole}, known)
+        own = {number: rows for number, *rows in whole}
+        return cls(own, checks.whole("waits", count, 0, MOST_EDITS), known)
 
 
-def counts_of(grounds: Sequence[AnyGround]) -> list[int]:
+def totals_of(grounds: Sequence[AnyGround]) -> list[int]:
     """Return how often characters have waited on each ground."""
-    found = [queries_of(ground).streaming for ground in grounds]
-    return [0 if streaming is None else streaming.waits for streaming in found]
+    return [0 if own is None else own.waits for own in map(_supply_of, grounds)]
 
 
-def put_counts(grounds: Sequence[AnyGround], counts: Sequence[int]) -> None:
-    """Count waits on from there."""
-    for ground, count in zip(grounds, counts, strict=True):
-        streaming = queries_of(ground).streaming
-        if streaming is not None:
-            streaming.waits = count
+def put_totals(grounds: Sequence[AnyGround], totals: Sequence[int]) -> None:
+    """Count on from there."""
+    for own, total in zip(map(_supply_of, grounds), totals, strict=True):
+        if own is not None:
+            own.waits = total
 
 
-class _Between(Streaming):
-    """Stands between updates of a thread and what brings their ground."""
-
-    __slots__ = ("_asked", "_thread", "own")
-
-    def __init__(self, own: Streaming, asked: "_Asked") -> None:
-        self.own, self._asked, self._thread = own, asked, get_ident()
-
-    @property
-    def waits(self) -> int:  # type: ignore[override]
-        return self.own.waits
-
-    @waits.setter
-    def waits(self, count: int) -> None:
-        self.own.waits = count
-
-    def count_waits(self, count: int) -> None:
-        self.own.count_waits(count)
-
-    def bring(self, boxes: Floats) -> Bools | None:
-        if get_ident() != self._thread:
-            return self.own.bring(boxes)
-        return self._asked.answer(boxes, self.own.bring)
-
-    def reached(self, boxes: Floats) -> Bools | None:
-        if get_ident() != self._thread:
-            return self.own.reached(boxes)
-        return self._asked.answer(boxes, self.own.reached)
+def _supply_of(ground: AnyGround) -> TileSupply | None:
+    return ground._supply if isinstance(ground, TiledGround) else None  # noqa: SLF001
 
 
-class _Asked:
-    """Counts the questions of an update, and keeps the answers."""
+class _Questions:
+    """The questions of an update: asked, and the answers kept.
+
+    Attributes
+    ----------
+    answers : dict of int to list of int
+        As of `Waits`.
+    count : int
+        How often a character waited.
+    """
 
     def __init__(self) -> None:
         self.answers: dict[int, list[int]] = {}
-        self._count = 0
+        self.count = self._asked = 0
 
     def next_number(self) -> int:
         """Return the number of the next question."""
-        self._count += 1
-        return self._count - 1
+        self._asked += 1
+        return self._asked - 1
 
-    def answer(self, boxes: Floats, ask: Any) -> Bools | None:
+    def answer(self, own: TileSupply, ask: Ask, boxes: Floats) -> Bools | None:  # noqa: ARG002
         """Return the answer to a question."""
-        found: Bools | None = ask(boxes)
-        number = self.next_number()
+        found, number = ask(boxes), self.next_number()
         if found is not None and found.any():
             self.answers[number] = np.flatnonzero(found).tolist()
         return found
 
 
-class _AskedAgain(_Asked):
-    """Gives the answers of an update again."""
+class _QuestionsAgain(_Questions):
+    """The same questions of a replay: the answers of then, and all other ground in place."""
 
-    def __init__(self, answers: dict[int, list[int]], load: Any) -> None:
+    def __init__(self, answers: dict[int, list[int]]) -> None:
         super().__init__()
-        self.answers, self._load = answers, load
+        self.answers = answers
 
-    def answer(self, boxes: Floats, ask: Any) -> Bools | None:  # noqa: ARG002 others were given
+    def answer(self, own: TileSupply, ask: Ask, boxes: Floats) -> Bools | None:  # noqa: ARG002
+        """Return the answer of then."""
         rows = self.answers.get(self.next_number(), [])
-        waits = np.zeros(len(boxes), np.bool_)
         if rows and max(rows) >= len(boxes):
             raise ValueError("recording must hold waits of characters that are there")
+        waits = np.zeros(len(boxes), np.bool_)
         waits[rows] = True
-        self._load(boxes[~waits])
+        own.fetch(own.land.missing_in(np.ascontiguousarray(boxes[~waits]))[1])
         return waits if rows else None
 
 
+class _Between(Streaming):
+    """Stands between the updates of a thread and what brings their ground."""
+
+    __slots__ = ("_own", "_questions", "_thread")
+
+    def __init__(self, own: TileSupply, questions: _Questions) -> None:
+        self._own, self._questions, self._thread = own, questions, get_ident()
+
+    @property
+    def waits(self) -> int:  # type: ignore[override]
+        return self._own.waits
+
+    @property
+    def _is_own(self) -> bool:
+        return get_ident() == self._thread
+
+    def bring(self, boxes: Floats) -> Bools | None:
+        own = self._own
+        if self._is_own:
+            return self._questions.answer(own, own.bring, boxes)
+        return own.bring(boxes)
+
+    def reached(self, boxes: Floats) -> Bools | None:
+        own = self._own
+        if self._is_own:
+            return self._questions.answer(own, own.reached, boxes)
+        return own.reached(boxes)
+
+    def count_waits(self, count: int) -> None:
+        if self._is_own:
+            self._questions.count += count
+        self._own.count_waits(count)
+
+
 @contextmanager
-def _standing_between(grounds: Sequence[AnyGround], make: Any) -> Iterator[None]:
+def _asking(grounds: Sequence[AnyGround], questions: _Questions) -> Iterator[None]:
+    """Let the updates of this thread ask what brings their ground by the questions."""
     with ExitStack() as held:
         for ground in grounds:
-            queries = queries_of(ground)
-            own = queries.streaming
+            own, queries = _supply_of(ground), queries_of(ground)
             if own is not None:
-                queries.streaming = _Between(own, make(own))
-                held.callback(setattr, queries, "streaming", own)
+                held.callback(setattr, queries, "streaming", queries.streaming)
+                queries.streaming = _Between(own, questions)
         yield
+
+
+def watched(grounds: Sequence[AnyGround], update: Callable[[], _Result]) -> tuple[_Result, Any]:
+    """Make an update; return its result, and the `Waits` in it, None if nobody waited."""
+    questions = _Questions()
+    with _asking(grounds, questions):
+        result = update()
+    if not questions.answers and not questions.count:
+        return result, None
+    return result, Waits(questions.answers, questions.count, totals_of(grounds))
+
+
+def again(
+    grounds: Sequence[AnyGround], waits: Waits | None, update: Callable[[], _Result]
+) -> _Result:
+    """Make an update in which those wait who waited then, and nobody else."""
+    with _asking(grounds, _QuestionsAgain({} if waits is None else waits.answers)):
+        result = update()
+    if waits is not None:
+        put_totals(grounds, waits.totals)
+    return result

@@ -40,9 +40,9 @@ class LandValues:
     def tile(self, number: int) -> LoadedTile:
         """Return a tile with its edits."""
         supply = self._supply
-        found = supply.terrain.loaded.get(number) or self._known.get(number)
+        found = supply.land.loaded.get(number) or self._known.get(number)
         if found is None:
-            found = supply.edits.apply(supply.tiles.read(number))
+            found = supply.tiles.read(number).tile
             if len(self._known) >= _MOST_READ:
                 del self._known[next(iter(self._known))]
             self._known[number] = found
@@ -50,7 +50,7 @@ class LandValues:
 
     def of(self, kind: Edited, place: Ranges) -> NDArray[Any]:
         """Return the values at a place; where no tile is, NaN or 0."""
-        terrain, down, across = self._supply.terrain, *place
+        terrain, down, across = self._supply.land, *place
         empty = np.nan if kind == "heights" else 0
         found = np.full((down.stop - down.start, across.stop - across.start), empty, DTYPES[kind])
         for number in terrain.tiles_of(place, int(kind == "heights")):
@@ -87,10 +87,10 @@ def land_digest(supply: TileSupply, earlier: Any = None) -> str:
     ``earlier`` may put earlier values over those of a tile: it gets its number, the kind and an
     array of its own. The caller sees to it that nobody edits meanwhile.
     """
-    digest = hashlib.blake2b(supply.tiles.digest.encode(), digest_size=16)
+    digest = hashlib.blake2b(supply.tiles.stored.digest.encode(), digest_size=16)
     values = LandValues(supply)
-    for number in sorted(supply.edits.edited):
-        tile, first = values.tile(number), supply.tiles.read(number)
+    for number in sorted(supply.tiles.edits.edited):
+        tile, first = values.tile(number), supply.tiles.stored.read(number)
         for kind in KINDS:
             own, unedited = np.array(tile.values(kind, _ALL)), first.values(kind, _ALL)
             if earlier is not None:

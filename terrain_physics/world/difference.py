@@ -360,7 +360,7 @@ def storages_in(beginning: Beginning) -> list[Any]:
     """Return the storages that `put` may edit."""
     land = beginning.land
     found = [own.storage for own in beginning.maps.values()]
-    return found if land is None else [land.supply.terrain, *found]
+    return found if land is None else [land.supply.land, *found]
 
 
 def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -> None:

@@ -52,9 +52,9 @@ class EditedLand:
 
     def __init__(self, supply: TileSupply) -> None:
         self.supply = supply
-        with supply.terrain.lock:
+        with supply.land.lock:
             self.before: dict[Edited, dict[Block, FirstValues]] = {kind: {} for kind in KINDS}
-            supply.terrain.watchers.add(self, 0)
+            supply.land.watchers.add(self, 0)
 
     def tell(self, number: int, what: str, *details: Any) -> None:
         """Hear of an edit: `prepare` has heard of it."""
@@ -70,20 +70,20 @@ class EditedLand:
                 self.before[what][block] = known
             new = ~known.marks[there]
             if new.any():
-                now = self.supply.terrain.values(what, place) if now is None else now
+                now = self.supply.land.values(what, place) if now is None else now
                 known.values[there][new] = now[here][new]
                 known.marks[there] = True
 
     def digest(self) -> str:
         """Return 32 hexadecimal digits of the land at that moment."""
-        with self.supply.terrain.lock:
+        with self.supply.land.lock:
             return land_digest(self.supply, self._put_before)
 
     def _put_before(self, number: int, kind: Edited, values: NDArray[Any]) -> None:
         """Put the values of that moment over those of a tile."""
         if not self.before[kind]:
             return
-        row, column = self.supply.terrain.place_of(number)
+        row, column = self.supply.land.place_of(number)
         place = slice(row, row + values.shape[0]), slice(column, column + values.shape[1])
         for block, here, there in blocks_in(place):
             known = self.before[kind].get(block)

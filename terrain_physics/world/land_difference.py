@@ -21,7 +21,7 @@ Wanted = dict[str, dict[Block, FirstValues]]
 
 def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes]) -> dict[str, Any]:
     """Tell the blocks of a land that differ from the beginning once edits are swapped, in order."""
-    terrain, values, told = own.supply.terrain, LandValues(own.supply), {}
+    terrain, values, told = own.supply.land, LandValues(own.supply), {}
     swapped = [old for edit in edits if edit.storage is terrain for old in edit.replaced]
     for kind in KINDS:
         numbers = []
@@ -84,13 +84,13 @@ def _received(
     word = f"<u{first.dtype.itemsize}"
     crossed = np.frombuffer(take(first.nbytes), word).reshape(first.shape)
     new: NDArray[Any] = (np.ascontiguousarray(first).view(word) ^ crossed).view(DTYPES[kind])
-    return FirstValues(checked_values(own.supply.terrain, kind, new).astype(DTYPES[kind]), crossed != 0)
+    return FirstValues(checked_values(own.supply.land, kind, new).astype(DTYPES[kind]), crossed != 0)
 
 
 def put_land(own: EditedLand, wanted: Wanted) -> None:
     """Bring a land to its beginning, but for values that differ from it."""
     supply = own.supply
-    terrain, values = supply.terrain, LandValues(supply)
+    terrain, values = supply.land, LandValues(supply)
     for kind in KINDS:
         for block in sorted(own.before[kind].keys() | wanted.get(kind, {}).keys()):
             place = _place_of(own, kind, block)
@@ -134,7 +134,7 @@ def _moved(place: Ranges, rows: slice, columns: slice) -> Ranges:
 
 def _size(own: EditedLand, kind: str) -> tuple[int, int]:
     """Return how many rows and columns of samples or cells a land has."""
-    terrain = own.supply.terrain
+    terrain = own.supply.land
     return terrain.sample_count if kind == "heights" else terrain.cell_count
 
 
