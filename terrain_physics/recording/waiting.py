@@ -18,6 +18,7 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.surface.ground_files import MOST_EDITS
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.tiles.supply import TileSupply
 from terrain_physics.tiles.tiled_ground import TiledGround
 
@@ -186,3 +187,9 @@ def again(
     if waits is not None:
         put_totals(grounds, waits.totals)
     return result
+
+
+def tiles_without_file(grounds: Sequence[AnyGround]) -> dict[str, StoredTiles]:
+    """Return the tiles of grounds that no file holds, by their digest."""
+    found = [own.tiles.stored for own in map(_supply_of, grounds) if own is not None]
+    return {tiles.digest: tiles for tiles in found if tiles.path is None}
