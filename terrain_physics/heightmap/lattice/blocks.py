@@ -35,7 +35,7 @@ class LatticeBlocks:
         Least and greatest heights, or bounds of these, level after level.
     """
 
-    __slots__ = ("_counts", "_levels", "_memory", "_shape", "values")
+    __slots__ = ("_levels", "_memory", "_shape", "_written", "values")
 
     def __init__(self, shape: LatticeShape) -> None:
         self._shape = shape
@@ -56,17 +56,14 @@ class LatticeBlocks:
             self._levels.append(own.reshape(down, across, 2))
         above = self.values[2 * kernels.level_start(rows, columns, 1) :]
         above.view(np.uint64).fill(_NOTHING.view(np.uint64)[0])
-        self._counts = np.zeros(shape.rows, np.int64)  # of tiles with blocks, row by row
-
-    def count(self, number: int, more: int) -> None:
-        """Count a tile that came (1), or went (-1)."""
-        self._counts[number // self._shape.columns] += more
+        self._written = [set[int]() for _ in range(shape.rows)]  # tiles with blocks, row by row
 
     def widen(self, tiles: Iterable[LoadedTile]) -> None:
         """Let blocks bound tiles as well as what they have bounded: long queries may read them."""
         numbers = []
         for tile in tiles:
             numbers.append(tile.number)
+            self._note(tile.number)
             for here, own in zip(self._within(tile.number), _own_blocks(tile), strict=True):
                 np.minimum(here[:, :, 0], own[:, :, 0], out=here[:, :, 0])
                 np.maximum(here[:, :, 1], own[:, :, 1], out=here[:, :, 1])
@@ -74,19 +71,28 @@ class LatticeBlocks:
 
     def fit(self, numbers: Iterable[int], loaded: Mapping[int, LoadedTile]) -> None:
         """Let blocks bound tiles, and nothing where they are not loaded."""
-        rows = set[int]()
         for number in numbers:
             tile = loaded.get(number)
             if tile is None:
-                rows.add(number // self._shape.columns)
                 for here in self._within(number):
                     here[:] = _NOTHING
             else:
+                self._note(number)
                 for here, own in zip(self._within(number), _own_blocks(tile), strict=True):
                     here[:] = own
         self._put_upper(numbers)
-        for row in rows:
-            if self._counts[row] == 0:
+        for number in numbers:
+            if number not in loaded:
+                self._forget(number)
+
+    def _note(self, number: int) -> None:
+        self._written[number // self._shape.columns].add(number)
+
+    def _forget(self, number: int) -> None:
+        row = number // self._shape.columns
+        if number in self._written[row]:
+            self._written[row].remove(number)
+            if not self._written[row]:
                 self._give_back(row)
 
     def _within(self, number: int) -> list[Float32s]:

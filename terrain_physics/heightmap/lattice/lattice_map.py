@@ -93,7 +93,8 @@ class LatticeMap(LiveMap):
     source: TileSource
 
     def __init__(self, shape: LatticeShape, exists: Bools) -> None:
-        self.shape, self.exists = shape, exists
+        self.shape, self.exists = shape, exists.copy()
+        self.exists.setflags(write=False)
         self.material_names = shape.material_names
         self.loaded: dict[int, LoadedTile] = {}
         self.lock, self.watchers = new_lock(Rank.MAP), Watchers()
@@ -102,7 +103,7 @@ class LatticeMap(LiveMap):
         self.changes, self._changes = ChangeLog(0), no_changes()
         self._missing = exists.reshape(-1).astype(np.uint8)
         self._edited, self._loose = set[tuple[int, int]](), set[int]()
-        self._ends = Ends(shape, exists, self.loaded)
+        self._ends = Ends(shape, self.exists, self.loaded)
         self._tile_frame = np.zeros(kernels.FRAME_SIZE)
         self._tile_frame[[kernels.ROWS, kernels.COLUMNS]] = shape.side
         self._tile_frame.setflags(write=False)
@@ -183,19 +184,22 @@ class LatticeMap(LiveMap):
     def put(self, tiles: Sequence[LoadedTile]) -> None:
         """Take tiles in that are missing; others are left as they are."""
         with self.editing():
-            new = [tile for tile in tiles if self._missing[tile.number]]
+            new = {tile.number: tile for tile in tiles if self._missing[tile.number]}
             if not new:
                 return
             self._protect()
             if self._table.reserve(len(new)):
                 self._publish()
-            for tile in new:
-                self.loaded[tile.number] = tile
-                self._missing[tile.number] = 0
-                self._blocks.count(tile.number, 1)
-                tile.generation = self._generation
-                self._show_tile(tile)
-            self._settle([tile.number for tile in new])
+            try:
+                for number, tile in new.items():
+                    tile.generation = self._generation
+                    self._show_tile(tile)
+                    self.loaded[number] = tile
+                    self._missing[number] = 0
+                self._settle(list(new))
+            except BaseException:  # such as Ctrl-C
+                self._let_go(list(new))
+                raise
 
     def take(self, numbers: Iterable[int]) -> None:
         """Let tiles go that are loaded."""
@@ -204,12 +208,20 @@ class LatticeMap(LiveMap):
             if not gone:
                 return
             self._protect()
-            for number in gone:
-                del self.loaded[number], self._arrays[number]
-                self._missing[number] = 1
-                self._blocks.count(number, -1)
-                self._table.take(number)
-            self._settle(gone)
+            try:
+                self._let_go(gone)
+            except BaseException:  # such as Ctrl-C: none is left half there
+                self._let_go(gone)
+                raise
+
+    def _let_go(self, numbers: Sequence[int]) -> None:
+        """Let tiles go, also those that are there in part."""
+        for number in numbers:
+            self._missing[number] = 1
+            self._table.take(number)
+            self.loaded.pop(number, None)
+            self._arrays.pop(number, None)
+        self._settle(numbers)
 
     def _show_tile(self, tile: LoadedTile) -> None:
         """Lead kernels to the present arrays of a tile."""
@@ -388,27 +400,35 @@ class LatticeMap(LiveMap):
 
     def put_back(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit all of whose values are in loaded tiles; others have it by the source."""
-        lines = int(what == "heights")
         rows, columns = place
         region = Region(rows.start, rows.stop, columns.start, columns.stop)
-        if lines:
+        if what == "heights":
             region = cells_around(self, *region)
         with self.editing():
             self.source.keep(what, place, values)
             self.watchers.prepare(what, region, place)
             self._protect()
-            changed = []
-            for tile, own, there in self._shares(place, lines):
-                if tile.generation < self._generation:
-                    tile.copy_arrays()
-                    tile.generation = self._generation
-                tile.write(what, own, values[there])
-                if lines:
-                    self._survey(tile, own)
-                self._show_tile(tile)
-                changed.append(tile.number)
-            self._edited.update(_squares_of(place))
+            try:
+                changed = self._write(what, place, values)
+            except BaseException:  # such as Ctrl-C: it is kept, and no tile is left without it
+                self._changed(what, region, self._write(what, place, values))
+                raise
             self._changed(what, region, changed)
+
+    def _write(self, what: Edited, place: Ranges, values: NDArray[Any]) -> list[int]:
+        """Write values to all loaded tiles that share them; return the numbers of these."""
+        written = []
+        for tile, own, there in self._shares(place, int(what == "heights")):
+            if tile.generation < self._generation:
+                tile.copy_arrays()
+                tile.generation = self._generation
+            tile.write(what, own, values[there])
+            if what == "heights":
+                self._survey(tile, own)
+            self._show_tile(tile)
+            written.append(tile.number)
+        self._edited.update(_squares_of(place))
+        return written
 
     def _survey(self, tile: LoadedTile, own: Ranges) -> None:
         """Find the blocks of a tile anew around samples that were written."""

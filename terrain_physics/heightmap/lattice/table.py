@@ -101,8 +101,10 @@ class TileTable:
 
     def take(self, number: int) -> None:
         """Lead to no tile, as of one that is missing."""
-        self._free.append(self._slots.pop(number))
         self._lead(number, _MISSING)
+        place = self._slots.pop(number, None)
+        if place is not None:
+            self._free.append(place)
 
     def _lead(self, number: int, place: int) -> None:
         self.values[self._which + number] = self._start + place * kernels.TILE_SIZE

@@ -14,6 +14,9 @@ from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.surface.materials import Names
 
+MOST_CELLS = 1 << 17
+"""Along each side of a lattice: beyond, blocks and tables would take gigabytes of addresses."""
+
 
 class LatticeShape(NamedTuple):
     """What never changes of land on a lattice of tiles.

@@ -1,5 +1,6 @@
 """Tests of a lattice of tiles: its answers are those of one map of the same samples."""
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.tiles import MISSING_TILE
 from terrain_physics.heightmap.lattice import blocks
+from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from tests.helpers.lattices import ground_of, lattice, one_map
 
 SIDE = 64
@@ -227,3 +229,35 @@ def test_walkers_go_as_on_one_map(threads: int) -> None:
 
 def test_the_number_of_a_missing_tile_is_no_tile() -> None:
     assert MISSING_TILE < -1
+
+
+@pytest.mark.parametrize("at", [1, 2, 4])
+@pytest.mark.parametrize("name", ["_show_tile", "_settle", "_write", "_survey", "_put_blocks"])
+def test_an_interrupt_leaves_no_tile_half_there(
+    name: str, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terrain, source = lattice(land(11, 2, 2), SIDE)
+    ground = ground_of(terrain)
+    source.fetch([0, 1])
+    proper, calls = getattr(LatticeMap, name), []
+
+    def interrupted(self: LatticeMap, *given: Any) -> Any:
+        calls.append(name)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        found = proper(self, *given)
+        if len(calls) == at + 1:
+            raise KeyboardInterrupt
+        return found
+
+    def carve() -> None:
+        ground.carve((SIDE, SIDE), radius=9, depth=2)
+
+    monkeypatch.setattr(LatticeMap, name, interrupted)
+    for step in (lambda: source.fetch([2, 3]), lambda: terrain.take([0]), carve, carve, carve):
+        with contextlib.suppress(KeyboardInterrupt):
+            step()
+    assert calls
+    monkeypatch.undo()
+    source.fetch([0, 1, 2, 3])
+    assert_alike(ground, one_map(source), 11, 2 * SIDE)
