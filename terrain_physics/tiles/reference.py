@@ -48,7 +48,8 @@ class TilesReference(NamedTuple):
         path, absolute, digest = about["path"], about["absolute"], about["digest"]
         for own in (path, absolute):
             if own is not None:
-                file_name(checks.instance("path", own, str))
+                checks.instance("path", own, str)
+                file_name(own)
         if not isinstance(digest, str) or not digest or not set(digest) <= _HEX_DIGITS:
             raise ValueError("digest must be hexadecimal digits")
         return cls(path, absolute, digest)
