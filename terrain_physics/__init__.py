@@ -64,6 +64,8 @@ _MODULES = {
     "Surface": "surface.surface",
     "SweepHit": "surface.results",
     "SweepHits": "surface.results",
+    "Tile": "tiles.samples",
+    "TiledGround": "tiles.tiled_ground",
     "TouchCounter": "counter.counter",
     "Triangle": "geometry.shapes",
     "TriangleMesh": "mesh.mesh",

@@ -105,6 +105,8 @@ from terrain_physics.surface.shape_rows import Boxes as Boxes
 from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
+from terrain_physics.tiles.samples import Tile as Tile
+from terrain_physics.tiles.tiled_ground import TiledGround as TiledGround
 from terrain_physics.walkability.field import Field as Field
 from terrain_physics.walkability.path import Path as Path
 from terrain_physics.walkability.walkability import Walkability as Walkability
@@ -169,6 +171,8 @@ __all__ = [
     "Surface",
     "SweepHit",
     "SweepHits",
+    "Tile",
+    "TiledGround",
     "TouchCounter",
     "Triangle",
     "TriangleMesh",

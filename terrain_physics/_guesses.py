@@ -192,6 +192,25 @@ WAYS: dict[str, dict[str, str]] = {
         "query_sphere(sphere) or query_aabb(aabb)": "query search find query_ball_point "
         "query_radius nearest intersection",
     },
+    "TiledGround": {
+        "open(path)": "from_file read load_file open_file",
+        "make(path, heights)": "create build write bake convert from_array save_tiles",
+        "keep_near(places, radius)": "update_viewers set_viewers stream stream_around load_around "
+        "preload prefetch add_viewer set_view_distance",
+        "load_some()": "update poll tick process flush pump load_pending step",
+        "load_now(aabb)": "load_all load_tiles load_area load_region force_load load_chunk "
+        "load_tile bring fetch",
+        "ready(aabb)": "is_ready is_loaded has_tile has_chunk is_tile_loaded are_loaded",
+        "is_loading": "pending is_busy loading",
+        "loaded": "tiles chunks loaded_tiles loaded_chunks regions",
+        "on_load": "on_tile_loaded tile_loaded on_chunk_loaded",
+        "on_unload": "on_tile_unloaded tile_unloaded on_chunk_unloaded",
+        "set_heights(row, column, heights)": "set_height SetHeights heights set_samples",
+        "set_holes(row, column, holes)": "holes set_hole",
+        "set_materials(row, column, materials)": "materials set_material",
+        "compact()": "vacuum optimize",
+        "sync()": "flush_edits commit save_edits fsync",
+    },
     "FixedStep": {
         "steps(frame_seconds)": "tick update advance step ticks",
         "seconds": "dt delta delta_time timestep",
@@ -256,6 +275,8 @@ _MODULE = {
     "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield",
     "TriangleMesh": "Mesh TriMesh Trimesh MeshCollider TriangleMeshCollider",
     "Ground": "Level CompositeGround",
+    "TiledGround": "TiledTerrain TiledMap StreamingGround StreamedGround ChunkedTerrain Terrain3D "
+    "TileMap OpenWorld TileGround TiledHeightMap",
     "Walkability": "NavMesh Navmesh NavigationMesh NavMap NavGrid NavigationRegion PathFinder "
     "Pathfinder AStar Pathfinding navmesh find_path get_path flow_field nav_agent NavAgent "
     "NavigationAgent FlowField",

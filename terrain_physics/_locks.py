@@ -22,7 +22,8 @@ class Rank(IntEnum):
     GROUND = 1
     MAP = 2
     TREES = 3
-    COMPILER = 4
+    FILES = 4
+    COMPILER = 5
 
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()

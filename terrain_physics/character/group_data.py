@@ -16,13 +16,12 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats9
-from terrain_physics.character.adopted_member import AdoptedMember
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import renumber_others
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround, refuse_any_too_wide
-from terrain_physics.character.rows import Rows, wake
+from terrain_physics.character.rows import Rows, refuse_other_format, wake
 from terrain_physics.character.state import (
     CellSizes,
     CharacterState,
@@ -30,7 +29,6 @@ from terrain_physics.character.state import (
     digits,
     pickled_by_name,
     refuse_other_content,
-    refuse_other_format,
     refuse_unfit,
     trusted,
     word_from,
@@ -40,6 +38,31 @@ from terrain_physics.surface.surface import queries_of
 Key = str | int
 
 _FIRST_CAPACITY = 16
+
+
+class AdoptedMember(NamedTuple):
+    """Callbacks of a character that is a member of a group, and an object of the game by itself.
+
+    Attributes
+    ----------
+    adopt : callable
+        Takes over the values that the game wrote to it; raises for bad values, and changes nothing
+        then.
+    show : callable
+        Shows the result of an update to the game and to its owner.
+    show_restored : callable
+        Shows a restored state in the same way.
+    leave : callable
+        Copies its numbers out of the group, before the group drops them.
+    join_again : callable
+        Makes it a member of the group again, under its key, after it had left.
+    """
+
+    adopt: Callable[[], None]
+    show: Callable[[], None]
+    show_restored: Callable[[], None]
+    leave: Callable[[], None]
+    join_again: Callable[[], None]
 
 
 class Members(NamedTuple):

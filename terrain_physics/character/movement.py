@@ -16,13 +16,13 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
-from terrain_physics.character.adopted_member import AdoptedMember
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.ground_material import put_factors
-from terrain_physics.character.group_data import GroupData, Key
+from terrain_physics.character.group_data import AdoptedMember, GroupData, Key
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.material_rules import MaterialRules
+from terrain_physics.character.needs import run_where_loaded
 from terrain_physics.character.owners.owner import Owner, checked_owner
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -32,7 +32,7 @@ from terrain_physics.character.placement import (
     refuse_too_wide,
     standing,
 )
-from terrain_physics.character.results import MoveResult, nothing_new
+from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import (
     ALONE,
     LAST_PLACE,
@@ -40,7 +40,9 @@ from terrain_physics.character.rows import (
     VELOCITY,
     Row,
     Rows,
+    nothing_new,
     plain_row,
+    refuse_other_format,
     step_off,
     wake,
 )
@@ -58,7 +60,6 @@ from terrain_physics.character.state import (
     CellSizes,
     KeptNumbers,
     first_random_state,
-    refuse_other_format,
 )
 from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.axes import Axes
@@ -379,16 +380,17 @@ class CharacterMovement(CharacterView):
         self, queries: Queries, contents: int, idle: _Idle | None, seconds: float
     ) -> MoveResult:
         """Advance by ``seconds``; ``idle`` is the last update if nothing has changed since."""
-        state, rules, _, random_state, hits = self._numbers
+        state, rules, _, _, hits = self._numbers
         self._adopt()
         if state[columns.GROUND_VERSION] != contents:
             self._see_changes(queries, contents)
-        with queries.lock:
-            table = queries.ground_arrays.table
-            if self._own_rules:
-                names = self._ground.material_names
-                put_factors(self._numbers, self._own_rules, queries, table, names)
-            ran_into = _UPDATE.call(state, random_state, rules, hits, ALONE, seconds, 0, 1, table)
+        if queries.streaming is None:
+            ran_into = self._run(queries, seconds)
+        else:
+            run = partial(self._run, queries, seconds)
+            ran_into, waits = run_where_loaded(run, self._numbers, queries, seconds)
+            if waits is not None:
+                return self._waited()
         values = plain_row(state)
         self._show_update(values, rules)
         self._time.last = seconds
@@ -404,6 +406,25 @@ class CharacterMovement(CharacterView):
         if now_idle is not self._idle:  # setting an attribute is slow
             self._idle = now_idle
         return result
+
+    def _run(self, queries: Queries, seconds: float) -> bool:
+        """Advance by ``seconds`` in the kernel; tell whether it ran into something."""
+        numbers = self._numbers
+        with queries.lock:
+            table = queries.ground_arrays.table
+            if self._own_rules:
+                put_factors(numbers, self._own_rules, queries, table, self._ground.material_names)
+            state, rules, _, random_state, hits = numbers
+            ran_into: bool = _UPDATE.call(
+                state, random_state, rules, hits, ALONE, seconds, 0, 1, table
+            )
+        return ran_into
+
+    def _waited(self) -> MoveResult:
+        """Return the result of an update that has left the character waiting for its ground."""
+        values = plain_row(self._numbers.state)
+        self._show_values(values)
+        return MoveResult(values, waiting=True)
 
     def _see_changes(self, queries: Queries, contents: int) -> None:
         """Check the body and wake it if the ground has changed since the last update."""

@@ -19,6 +19,7 @@ from terrain_physics.character.colliders import (
     Collider,
     SphereCollider,
 )
+from terrain_physics.character.needs import is_there
 from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, wake
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
@@ -169,6 +170,8 @@ def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:
     wanted = row.rules.copy()
     wanted[:SHAPE_SIZE] = placed_shape(ground, collider, checks.floats9(row.linear))
     queries = queries_of(ground)
+    if not (is_there(row, queries) and is_there(row._replace(rules=wanted), queries)):
+        return False
     with queries.lock:
         table = queries.ground_arrays.table
         return bool(resize_body(row.state, row.rules, wanted, row.random, table))
@@ -178,6 +181,7 @@ def constraint_planes(ground: AnyGround, row: Rows) -> Floats:
     """Return the planes (m, 4) that a body touches. See `CharacterView`."""
     planes = np.empty((MOST_PLANES, 4))
     queries = queries_of(ground)
+    is_there(row, queries)
     with queries.lock:
         table = queries.ground_arrays.table
         count = put_constraint_planes(row.state, row.rules, row.random, planes, table)

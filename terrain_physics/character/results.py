@@ -13,15 +13,13 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public, quick
 from terrain_physics.character.hits import (
     Log,
     MoveHit,
     blocker_of,
 )
-from terrain_physics.character.rows import Row
-from terrain_physics.character.state import refuse_other_format
+from terrain_physics.character.rows import Row, refuse_other_format
 from terrain_physics.surface.results import of_plain, plain
 
 Limit = Literal["work", "depth", "room"]
@@ -93,9 +91,11 @@ class MoveResult(Fields):
         Length of the update.
     log : Log, optional
         Hits of the character, and its ground; None: no hits.
+    waiting : bool, default False
+        Whether the character waited for its ground.
     """
 
-    __slots__ = ("_met", "_seconds", "_values")
+    __slots__ = ("_met", "_seconds", "_values", "_waiting")
     __match_args__ = (
         "grounded",
         "ground_normal",
@@ -112,19 +112,22 @@ class MoveResult(Fields):
         "just_left",
         "turn",
         "squeezed",
+        "waiting",
     )
 
     @quick
-    def __init__(self, values: Row, seconds: float = 0.0, log: Log | None = None) -> None:
-        self._values, self._seconds = values, seconds
+    def __init__(
+        self, values: Row, seconds: float = 0.0, log: Log | None = None, *, waiting: bool = False
+    ) -> None:
+        self._values, self._seconds, self._waiting = values, seconds, waiting
         self._met: Log | MoveHit | None = log
 
     def __getstate__(self) -> tuple[Any, ...]:
-        hit = self.blocked_by
-        return columns.FORMAT, self._values.tolist(), self._seconds, hit and plain(hit)
+        hit, values = self.blocked_by, self._values.tolist()
+        return columns.FORMAT, values, self._seconds, hit and plain(hit), self._waiting
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
-        form, values, self._seconds, hit = content
+        form, values, self._seconds, hit, self._waiting = content
         refuse_other_format("MoveResult", form)
         self._values = array("d", values)
         self._met = of_plain(MoveHit, hit) if hit else None
@@ -243,6 +246,15 @@ class MoveResult(Fields):
         if a part has passed through it, until the way back is free or the part is gone.
         """
         return squeezes_of(self._values)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the update left it as it was, because ground that it needed is not loaded yet.
+
+        Its velocity stays, ``seconds`` are 0, and it goes on as soon as the ground is there. False
+        on all grounds but one that is loaded in parts.
+        """
+        return self._waiting
 
 
 @public
@@ -373,12 +385,6 @@ class GroundReport(Fields):
     @property
     def _touches(self) -> bool:
         return self._values[columns.GROUND_KIND] != columns.AIRBORNE
-
-
-def nothing_new(states: Floats) -> None:
-    """Clear in rows of state (..., STATE_SIZE) the events of the last update."""
-    states[..., columns.WAS_GROUNDED] = states[..., columns.GROUNDED]
-    states[..., columns.HITS] = 0.0
 
 
 def _vector(values: Row, start: int) -> glm.vec3:

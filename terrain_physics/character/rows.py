@@ -7,9 +7,11 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.character.reports.hits import HITS_SIZE
+from terrain_physics._kernels.character.needs import HAS_WAITED
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE, NEED_MARK
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats, UInt64s
+from terrain_physics._support import checks
 
 POSITION = slice(columns.POSITION, columns.POSITION + 3)
 VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
@@ -142,6 +144,18 @@ def wake(state: Floats) -> None:
     state[..., columns.GROUND_VERSION] = state[..., columns.HITS] = 0.0
 
 
+def nothing_new(states: Floats) -> None:
+    """Clear in rows of state (..., STATE_SIZE) the events of the last update."""
+    states[..., columns.WAS_GROUNDED] = states[..., columns.GROUNDED]
+    states[..., columns.HITS] = 0.0
+
+
+def nothing_happened(states: Floats) -> None:
+    """Clear in rows of state (..., STATE_SIZE) all that the last update tells of itself alone."""
+    nothing_new(states)
+    states[..., columns.ROUNDS] = states[..., columns.LIFTED] = states[..., columns.TURN] = 0.0
+
+
 def forget_contact_signature(state: Floats, rows: Any = ...) -> None:
     """Wake some characters (..., STATE_SIZE), even if their contact signatures stay equal."""
     state[rows, columns.UNDISTURBED] = state[rows, columns.CONTACT_SIGNATURE] = 0.0
@@ -164,6 +178,20 @@ def state_hashes(packed: NDArray[np.uint64]) -> list[str]:
         hashlib.blake2b(content[start : start + width], digest_size=8).hexdigest()
         for start in range(0, len(content), width)
     ]
+
+
+def has_waited(row: Rows) -> bool:
+    """Tell whether the last update on ground that may not be all there has left one waiting."""
+    return bool(row.hits[NEED_MARK] == HAS_WAITED)
+
+
+def refuse_other_format(what: str, form: Any) -> None:
+    """Refuse numbers of another format, which has other columns."""
+    if form != columns.FORMAT:
+        raise ValueError(
+            f"{what} must be of format {columns.FORMAT}, got {checks.shorten(form)}: "
+            "another version of terrain_physics saved it"
+        )
 
 
 ALONE = np.zeros(0)

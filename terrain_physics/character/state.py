@@ -28,7 +28,7 @@ from terrain_physics.character.placement import (
     checked_collider,
     refuse_any_too_wide,
 )
-from terrain_physics.character.rows import Rows, wake
+from terrain_physics.character.rows import Rows, refuse_other_format, wake
 
 _Saved = TypeVar("_Saved")
 _Trusted = TypeVar("_Trusted", bound="Trusted")
@@ -61,15 +61,6 @@ class KeptNumbers(NamedTuple):
     material_rules: MaterialRules
     ground: "ref[AnyGround]"
     fit: CellSizes
-
-
-def refuse_other_format(what: str, form: Any) -> None:
-    """Refuse numbers of another format, which has other columns."""
-    if form != columns.FORMAT:
-        raise ValueError(
-            f"{what} must be of format {columns.FORMAT}, got {checks.shorten(form)}: "
-            "another version of terrain_physics saved it"
-        )
 
 
 def digits(word: int) -> str:

@@ -33,6 +33,7 @@ from terrain_physics.character.rows import (
     VELOCITY,
     Rows,
     forget_contact_signature,
+    has_waited,
     plain_row,
     state_hashes,
     wake,
@@ -231,11 +232,14 @@ class CharacterView(RuleProperties):
         Returns
         -------
         MoveResult
-            Before the first update: in the air, without contacts. Its ``seconds`` and
-            ``blocked_by`` are no part of a state: they are those of the last update of this object.
+            Before the first update: in the air, without contacts. Its ``seconds``, ``blocked_by``
+            and ``waiting`` are no part of a state: they are those of the last update of this
+            object.
         """
-        row = self._row()
-        log = (row.hits.tobytes(), queries_of(self.ground))
+        row, queries = self._row(), queries_of(self.ground)
+        if queries.streaming is not None and has_waited(row):
+            return MoveResult(plain_row(row.state), waiting=True)
+        log = (row.hits.tobytes(), queries)
         return MoveResult(plain_row(row.state), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:

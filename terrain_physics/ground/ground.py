@@ -223,11 +223,19 @@ class Ground(Surface):
         names: Mapping[int, str],
         scales: Mapping[int, float],
     ) -> None:
-        queries = {key: _queries_of(part) for key, part in parts.items()}
-        on = dict(zip(parts, layers, strict=True))
+        queries = self._queries_with(parts)
+        on = dict(zip(queries, layers, strict=True))
         self._held = GroundParts(queries, on, next_key, changes, poses, movers, names, scales)
         self._parts = parts
-        self._queries = GroundQueries(self._held)
+        self._queries = self._queries_over(self._held)
+
+    def _queries_with(self, parts: dict[int, Part]) -> dict[int, PartQueries]:
+        """Return the queries of all parts by their keys."""
+        return {key: _queries_of(part) for key, part in parts.items()}
+
+    def _queries_over(self, held: GroundParts) -> GroundQueries:
+        """Return the queries of the ground."""
+        return GroundQueries(held)
 
     @property
     def parts(self) -> Mapping[int, Part]:
@@ -241,7 +249,7 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [self._box_of(key) for key in self._parts]
+            boxes = [self._box_of(key) for key in self._held.queries]
         lowers, uppers = zip(*boxes, strict=True)
         return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))
 
@@ -423,11 +431,16 @@ class Ground(Surface):
             For the last part: a ground has at least one.
         """
         with self._held.change():
-            number = self._checked_key(key)
-            if len(self._parts) == 1:
-                raise ValueError(f"key must leave at least one part, got {key!r} of the only one")
+            number = self._removable(key)
             self._held.remove(number)
             del self._parts[number]
+
+    def _removable(self, key: Any) -> int:
+        """Return the key of a part that may go."""
+        number = self._checked_key(key)
+        if len(self._parts) == 1:
+            raise ValueError(f"key must leave at least one part, got {key!r} of the only one")
+        return number
 
     def move(self, key: int | str, transform: Any, delta_time: float | None = None) -> None:
         """Move a mesh: characters on this moving base go along, and it pushes those in its way.
@@ -735,14 +748,12 @@ class Ground(Surface):
 
     def _checked_key(self, key: Any) -> int:
         """Return the key of a part, given by its key or by its name."""
-        if type(key) is int and key in self._parts:  # most are
+        known = self._held.queries
+        if type(key) is int and key in known:  # most are
             return key
         if isinstance(key, str):
             return self.key_of(key)
-        if (
-            isinstance(key, bool)
-            or checks.whole("key", key, -(2**63), 2**63 - 1) not in self._parts
-        ):
+        if isinstance(key, bool) or checks.whole("key", key, -(2**63), 2**63 - 1) not in known:
             raise KeyError(f"key must be that of a part, got {key}")
         return int(key)
 
@@ -801,10 +812,11 @@ class Ground(Surface):
     def _refuse_strangers(self, ids: Int64s, part: Int64s, own: Int64s) -> None:
         """Raise ValueError for ids that no triangle has, now or any more."""
         for key in np.unique(part[ids != -1]).tolist():
-            if key not in self._parts:
+            known = self._held.queries.get(key)
+            if known is None:
                 bad = ids[part == key].flat[0]
                 raise ValueError(f"triangle must be of a part that is there, got {bad} of {key}")
-            count = _queries_of(self._parts[key]).id_count
+            count = known.id_count
             for bad in ids[(part == key) & (own >= count)].flat[:1]:
                 raise ValueError(
                     f"triangle must be from {key << ID_BITS} to {(key << ID_BITS) + count - 1} in "

@@ -14,7 +14,7 @@ from terrain_physics._locks import holding, in_order
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import equal_samples, put_samples
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.heightmap.tiled import Place, Tile, TiledMap
+from terrain_physics.heightmap.tiled import Place, TiledMap, UnionTile
 from terrain_physics.surface.watching import Reader
 
 # Cells by which a map may be off the lattice of another: the rounding of its origin.
@@ -111,7 +111,7 @@ class _SetMap:
     ----------
     number, layers : int
     storage : MapStorage
-    tile : Tile
+    tile : UnionTile
         The same, as a tile of a union.
     seams : dict of int to _Seam
         By the number of the other map.
@@ -127,7 +127,7 @@ class _SetMap:
 
     def __init__(self, number: int, storage: MapStorage, layers: int) -> None:
         self.number, self.storage, self.layers = number, storage, layers
-        self.tile, self.seams = Tile(storage), dict[int, _Seam]()
+        self.tile, self.seams = UnionTile(storage), dict[int, _Seam]()
         self.union: Union | None = None
         self.seen, self.shape = storage.version, _shape_of(storage)
 

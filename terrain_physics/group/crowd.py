@@ -81,6 +81,7 @@ class Crowd:
         self,
         states: Floats,
         rules: Floats,
+        hits: Floats,
         words: UInt64s,
         seconds: float,
         table: Int64s,
@@ -90,14 +91,15 @@ class Crowd:
 
         They are those of the first of ``passes`` over the characters.
 
-        ``states``, ``rules`` and ``table`` are as of `update_characters`; the ``words`` (n,) are
-        all different. The result is valid until the next call.
+        ``states``, ``rules``, ``hits`` and ``table`` are as of `update_characters`; the ``words``
+        (n,) are all different. The result is valid until the next call.
         """
         count = len(words)
         if count != len(self._grid.order):
             self._make_room(count)
         workers, grid, holds = Workers(threads), self._grid, self.stand_on_characters
-        size, widest, longest, any_carried = put_agents(states, rules, seconds, table, holds, grid)
+        known = states, rules, hits, seconds, table
+        size, widest, longest, any_carried = put_agents(*known, holds, grid)
 
         def find_below(first: int, last: int) -> None:
             find_characters_below(grid, size, widest, seconds, holds, words, first, last)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -31,6 +32,7 @@ from terrain_physics.character.hits import logs_of
 from terrain_physics.character.live import unsigned_zeros
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.needs import run_where_loaded
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
@@ -41,8 +43,14 @@ from terrain_physics.character.placement import (
     put_shapes,
     refuse_any_too_wide,
 )
-from terrain_physics.character.results import nothing_new
-from terrain_physics.character.rows import ALONE, Rows, state_hashes, step_off, wake
+from terrain_physics.character.rows import (
+    ALONE,
+    Rows,
+    nothing_new,
+    state_hashes,
+    step_off,
+    wake,
+)
 from terrain_physics.character.rules import CharacterRules, RuleKeywords, put_rules
 from terrain_physics.character.state import first_random_state
 from terrain_physics.group.checks import (
@@ -442,15 +450,17 @@ class CharacterGroup(GroupTable):
         time.in_update = True
         try:
             self._data.adopt_writes()
-            logs = before = None
+            logs = before = waits = None
             if len(self) > 0:
-                queries = queries_of(self.ground)
+                queries, in_crowd = queries_of(self.ground), self._crowd is not None
                 before = self._see_changes(rows, queries)
-                if self._advance(rows, queries, seconds):
+                run = partial(self._advance, rows, queries, seconds)
+                any_hits, waits = run_where_loaded(run, rows, queries, seconds, in_crowd=in_crowd)
+                if any_hits:
                     logs = logs_of(rows, queries)
             time.last = seconds
             self._data.show_adopted()
-            return GroupResult(rows.state.copy(), seconds, logs, before)
+            return GroupResult(rows.state.copy(), seconds, logs, before, waits)
         finally:
             time.in_update = False
 
@@ -476,7 +486,7 @@ class CharacterGroup(GroupTable):
                 put_all_factors(self._data, queries, ground.table, self._threads)
             crowd, passes, any_hits = ALONE, 1, False
             if self._crowd is not None:
-                known = states, rules, self._data.words(), seconds, ground.table
+                known = states, rules, hits, self._data.words(), seconds, ground.table
                 crowd = self._crowd.constraints(*known, self._threads)
                 passes = self._crowd.passes
 

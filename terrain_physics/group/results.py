@@ -12,8 +12,7 @@ from terrain_physics._public import public
 from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.hits import Logs, MoveHits, same_values, spread
 from terrain_physics.character.results import GROUND_STATES, LIMITS, Fields
-from terrain_physics.character.rows import vectors
-from terrain_physics.character.state import refuse_other_format
+from terrain_physics.character.rows import refuse_other_format, vectors
 from terrain_physics.surface.results import columns_of
 
 
@@ -33,9 +32,11 @@ class GroupResult(Fields):
         Hits of the characters; None: no hits.
     before : GroundContacts, optional
         Their contacts with the ground before the update; None: unknown.
+    waiting : ndarray of bool, shape (n,), optional
+        Which of them waited for their ground; None: none.
     """
 
-    __slots__ = ("_before", "_logs", "_made", "_seconds", "_states")
+    __slots__ = ("_before", "_logs", "_made", "_seconds", "_states", "_waiting")
     __match_args__ = (
         "grounded",
         "ground_normals",
@@ -55,6 +56,7 @@ class GroupResult(Fields):
         "turns",
         "squeezed",
         "squeezed_by",
+        "waiting",
     )
 
     def __init__(
@@ -63,16 +65,18 @@ class GroupResult(Fields):
         seconds: float = 0.0,
         logs: Logs | None = None,
         before: GroundContacts | None = None,
+        waiting: Bools | None = None,
     ) -> None:
         self._states, self._seconds, self._logs, self._before = states, seconds, logs, before
+        self._waiting = waiting
         self._made: dict[str, Any] = {}
 
     def __getstate__(self) -> tuple[Any, ...]:
         events = self._blockers, self.just_hit, self.material_changed
-        return columns.FORMAT, self._states, self._seconds, *events
+        return columns.FORMAT, self._states, self._seconds, self._waiting, *events
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
-        form, self._states, self._seconds, *events = content
+        form, self._states, self._seconds, self._waiting, *events = content
         refuse_other_format("GroupResult", form)
         self._logs = self._before = None
         names = ("_blockers", "just_hit", "material_changed")
@@ -194,6 +198,14 @@ class GroupResult(Fields):
         """The key of the moving part that presses each hardest (n,); -1 where none does."""
         return self._once("squeezed_by", lambda states: _hardest(states)[1])
 
+    @property
+    def waiting(self) -> Bools:
+        """Whether the update left each as it was, as `MoveResult.waiting` (n,).
+
+        In a group that collides, others walk against it as against one that cannot be pushed.
+        """
+        return self._once("waiting", self._find_waiting)
+
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the arrays as columns of a table, as `RayHits.columns` does, a row for each key.
 
@@ -223,6 +235,9 @@ class GroupResult(Fields):
         if self._logs is not None:
             flags[self._logs.hitting()] = True
         return flags
+
+    def _find_waiting(self, states: Floats) -> Bools:
+        return np.zeros(len(states), np.bool_) if self._waiting is None else self._waiting
 
     def _find_changes(self, states: Floats) -> Bools:
         if self._before is None:

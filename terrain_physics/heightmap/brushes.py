@@ -43,7 +43,7 @@ class Disc(NamedTuple):
         The weight is 1 within ``flat`` meters of the center; from there it falls smoothly to 0 at
         the radius.
         """
-        place = self._samples(terrain)
+        place = self.around(terrain)
         along, beside = self._offsets(terrain, place, 0.0)
         square = (along / self.radius) ** 2 + (beside / self.radius) ** 2
         if flat > 0.0:
@@ -55,14 +55,14 @@ class Disc(NamedTuple):
 
     def cells(self, terrain: LiveMap) -> tuple[Ranges, Bools]:
         """Return the cells around, and which of them have their middle within, border included."""
-        rows, columns = self._samples(terrain)
+        rows, columns = self.around(terrain)
         around = cells_around(terrain, rows.start, rows.stop, columns.start, columns.stop)
         place = np.s_[around.row_start : around.row_stop, around.column_start : around.column_stop]
         along, beside = self._offsets(terrain, place, 0.5)
         with np.errstate(over="ignore"):  # infinitely far is far
             return place, along**2 + beside**2 <= self.radius * self.radius
 
-    def _samples(self, terrain: LiveMap) -> Ranges:
+    def around(self, terrain: LiveMap) -> Ranges:
         """Return the ranges of samples of the square around."""
         x0, _, z0 = terrain.origin
         cell_x, cell_z = terrain.cell_size

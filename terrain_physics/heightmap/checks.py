@@ -113,11 +113,14 @@ def checked_diagonal(
     """Return the kind of diagonal, and the table of cells split from b to d if there is one."""
     if isinstance(diagonal, str):
         kind = checks.choice("diagonal", diagonal, DIAGONALS)
-        if kind != "shortest":
-            return _CODES[DIAGONALS.index(kind)], None
-        return kernels.DIAGONAL_TABLE, shorter_diagonals(heights)
+        return diagonal_code(kind), shorter_diagonals(heights) if kind == "shortest" else None
     table = bool_cells("diagonal", diagonal, heights, ", ".join(map(repr, DIAGONALS)))
     return kernels.DIAGONAL_TABLE, table
+
+
+def diagonal_code(name: str) -> int:
+    """Return the kind of a diagonal by its name; that of "shortest" is a table."""
+    return kernels.DIAGONAL_TABLE if name == "shortest" else _CODES[DIAGONALS.index(name)]
 
 
 def diagonal_name(code: int, *, follows_heights: bool) -> str | None:

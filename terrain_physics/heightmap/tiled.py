@@ -52,7 +52,7 @@ class Place(NamedTuple):
         return slice(row, row + self.rows + lines), slice(column, column + self.columns + lines)
 
 
-class Tile:
+class UnionTile:
     """A map that is part of a larger one."""
 
     __slots__ = ("_memory", "_views", "storage")
@@ -104,7 +104,7 @@ class TiledMap(LiveMap):
 
     Attributes
     ----------
-    tiles : list of Tile
+    tiles : list of UnionTile
     places : ndarray of int64, shape (n, 4)
         The place of each tile: first row and column, rows and columns.
     blocks : ndarray of float32
@@ -124,7 +124,7 @@ class TiledMap(LiveMap):
 
     def __init__(
         self,
-        tiles: Sequence[Tile],
+        tiles: Sequence[UnionTile],
         places: Int64s,
         origin: Floats3,
         lock: AbstractContextManager[Any],
@@ -176,7 +176,7 @@ class TiledMap(LiveMap):
         """Build the arrays for kernels."""
         blocks, shown = self.blocks, [tile.storage.views for tile in self.tiles]
         made = [tile.storage.materials for tile in self.tiles]
-        memory, places = np.array(list(map(Tile.memory, self.tiles, shown))), self.places
+        memory, places = np.array(list(map(UnionTile.memory, self.tiles, shown))), self.places
         heights, heights_at = _around(memory[:, :2], _NO_SAMPLE)
         cells, cells_at = _around(memory[:, 2:4], _NO_CELL)
         table = _table(places, _rows(places, memory, heights_at, cells_at))
@@ -246,7 +246,7 @@ class TiledMap(LiveMap):
             if shared is not None:
                 yield tile.storage, shared.within(own, lines), values[shared.within(asked, lines)]
 
-    def _tiles_over(self, area: Place) -> Iterator[tuple[Tile, Place]]:
+    def _tiles_over(self, area: Place) -> Iterator[tuple[UnionTile, Place]]:
         """Yield the tiles that share samples with an area, and their places."""
         row, column, rows, columns = self.places.T
         is_near = (row <= area.row + area.rows) & (row + rows >= area.row)
@@ -505,7 +505,7 @@ def _put_into(here: Float32s, old: Float32s, row: int, column: int) -> None:
         _clear(beside)
 
 
-def _take_in(lowest: Float32s, tile: Tile, first_row: int, first_column: int) -> None:
+def _take_in(lowest: Float32s, tile: UnionTile, first_row: int, first_column: int) -> None:
     """Widen blocks (rows, columns, 2) to bound those of a tile, which they may lie across."""
     own, size = tile.blocks, block_kernels.BLOCK
     for down in range(2 if first_row % size else 1):

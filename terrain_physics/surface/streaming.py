@@ -9,6 +9,7 @@ class Streaming(ABC):
     """A ground of which a part may not be there yet, asked around each update of characters.
 
     Boxes are rows (n, 4) of numbers in meters, seen from above: least x and z, greatest x and z.
+    A box reaches ground that it touches.
 
     Attributes
     ----------
@@ -30,3 +31,7 @@ class Streaming(ABC):
     @abstractmethod
     def reached(self, boxes: Floats) -> Bools | None:
         """Tell which boxes reach ground that is not there; None if none does."""
+
+    @abstractmethod
+    def count_waits(self, count: int) -> None:
+        """Add to `waits` how many characters have waited for an update."""

@@ -1,1 +1,1 @@
-"""Land without end: tiles in a file, loaded as they are needed, and the ground that they are."""
+"""Land in tiles of a file, loaded as they are needed."""

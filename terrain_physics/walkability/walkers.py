@@ -125,7 +125,7 @@ def _rows(count: int, walker: Walker) -> Rows:
         np.empty((count, columns.RULES_SIZE)),
         ALONE,  # no walker is resized or saved
         np.zeros((count, 1), np.uint64),
-        np.empty((count, HITS_SIZE)),
+        np.zeros((count, HITS_SIZE)),
     )
     rows.rules[:] = walker.rules
     return rows

@@ -107,7 +107,7 @@ def beside_single_ones(count: int) -> None:
 def colliding(count: int) -> None:
     """A square of characters that all press towards its middle: what the others cost each."""
     land, side = _hills(), math.ceil(math.sqrt(count))
-    rows: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     for spacing in (0.9, 1.5):
         grid = spacing * np.stack(np.divmod(np.arange(count), side), axis=1) + 250 - side / 2
         x, z = (grid + np.random.default_rng(1).uniform(-0.04, 0.04, grid.shape)).T
@@ -122,9 +122,10 @@ def colliding(count: int) -> None:
                 _walk(group, speeds)
         group = groups[True]
         group.walk(*ways.T)
-        state, rules, *_ = group._data.rows()
+        rows = group._data.rows()
+        state, rules, hits = (part.reshape(-1) for part in (rows.state, rows.rules, rows.hits))
         table = queries_of(land).ground_arrays.table
-        given = state.reshape(-1), rules.reshape(-1), group._data.words(), FRAME, table, 1
+        given = state, rules, hits, group._data.words(), FRAME, table, 1
         crowd = Crowd(stand_on_characters=False)
         times = median_seconds({"the others alone": lambda: crowd.constraints(*given)}, 21)  # noqa: B023
         times |= median_seconds(
@@ -134,10 +135,10 @@ def colliding(count: int) -> None:
             },
             11,
         )
-        rows += [
+        lines += [
             (f"{spacing} m apart, {k}", f"{1e6 * s / count:6.2f} us each") for k, s in times.items()
         ]
-    print_table(f"{count:,} capsules on hills that press to one point, 1 thread", rows)
+    print_table(f"{count:,} capsules on hills that press to one point, 1 thread", lines)
 
 
 def main(*, smoke: bool = False) -> None:

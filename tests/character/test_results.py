@@ -68,10 +68,11 @@ def test_fields_are_those_of_the_state():
         "just_left": False,
         "turn": 0.0,
         "squeezed": (),
+        "waiting": False,
     }
     assert [type(part) for part in fields(result).values()] == [
         bool, glm.vec3, int, float, bool, type(None), int, float, float, bool, type(None), bool,
-        bool, float, tuple,
+        bool, float, tuple, bool,
     ]  # fmt: skip
     assert result == mover.move_result()
     mover.position = (5, 9, 5)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from terrain_physics import HeightMap
 from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._locks import Rank, new_lock
-from terrain_physics.heightmap.tiled import Tile, TiledMap
+from terrain_physics.heightmap.tiled import TiledMap, UnionTile
 from terrain_physics.surface.watching import Reader
 
 pytestmark = pytest.mark.kernels
@@ -21,7 +21,7 @@ def united(tiles: list[HeightMap]) -> TiledMap:
     spots[:, :2] -= low
     lock = new_lock(Rank.GROUND)
     origin = (float(low[1]), 0.0, float(low[0]))
-    return TiledMap([Tile(own._storage) for own in tiles], spots, origin, lock, Reader(lock))
+    return TiledMap([UnionTile(own._storage) for own in tiles], spots, origin, lock, Reader(lock))
 
 
 @given(st.data())

@@ -24,6 +24,8 @@ In this order:
 
 from typing import NamedTuple
 
+import numpy as np
+
 from terrain_physics._kernels._intrinsics import borrow, keep, replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import upright_radius
@@ -51,6 +53,7 @@ from terrain_physics._kernels.character.moving_base.squeeze import (
     is_disturbed,
     is_left_alone,
 )
+from terrain_physics._kernels.character.needs import is_bound, is_left_out, strays
 from terrain_physics._kernels.character.others.half_planes import (
     CROWD_SIZE,
     has_met_others,
@@ -89,7 +92,12 @@ from terrain_physics._kernels.character.steps.step_among_others import (
 )
 from terrain_physics._kernels.character.steps.take_steps import begin_motion, take_steps
 from terrain_physics._kernels.ground.candidates import fetch_ahead
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_part_shifts, put_dropped
+from terrain_physics._kernels.ground.movers import (
+    COUNT_OF_MOVES,
+    begin_looks,
+    end_part_shifts,
+    put_dropped,
+)
 from terrain_physics._kernels.ground.table import (
     GroundTable,
     ground_at,
@@ -286,6 +294,37 @@ def _update(
     return bool(state[at.HITS] > 0.0)
 
 
+@kernel(noinline=True)
+def _update_within(
+    character: _Character, ground: GroundTable, delta_time: float, moves: float, memory: Memory
+) -> bool:
+    """Advance a character as `_update` does, but not if it looks beyond its box: see `needs.py`.
+
+    Then all its numbers are as before.
+    """
+    state, draws = character.state, character.random_state
+    kept, draw = np.empty(at.STATE_SIZE), draws[0]
+    before = borrow(kept)
+    for k in range(at.STATE_SIZE):
+        before[k] = state[k]
+    begin_looks(memory.part_shifts)
+    any_hits = _update(character, ground, delta_time, moves, memory)
+    if strays(character.hits, memory.part_shifts):
+        for k in range(at.STATE_SIZE):
+            state[k] = before[k]
+        draws[0], any_hits = draw, False
+    keep(kept)
+    return any_hits
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_passed_over(
+    state: Floats, rules: Floats, hits: Floats, crowd: Floats, moves: float
+) -> bool:
+    """Tell whether an update leaves a character as it is: out of turn, asleep, or left out."""
+    return not has_turn(crowd) or _sleeps_on(state, rules, crowd, moves) or is_left_out(hits)
+
+
 @kernel
 def update_characters(
     states: Floats,
@@ -304,16 +343,17 @@ def update_characters(
     (n * HITS_SIZE,) are the rows of all characters, one after another. ``crowd`` (n * CROWD_SIZE,)
     holds the constraints of each, as of `put_half_planes`, and only those move whose turn it is; it
     is empty (0,) if characters ignore each other. A sleeping character that nothing disturbed stays
-    the same, bit for bit, and so does one that wakes with the same contact signature. Tells whether
-    any character hit something.
+    the same, bit for bit, and so does one that wakes with the same contact signature, one that is
+    marked to wait, and one that would look beyond its box, see `needs.py`. Tells whether any
+    character hit something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     hits, crowd = borrow(hits), borrow(crowd)
     moves = moves_counted(table)
     while first < last:
         state, own_rules = _row(states, first, at.STATE_SIZE), _row(rules, first, at.RULES_SIZE)
-        own_crowd = _row(crowd, first, CROWD_SIZE)
-        if has_turn(own_crowd) and not _sleeps_on(state, own_rules, own_crowd, moves):
+        own_crowd, own_hits = _row(crowd, first, CROWD_SIZE), _row(hits, first, HITS_SIZE)
+        if not _is_passed_over(state, own_rules, own_hits, own_crowd, moves):
             break
         first += 1
     if first == last:
@@ -322,13 +362,17 @@ def update_characters(
     for i in range(first, last):
         state, own_rules = _row(states, i, at.STATE_SIZE), _row(rules, i, at.RULES_SIZE)
         own_crowd, own_hits = _row(crowd, i, CROWD_SIZE), _row(hits, i, HITS_SIZE)
-        if not has_turn(own_crowd) or _sleeps_on(state, own_rules, own_crowd, moves):
+        if _is_passed_over(state, own_rules, own_hits, own_crowd, moves):
             continue
         own_memory = borrow_memory(memory)
         ground = ground_at(table, int(own_rules[at.MASK]), own_memory.part_shifts)
         if i + 1 < last:
             fetch_ahead(ground, three_at(_row(states, i + 1, at.STATE_SIZE), at.POSITION))
         character = _Character(state, random_states[i : i + 1], own_rules, own_hits, own_crowd)
-        any_hits = _update(character, ground, delta_time, moves, own_memory) or any_hits
+        if is_bound(own_hits):
+            hits_something = _update_within(character, ground, delta_time, moves, own_memory)
+        else:
+            hits_something = _update(character, ground, delta_time, moves, own_memory)
+        any_hits = hits_something or any_hits
     keep(memory)
     return any_hits

@@ -15,6 +15,8 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
     find_moving_base,
     ignore_moves,
 )
+from terrain_physics._kernels.character.needs import is_left_out
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE
 from terrain_physics._kernels.character.state import layout as at
 from terrain_physics._kernels.character.state.initial_motion import (
     free_displacement,
@@ -214,10 +216,22 @@ def _bucket(row: int, column: int, buckets: int) -> int:
     return ((row & 0xFFFFF) * 83492791 + column) & (buckets - 1)
 
 
+@kernel(inline=True, no_refcount=True)
+def _pin(agent: Floats) -> None:
+    """Let an agent stand where it is, in the air too, and nobody push it."""
+    agent[AGENT_MASS] = agent[INVERSE_MASS] = 0.0
+    agent[BOTTOM], agent[TOP] = agent[BOTTOM] - agent[BASE_RISE], agent[TOP] - agent[BASE_RISE]
+    agent[SWEPT_BOTTOM], agent[SWEPT_TOP] = agent[BOTTOM], agent[TOP]
+    for column in (OWN_DISPLACEMENT, VELOCITY, HEADING, BASE_DISPLACEMENT):
+        agent[column] = agent[column + 1] = 0.0
+    agent[BASE_RISE] = agent[ZEAL] = 0.0
+
+
 @kernel
 def _put_in_turn(
-    states: Floats, rules: Floats, seconds: float, table: Int64s, holds: bool, agents: Floats
-) -> tuple[float, float, float, bool]:
+    states: Floats, rules: Floats, hits: Floats, seconds: float, table: Int64s, holds: bool,
+    agents: Floats,
+) -> tuple[float, float, float, bool]:  # fmt: skip
     """Write the agents of all characters, unsorted; arguments and results as of `put_agents`."""
     scratch, part_shifts = np.empty(at.STATE_SIZE), no_part_shifts()
     total, widest, longest, any_carried = 0.0, 0.0, 0.0, False
@@ -232,6 +246,8 @@ def _put_in_turn(
             scratch,
             agent,
         )
+        if is_left_out(hits[i * HITS_SIZE : (i + 1) * HITS_SIZE]):
+            _pin(agent)
         total += agent[RADIUS]
         widest = max(widest, float(agent[RADIUS]))
         longest = max(longest, length_2d(agent, OWN_DISPLACEMENT))
@@ -266,17 +282,18 @@ def _sort_by_cells(unsorted: Floats, size: float, grid: AgentGrid) -> None:
 
 @kernel
 def put_agents(
-    states: Floats, rules: Floats, seconds: float, table: Int64s, holds: bool, grid: AgentGrid
-) -> tuple[float, float, float, bool]:
+    states: Floats, rules: Floats, hits: Floats, seconds: float, table: Int64s, holds: bool,
+    grid: AgentGrid,
+) -> tuple[float, float, float, bool]:  # fmt: skip
     """Write the agents of n characters, sorted by cells.
 
-    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether
-    characters stand on each other. Returns (size of a cell, greatest radius, longest own
+    ``states``, ``rules``, ``hits`` and ``table`` are as of `update_characters`; ``holds`` tells
+    whether characters stand on each other. Returns (size of a cell, greatest radius, longest own
     displacement, whether a moving base carries any).
     """
     unsorted = np.empty((len(grid.order), AGENT_SIZE))
     size, widest, longest, any_carried = _put_in_turn(
-        states, rules, seconds, table, holds, unsorted
+        states, rules, hits, seconds, table, holds, unsorted
     )
     _sort_by_cells(unsorted, size, grid)
     return size, widest, longest, any_carried

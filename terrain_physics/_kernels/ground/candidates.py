@@ -15,6 +15,7 @@ from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
     is_one_way,
     largest_part_shift,
+    note_look,
     note_one_way,
     part_shift_of,
 )
@@ -370,6 +371,8 @@ def gather_candidates(
     its faces: the order of its tree, which stays as it was when vertices move, decides nothing.
     """
     count, left = 0, most
+    if ground.only < 0:  # else no maps are looked at
+        note_look(ground.part_shifts, lower, upper)
     for which in range(len(maps_of(ground))):
         if maps_of(ground)[which, MAP_LAYERS] & ground.mask == 0 or ground.only >= 0:
             continue

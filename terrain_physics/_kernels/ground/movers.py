@@ -54,8 +54,12 @@ MOST_SHIFTED = 8
 # where its center would be if it still were on the part.
 _DROPPED = MOST_SHIFTED
 
-# The last row: whether the latest look at the ground came upon a one-way part.
+# The row behind it: whether the latest look at the ground came upon a one-way part.
 _ONE_WAY_NEAR = MOST_SHIFTED + 1
+
+# The last row: the box around all looks at the ground since the looks began, seen from above: least
+# x and z, greatest x and z, in meters.
+_LOOKED = MOST_SHIFTED + 2
 
 # Columns of the moves, a ring of them: the ground's count with this move, the frame before it.
 STAMP, BEFORE = 0, 1
@@ -221,7 +225,7 @@ def any_reaches(reaches: Floats, count: int, lower: Vec3, upper: Vec3) -> bool:
 @kernel
 def no_part_shifts() -> Floats:
     """Return an empty list of shifts, with room for all."""
-    part_shifts = np.empty((MOST_SHIFTED + 2, SHIFT_SIZE), dtype=np.float64)
+    part_shifts = np.empty((MOST_SHIFTED + 3, SHIFT_SIZE), dtype=np.float64)
     part_shifts[0, SHIFTED_PART] = part_shifts[_DROPPED, SHIFTED_PART] = -1.0
     return part_shifts
 
@@ -275,6 +279,33 @@ def note_one_way(part_shifts: Floats, is_near: float) -> None:
 def is_one_way_near(part_shifts: Floats) -> bool:
     """Return what `note_one_way` wrote."""
     return bool(part_shifts[_ONE_WAY_NEAR, 0] != 0.0)
+
+
+@kernel(inline=True, no_refcount=True)
+def begin_looks(part_shifts: Floats) -> None:
+    """Forget all looks at the ground."""
+    part_shifts[_LOOKED, 0] = part_shifts[_LOOKED, 1] = np.inf
+    part_shifts[_LOOKED, 2] = part_shifts[_LOOKED, 3] = -np.inf
+
+
+@kernel(inline=True, no_refcount=True)
+def note_look(part_shifts: Floats, lower: Vec3, upper: Vec3) -> None:
+    """Note a look at the ground in the box lower..upper."""
+    part_shifts[_LOOKED, 0] = min(part_shifts[_LOOKED, 0], lower[0])
+    part_shifts[_LOOKED, 1] = min(part_shifts[_LOOKED, 1], lower[2])
+    part_shifts[_LOOKED, 2] = max(part_shifts[_LOOKED, 2], upper[0])
+    part_shifts[_LOOKED, 3] = max(part_shifts[_LOOKED, 3], upper[2])
+
+
+@kernel(inline=True, no_refcount=True)
+def looked(part_shifts: Floats) -> tuple[float, float, float, float]:
+    """Return the box around all looks since `begin_looks`: least x and z, greatest x and z."""
+    return (
+        float(part_shifts[_LOOKED, 0]),
+        float(part_shifts[_LOOKED, 1]),
+        float(part_shifts[_LOOKED, 2]),
+        float(part_shifts[_LOOKED, 3]),
+    )
 
 
 @kernel(inline=True)

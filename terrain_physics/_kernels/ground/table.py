@@ -44,7 +44,7 @@ class GroundTable(NamedTuple):
     base_part: int  # the number of the moving base, which counts as never moved; -1: none
     step_start: Vec3  # the center of the body as its step began, in the world
     seen: float  # how many moves of parts the body has seen
-    part_shifts: Floats  # (MOST_SHIFTED, SHIFT_SIZE): see `movers.py`
+    part_shifts: Floats  # (MOST_SHIFTED + 3, SHIFT_SIZE), with all else of a body: see `movers.py`
 
 
 @kernel(inline=True)

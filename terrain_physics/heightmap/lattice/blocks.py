@@ -26,8 +26,7 @@ _CAN_GIVE_BACK = hasattr(mmap, "MADV_DONTNEED") and hasattr(mmap, "MAP_PRIVATE")
 class LatticeBlocks:
     """The blocks of a lattice.
 
-    Those of the lowest level are 0 where no tile has been: the ones above tell that there is
-    nothing.
+    Those within tiles are 0 where no tile has been: the ones above tell that there is nothing.
 
     Attributes
     ----------
@@ -35,7 +34,7 @@ class LatticeBlocks:
         Least and greatest heights, or bounds of these, level after level.
     """
 
-    __slots__ = ("_levels", "_memory", "_shape", "_written", "values")
+    __slots__ = ("_begun", "_levels", "_memory", "_shape", "_written", "values")
 
     def __init__(self, shape: LatticeShape) -> None:
         self._shape = shape
@@ -54,8 +53,9 @@ class LatticeBlocks:
             start = 2 * kernels.level_start(rows, columns, level)
             own = self.values[start : start + 2 * down * across]
             self._levels.append(own.reshape(down, across, 2))
-        above = self.values[2 * kernels.level_start(rows, columns, 1) :]
-        above.view(np.uint64).fill(_NOTHING.view(np.uint64)[0])
+        for own in self._levels[_OWN_LEVELS:] or self._levels[1:]:
+            own[:] = _NOTHING
+        self._begun = set[tuple[int, int]]()  # blocks above a tile's own, those below are written
         self._written = [set[int]() for _ in range(shape.rows)]  # tiles with blocks, row by row
 
     def widen(self, tiles: Iterable[LoadedTile]) -> None:
@@ -86,7 +86,22 @@ class LatticeBlocks:
                 self._forget(number)
 
     def _note(self, number: int) -> None:
+        """Note that blocks within a tile are written; those around it tell of no ground first."""
         self._written[number // self._shape.columns].add(number)
+        for place in self._above(number, _OWN_LEVELS):
+            if place not in self._begun:
+                self._begun.add(place)
+                row, column = (kernels.BLOCK * first for first in place)
+                below = self._levels[_OWN_LEVELS - 1]
+                below[row : row + kernels.BLOCK, column : column + kernels.BLOCK] = _NOTHING
+
+    def _above(self, number: int, level: int) -> set[tuple[int, int]]:
+        """Return the rows and columns of the blocks of a level over a tile."""
+        side, size = self._shape.side, kernels.BLOCK ** (level + 1)
+        row, column = (place * side for place in divmod(number, self._shape.columns))
+        down = range(row // size, (row + side - 1) // size + 1)
+        across = range(column // size, (column + side - 1) // size + 1)
+        return set(product(down, across))
 
     def _forget(self, number: int) -> None:
         row = number // self._shape.columns
@@ -111,13 +126,7 @@ class LatticeBlocks:
         side = self._shape.side
         rows, columns = self._shape.rows * side, self._shape.columns * side
         for level in range(_OWN_LEVELS, len(self._levels)):
-            size = kernels.BLOCK ** (level + 1)
-            places = set[tuple[int, int]]()
-            for number in numbers:
-                row, column = (place * side for place in divmod(number, self._shape.columns))
-                down = range(row // size, (row + side - 1) // size + 1)
-                across = range(column // size, (column + side - 1) // size + 1)
-                places.update(product(down, across))
+            places = {place for number in numbers for place in self._above(number, level)}
             for row, column in places:
                 kernels.put_level(
                     rows, columns, level, row, row + 1, column, column + 1, self.values

@@ -10,7 +10,7 @@ from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
 _BESIDE = (0, -1), (0, 1), (-1, 0), (1, 0)
 
 
-class Ends:
+class GroundEnds:
     """The cells of loaded tiles at whose edges the ground may end.
 
     Behind the border of a tile that is missing the ground goes on.

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.tiles import find_missing
+from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Float32s, Floats, read_only
 from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import cells_around
 from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.lattice.blocks import LatticeBlocks
-from terrain_physics.heightmap.lattice.ends import Ends
+from terrain_physics.heightmap.lattice.ends import GroundEnds
 from terrain_physics.heightmap.lattice.materials import LatticeMaterials
 from terrain_physics.heightmap.lattice.table import BASE_ADDRESS, SHARED, TileTable
 from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile, TileSource
@@ -103,7 +103,7 @@ class LatticeMap(LiveMap):
         self.changes, self._changes = ChangeLog(0), no_changes()
         self._missing = exists.reshape(-1).astype(np.uint8)
         self._edited, self._loose = set[tuple[int, int]](), set[int]()
-        self._ends = Ends(shape, self.exists, self.loaded)
+        self._ends = GroundEnds(shape, self.exists, self.loaded)
         self._tile_frame = np.zeros(kernels.FRAME_SIZE)
         self._tile_frame[[kernels.ROWS, kernels.COLUMNS]] = shape.side
         self._tile_frame.setflags(write=False)

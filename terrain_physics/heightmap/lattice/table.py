@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.tiles import MISSING_TILE
+from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics._kernels.types import Int64s
 from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
 

@@ -16,7 +16,7 @@ from terrain_physics.heightmap.storage import Edited
 _SQUARE = 64
 
 
-class _OldValues(NamedTuple):
+class _OldRange(NamedTuple):
     """Values of one kind that edits have replaced, and which of them; None: all."""
 
     what: Edited
@@ -25,12 +25,12 @@ class _OldValues(NamedTuple):
     marks: Bools | None
 
 
-class _Held(NamedTuple):
+class _HeldRanges(NamedTuple):
     """What an edit holds. It is one value, so that Ctrl-C never leaves half of it."""
 
-    replaced: list[_OldValues]
+    replaced: list[_OldRange]
     is_swapped: bool
-    begun: "list[_OldValues] | None"  # what it will hold after a swap that has begun
+    begun: "list[_OldRange] | None"  # what it will hold after a swap that has begun
 
 
 class LatticeEdit:
@@ -46,11 +46,11 @@ class LatticeEdit:
         place: Ranges,
     ) -> None:
         self.storage = storage
-        old = _OldValues(what, place, storage.values(what, place), None)
-        self._held = _Held([old], is_swapped=False, begun=None)
+        old = _OldRange(what, place, storage.values(what, place), None)
+        self._held = _HeldRanges([old], is_swapped=False, begun=None)
 
     @property
-    def replaced(self) -> Sequence[_OldValues]:
+    def replaced(self) -> Sequence[_OldRange]:
         """The values of each kind."""
         return self._held.replaced
 
@@ -92,11 +92,11 @@ class LatticeEdit:
                     old.values if old.marks is None else np.where(old.marks, old.values, now.values)
                 )
                 storage.put_back(old.what, old.place, new)
-            self._held = _Held(after, not held.is_swapped, begun=None)
+            self._held = _HeldRanges(after, not held.is_swapped, begun=None)
 
     def joined(self, later: "list[LatticeEdit]") -> Self:
         """Return this edit and later ones as one; what the first of them replaced counts."""
-        squares: dict[tuple[Edited, int, int], _OldValues] = {}
+        squares: dict[tuple[Edited, int, int], _OldRange] = {}
         edits: list[LatticeEdit] = [self, *later]
         for old in reversed([old for edit in edits for old in edit.replaced]):
             for row, column in product(*map(_squares_along, old.place)):
@@ -107,7 +107,7 @@ class LatticeEdit:
         self._held = self._held._replace(replaced=list(squares.values()))
         return self
 
-    def _empty(self, what: Edited, row: int, column: int) -> _OldValues:
+    def _empty(self, what: Edited, row: int, column: int) -> _OldRange:
         """Return a square without any values yet."""
         rows, columns = self.storage.cell_count
         more = _lines(what)
@@ -119,7 +119,7 @@ class LatticeEdit:
         kind = {"heights": np.float32, "holes": np.bool_, "materials": np.uint8}[what]
         values: NDArray[Any] = np.zeros(size, dtype=kind)
         marks = np.zeros(size, dtype=np.bool_)
-        return _OldValues(what, (spans[0], spans[1]), values, marks)
+        return _OldRange(what, (spans[0], spans[1]), values, marks)
 
 
 def _lines(what: Edited) -> int:
@@ -130,7 +130,7 @@ def _squares_along(span: slice) -> range:
     return range(span.start // _SQUARE, (span.stop - 1) // _SQUARE + 1)
 
 
-def _put_over(square: _OldValues, old: _OldValues) -> None:
+def _put_over(square: _OldRange, old: _OldRange) -> None:
     """Write values to a square, as far as they are within."""
     here, there = [], []
     for span, own in zip(square.place, old.place, strict=True):

@@ -210,7 +210,8 @@ def _triangles(pieces: Floats, edges: Int64s, frame: Floats) -> tuple[Floats, In
     second = np.stack([upper, end_lower, lower], axis=1)
     corners = np.stack([first, second], axis=1).reshape(-1, 3, 3)
     of_piece = np.repeat(np.arange(len(pieces)), 2)
-    turned = ~np.isin(edges[of_piece, 2], (EAST, NORTH))
+    side = edges[of_piece, 2]
+    turned = (side != EAST) & (side != NORTH)
     corners[turned] = corners[turned][:, [0, 2, 1]]
     # A piece that ends in a point is one triangle.
     has_area = (pieces[:, HIGH] > pieces[:, LOW])[:, ::-1].reshape(-1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
-from terrain_physics._kernels.heightmap.tiles import MISSING_TILE
+from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics.heightmap.lattice import blocks
 from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from tests.helpers.lattices import ground_of, lattice, one_map

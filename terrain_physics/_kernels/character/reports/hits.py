@@ -73,7 +73,11 @@ OWN = MOST_HITS * HIT_SIZE
 
 # Behind the velocity: the work of the last update, from its first step on.
 WORK = OWN + 3
-HITS_SIZE = WORK + 1
+
+# Behind the work, on ground that may not be all there: the box of ground that the body needs in the
+# update, seen from above (least x and z, greatest x and z, in meters), and a mark: see `needs.py`.
+NEED, NEED_MARK = WORK + 1, WORK + 5
+HITS_SIZE = NEED_MARK + 1
 
 # Reasons why a surface blocks a body; LET_PASS if it does not.
 LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)

@@ -10,8 +10,8 @@ from terrain_physics._kernels.heightmap.grid import (
     has_ground,
     unpack_grid,
 )
+from terrain_physics._kernels.heightmap.missing import is_missing
 from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, UNDERSIDE, WEST
-from terrain_physics._kernels.heightmap.tiles import is_missing
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Columns of an edge: the cell's row and column, and its side.

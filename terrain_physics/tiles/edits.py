@@ -1,0 +1,325 @@
+"""The edits of a land without end: kept beside its file, and laid over tiles as they are read."""
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.heightmap import blocks as kernels
+from terrain_physics._kernels.heightmap import grid
+from terrain_physics._kernels.types import read_only
+from terrain_physics._locks import Rank, new_lock
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.checks import refuse_overflow
+from terrain_physics.heightmap.lattice.tile import LoadedTile
+from terrain_physics.heightmap.storage import Edited
+from terrain_physics.tiles.edit_records import (
+    HEAD,
+    KINDS,
+    MOST_VALUES,
+    EditRecord,
+    RecordReader,
+    packed,
+    start_of,
+    values_of,
+)
+from terrain_physics.tiles.file_log import FileLog
+from terrain_physics.tiles.format import tile_name
+from terrain_physics.tiles.log import Log, MemoryLog
+from terrain_physics.tiles.merging import Bounds, merged
+from terrain_physics.tiles.stored import StoredTiles
+
+HEIGHTS, HOLES, MATERIALS = range(3)
+
+_NUMBERS = {word: number for number, word in enumerate(KINDS)}
+
+# In memory, records are merged when they take more than this, and twice what they took then.
+_LEAST_MERGED = 1 << 24
+
+
+class EditStore:
+    """All edits of a land since it was made, in a file or in memory.
+
+    An edit is the new values of a rectangle of the lattice, never a difference: samples of heights,
+    marks of holes, or materials of cells. It is of each tile that shares one of the values. Any
+    thread may ask.
+    """
+
+    def __init__(self, tiles: StoredTiles, log: Log, start: bytes) -> None:
+        self._tiles, self._log, self._start = tiles, log, start
+        self._exists, self._samples = tiles.exists.tobytes(), tiles.shape.sample_count
+        self._sizes = tiles.shape.side, tiles.shape.rows, tiles.shape.columns
+        self._lock = new_lock(Rank.FILES)
+        self._limit = _LEAST_MERGED
+        self._adopt(self._checked(log))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None, tiles: StoredTiles) -> Self:
+        """Return the edits in a file, which is made if it is not there; None: in memory only.
+
+        A record that was torn at the end, when a process was killed, is cut off. Nothing that
+        `sync` had told as saved can be torn.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged elsewhere, or is of another land; the message names file and
+            record.
+        OSError
+            If the file cannot be written to, or is open as edits already.
+        """
+        start = start_of(tiles.digest)
+        if path is None:
+            return cls(tiles, MemoryLog(start), start)
+        log = FileLog(path, start)
+        try:
+            return cls(tiles, log, start)
+        except ValueError as error:
+            log.close()
+            raise ValueError(f"{log.name}: {error}") from error
+        except BaseException:
+            log.close()
+            raise
+
+    def _checked(self, log: Log) -> list[EditRecord]:
+        """Return the records of a log; cut off what is torn, or raise ValueError."""
+        reader = RecordReader(log, self._start)
+        found = []
+        for record, values in reader.records():
+            self._check(record, values)
+            found.append(record)
+        if reader.end < log.size:
+            log.cut(reader.end)
+        return found
+
+    def _check_place(self, kind: int, bounds: Bounds, filled: tuple[int, ...]) -> None:
+        """Refuse a rectangle that is not on the lattice, or has not a value for each place."""
+        row_start, row_stop, column_start, column_stop = bounds
+        rows, columns = self._samples
+        line = kind != HEIGHTS
+        if not (0 <= row_start < row_stop <= rows - line and 0 <= column_start < column_stop) or (
+            column_stop > columns - line
+        ):
+            raise ValueError(
+                f"edits must be within {rows - line} rows and {columns - line} columns, got "
+                f"{bounds}"
+            )
+        size = row_stop - row_start, column_stop - column_start
+        if filled != size or size[0] * size[1] > MOST_VALUES:
+            raise ValueError(
+                f"an edit must have a value for each place, at most {MOST_VALUES}, got "
+                f"{filled} for {bounds}"
+            )
+
+    def _check(self, record: EditRecord, values: NDArray[Any]) -> None:
+        """Refuse values that no edit has: kernels trust them."""
+        self._check_place(record.kind, record[1:5], values.shape)
+        shape = self._tiles.shape
+        if record.kind == HEIGHTS:
+            least = float(np.fmin.reduce(values, axis=None, initial=np.inf))
+            greatest = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
+            bounds = least, greatest
+            refuse_overflow(bounds, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
+            return
+        most = 1
+        if record.kind == MATERIALS:
+            most = 255 if shape.material_names is None else len(shape.material_names) - 1
+        if values.max() > most:
+            raise ValueError(f"{KINDS[record.kind]} must be 0 to {most}, got {values.max()}")
+
+    def _adopt(self, records: Iterable[EditRecord]) -> None:
+        """Take records for all there are."""
+        self._records: list[EditRecord] = []
+        self._by_tile: dict[int, list[EditRecord]] = {}
+        for record in records:
+            self._note(record, self._numbers(record.kind, record[1:5]))
+
+    def _note(self, record: EditRecord, numbers: list[int]) -> None:
+        self._records.append(record)
+        for number in numbers:
+            self._by_tile.setdefault(number, []).append(record)
+
+    def _numbers(self, kind: int, bounds: Bounds) -> list[int]:
+        """Return the tiles that share a value of a rectangle."""
+        row_start, row_stop, column_start, column_stop = bounds
+        side, rows, columns = self._sizes
+        exists = self._exists
+        line = kind == HEIGHTS  # the samples of a border are those of both tiles
+        row_0, row_1 = (row_start - line) // side, (row_stop - 1) // side
+        column_0, column_1 = (column_start - line) // side, (column_stop - 1) // side
+        if row_0 == row_1 < rows and column_0 == column_1 < columns and row_0 >= 0 <= column_0:
+            number = row_0 * columns + column_0  # most edits are of one tile
+            return [number] if exists[number] else []
+        row_0, row_1 = max(row_0, 0), min(row_1, rows - 1)
+        column_0, column_1 = max(column_0, 0), min(column_1, columns - 1)
+        return [
+            number
+            for row in range(row_0, row_1 + 1)
+            for number in range(row * columns + column_0, row * columns + column_1 + 1)
+            if exists[number]
+        ]
+
+    def add(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        """Keep the new values of a rectangle: samples of heights, else cells.
+
+        They are written at once: a process that is killed then has not lost them. `sync` says when
+        they are on the disk.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or cannot be written to; all is as before then.
+        """
+        kind = _NUMBERS[what]
+        rows, columns = place
+        bounds = rows.start, rows.stop, columns.start, columns.stop
+        self._check_place(kind, bounds, values.shape)
+        numbers = self._numbers(kind, bounds)
+        if not numbers:
+            return
+        content, checksum = packed(kind, bounds, values)
+        with self._lock:
+            place_in_log = self._log.append(content) + HEAD
+            self._note(EditRecord(kind, *bounds, place_in_log, checksum), numbers)
+            if self._log.size > self._limit and isinstance(self._log, MemoryLog):
+                self.compact()
+                self._limit = max(_LEAST_MERGED, 2 * self._log.size)
+
+    def apply(self, tile: LoadedTile) -> LoadedTile:
+        """Return a tile with all its edits so far; over a tile that has some, the same comes out.
+
+        Its arrays are written to.
+
+        Raises
+        ------
+        ValueError
+            If the file has changed since it was opened; the message names file and tile.
+        """
+        with self._lock:
+            found = [
+                (record, self._log.read(record.place, record.length))
+                for record in self._by_tile.get(tile.number, ())
+            ]
+        rows: list[slice] = []
+        columns: list[slice] = []
+        for record, content in found:
+            if zlib.crc32(content) != record.checksum:
+                name = tile_name(tile.number, self._tiles.shape.columns, self._tiles.first)
+                raise ValueError(
+                    f"{self._log.name}: {name}: the edit at byte {record.place} must have its "
+                    "checksum: changed or damaged"
+                )
+            own = self._write(tile, record, values_of(record, content))
+            if record.kind == HEIGHTS:
+                rows.append(own[0])
+                columns.append(own[1])
+        if rows:
+            self._survey(tile, _span(rows), _span(columns))
+        return tile
+
+    def _write(self, tile: LoadedTile, record: EditRecord, values: NDArray[Any]) -> Ranges:
+        """Write an edit to the samples or cells that a tile has of it; return their ranges."""
+        side, _, columns = self._tiles.shape[:3]
+        count = side + int(record.kind == HEIGHTS)
+        own: list[slice] = []
+        there: list[slice] = []
+        for number, span in zip(divmod(tile.number, columns), record.ranges, strict=True):
+            first, stop = max(span.start, number * side), min(span.stop, number * side + count)
+            own.append(slice(first - number * side, stop - number * side))
+            there.append(slice(first - span.start, stop - span.start))
+        tile.write(KINDS[record.kind], (own[0], own[1]), values[there[0], there[1]])
+        return own[0], own[1]
+
+    def _survey(self, tile: LoadedTile, rows: slice, columns: slice) -> None:
+        """Find the blocks of a tile anew around samples."""
+        side = self._tiles.shape.side
+        frame = np.zeros(grid.FRAME_SIZE)
+        frame[[grid.ROWS, grid.COLUMNS]] = side
+        samples, frame = read_only(tile.heights.reshape(-1), frame)
+        row_0, row_1 = max(rows.start - 1, 0), min(rows.stop, side)
+        column_0, column_1 = max(columns.start - 1, 0), min(columns.stop, side)
+        kernels.put_blocks(samples, frame, row_0, row_1, column_0, column_1, tile.blocks)
+
+    def count(self, number: int) -> int:
+        """Return how many records a tile has; another number tells that it was edited since."""
+        with self._lock:
+            return len(self._by_tile.get(number, ()))
+
+    @property
+    def edited(self) -> set[int]:
+        """The numbers of the tiles that share a value of an edit."""
+        with self._lock:
+            return set(self._by_tile)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the edits take, on disk or in memory."""
+        return self._log.size
+
+    def records(self) -> Iterator[tuple[Edited, Ranges, NDArray[Any]]]:
+        """Yield what all edits were, where, and their values, the oldest first."""
+        with self._lock:
+            records = [(each, self._log.read(each.place, each.length)) for each in self._records]
+        for record, content in records:
+            yield KINDS[record.kind], record.ranges, values_of(record, content)
+
+    def sync(self) -> None:
+        """Return when all edits are on the disk, whatever happens to the machine then.
+
+        Raises
+        ------
+        OSError
+            If they cannot be written.
+        """
+        with self._lock:
+            self._log.sync()
+
+    def contents(self) -> bytes:
+        """Return all edits, merged: the values that the last of them left, each once."""
+        with self._lock:
+            parts = merged(self._records, self._log.read, self._tiles.shape.side)
+            return self._start + b"".join(packed(*part)[0] for part in parts)
+
+    def replace(self, contents: bytes) -> None:
+        """Have these edits, which `contents` returned, in place of all.
+
+        A file is replaced when the new one is complete and on the disk.
+
+        Raises
+        ------
+        ValueError
+            If they are damaged, or of another land; nothing has changed then.
+        OSError
+            If the file cannot be written; nothing has changed then.
+        """
+        log = MemoryLog(contents)
+        records = self._checked(log)
+        if log.size != len(contents):
+            raise ValueError("contents of edits must be whole, got a part: damaged")
+        with self._lock:
+            self._log.replace(contents)
+            self._adopt(records)
+
+    def compact(self) -> None:
+        """Merge all edits: the file, which is replaced, then has each value once.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; it is as before then.
+        """
+        with self._lock:
+            self.replace(self.contents())
+
+    def close(self) -> None:
+        """Put all edits on the disk, and close their file."""
+        with self._lock:
+            self._log.close()
+
+
+def _span(parts: list[slice]) -> slice:
+    """Return the range from the first to the last of all parts."""
+    return slice(min(part.start for part in parts), max(part.stop for part in parts))

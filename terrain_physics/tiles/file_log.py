@@ -1,0 +1,152 @@
+"""A log in a file that one process has open."""
+
+import errno
+import os
+import sys
+import weakref
+from pathlib import Path
+from typing import BinaryIO
+
+from terrain_physics._support.files import checked_size, file_name, written_whole
+from terrain_physics.tiles.log import Log
+
+_AT_ONCE = 1 << 20
+
+
+class FileLog(Log):
+    """Bytes in a file that no other process may have open as edits.
+
+    The lock is one of the system (flock), which ends with the process, however that ends.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], start: bytes) -> None:
+        """Open a file of edits, or begin a new one by ``start``."""
+        self.name = file_name(path)
+        if Path(self.name).exists():
+            checked_size(self.name)
+        self._hold(_taken(self.name))
+        self._is_torn = False  # whether bytes may follow that are no record
+        self.size = os.fstat(self._descriptor).st_size
+        begun = self.read(0, len(start))
+        self._is_new = len(begun) < len(start) and start.startswith(begun)
+        if self._is_new:  # no record can be there
+            self.cut(0)
+            self.append(start)
+
+    def _hold(self, descriptor: int) -> None:
+        """Have an open file, which is closed by itself when nobody has the log any more."""
+        self._descriptor = descriptor
+        self._closing = weakref.finalize(self, os.close, descriptor)
+
+    def append(self, content: bytes) -> int:
+        if self._descriptor < 0:
+            raise ValueError(f"{self.name}: edits must be open, got ones that were closed")
+        if self._is_torn:
+            self.cut(self.size)
+        place = self.size
+        self._is_torn = True
+        try:
+            done = os.write(self._descriptor, content)
+            while done < len(content):  # it is long, or the disk is full, which the next call says
+                done += os.write(self._descriptor, memoryview(content)[done:])
+        except BaseException:
+            self.cut(place)
+            raise
+        self.size += done
+        self._is_torn = False
+        return place
+
+    def cut(self, size: int) -> None:
+        os.ftruncate(self._descriptor, size)
+        self.size, self._is_torn = size, False
+
+    def read(self, place: int, length: int) -> bytes:
+        os.lseek(self._descriptor, place, os.SEEK_SET)  # what is written goes to the end anyway
+        return os.read(self._descriptor, length)
+
+    def reader(self) -> BinaryIO:
+        return Path(self.name).open("rb", buffering=_AT_ONCE)
+
+    def replace(self, content: bytes) -> None:
+        new = -1
+        try:
+            with written_whole(self.name) as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+                if sys.platform == "win32":  # no file is replaced there while it is open
+                    self._closing()
+                else:
+                    new = _taken(file.name)
+        except BaseException:
+            if new >= 0:
+                os.close(new)
+            elif not self._closing.alive:
+                self._hold(_taken(self.name))
+            raise
+        if new < 0:
+            new = _taken(self.name)
+        self._closing()
+        self._hold(new)
+        self.size, self._is_torn, self._is_new = len(content), False, True
+        self.sync()
+
+    def sync(self) -> None:
+        os.fsync(self._descriptor)
+        if self._is_new:  # the folder has its name only then
+            _sync_folder(self.name)
+            self._is_new = False
+
+    def close(self) -> None:
+        if self._closing.alive:
+            self.sync()
+            self._closing()
+            self._descriptor = -1  # the system may give the old number to another file
+
+
+def _taken(name: str) -> int:
+    """Return the descriptor of a file that is open for this process alone."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(name, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+    except OSError as error:
+        rule = "Edits must be in a file that can be written to"
+        raise type(error)(error.errno, f"{rule} ({error.strerror})", name) from None
+    try:
+        _lock(descriptor, name)
+    except BlockingIOError:
+        os.close(descriptor)
+        rule = "Edits must be open once only: another ground, here or in another process, has them"
+        raise BlockingIOError(errno.EAGAIN, rule, name) from None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _lock(descriptor: int, name: str) -> None:
+    """Take the lock of a file, or raise BlockingIOError."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(descriptor, 1 << 62, os.SEEK_SET)  # a byte that no reader wants
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            raise BlockingIOError from None
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(descriptor), os.stat(name)):  # noqa: PTH116 as fstat
+            raise BlockingIOError  # its owner has just put another file in its place
+
+
+def _sync_folder(name: str) -> None:
+    """Return when the folder of a file is on the disk, where the system can tell."""
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(Path(name).resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,1 @@
+"""Tiles that come and go: read ahead by a thread, or when they are needed."""

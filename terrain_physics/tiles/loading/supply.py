@@ -1,0 +1,347 @@
+"""Brings tiles into a map and takes them out again, for updates, questions, edits and players."""
+
+import math
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics._locks import Rank, new_lock
+from terrain_physics._support.checks import Floats3
+from terrain_physics.geometry.shapes import AABB
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.heightmap.lattice.tile import LoadedTile, TileSource
+from terrain_physics.heightmap.storage import Edited
+from terrain_physics.surface.streaming import Streaming
+from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
+from terrain_physics.tiles.loading.loader import TileLoader
+from terrain_physics.tiles.loading.wanted import Nearness, Places
+from terrain_physics.tiles.questions.tile_bounds import TileBounds
+
+Missing = Literal["load", "wait"]
+Callback = Callable[[int, int, AABB], object]
+
+# Bytes of tiles that the loader has read and that wait to be put into the map.
+_MOST_READY = 32 << 20
+
+# Bytes of tiles that updates and questions have brought and that nobody else keeps.
+_MOST_FETCHED = 256 << 20
+
+# Through so many looks at who is near, a tile stays that something else has asked for.
+_STAY = 120
+
+# A tile that is loaded or unloaded is in memory about this many bytes a cell.
+_CELL_BYTES = 7
+
+
+class _Event(NamedTuple):
+    """A tile that came or went, for the game to be told."""
+
+    is_load: bool
+    number: int
+    least: float
+    greatest: float
+
+
+class TileSupply(Streaming, TileSource):
+    """Brings tiles into a map and takes them out again.
+
+    All reads of files are made outside of locks, but for those that a change of the map asks for
+    while it holds them, such as a state that is put back.
+
+    Attributes
+    ----------
+    land : LatticeMap
+    tiles : EditedTiles
+    tile_bounds : TileBounds
+        The boxes of tiles, whether they are loaded or not.
+    missing : "load" or "wait"
+        What happens where a tile is needed that is not loaded.
+    waits : int
+    on_load, on_unload : callable or None
+        Called by `tell`, with row, column and bounds of a tile.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_calls",
+        "_checked",
+        "_events",
+        "_fetched",
+        "_is_loaded",
+        "_is_telling",
+        "_kept",
+        "_leaving",
+        "_loader",
+        "_lock",
+        "_nearness",
+        "_stays",
+        "land",
+        "missing",
+        "on_load",
+        "on_unload",
+        "tile_bounds",
+        "tiles",
+        "waits",
+    )
+
+    def __init__(self, tiles: EditedTiles, missing: Missing) -> None:
+        shape, exists = tiles.stored.shape, tiles.stored.exists
+        self.tiles, self.missing, self.waits = tiles, missing, 0
+        self.land = LatticeMap(shape, exists)
+        # The map is held by this, and does not hold it: both end with the ground.
+        self.land.source = weakref.proxy(self)
+        self.tile_bounds = TileBounds(shape, exists, tiles.stored.ranges)
+        for what, place, values in tiles.edits.records():
+            if what == "heights":
+                self.tile_bounds.widen(place, values)
+        self.on_load: Callback | None = None
+        self.on_unload: Callback | None = None
+        self._events, self._is_telling = deque[_Event](), False
+        self._is_loaded = np.zeros(exists.size, np.bool_)
+        self._nearness = Nearness(shape, exists.reshape(-1))
+        self._kept = np.zeros(exists.size, np.bool_)
+        self._leaving, self._calls = deque[int](), 0
+        self._checked = math.nan, 0  # the radius, and of how many places
+        self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
+        self._fetched: dict[int, None] = {}  # a set in the order in which they came
+        self._lock = new_lock(Rank.FILES)
+        self._loader = TileLoader(tiles.read, tiles.close, self._count_in(_MOST_READY))
+        weakref.finalize(self, self._loader.close)
+
+    def _count_in(self, size: int) -> int:
+        """Return how many tiles take so many bytes, roughly."""
+        return max(size // (_CELL_BYTES * self.tiles.stored.shape.side**2), 2)
+
+    # For updates and edits
+
+    def bring(self, boxes: Floats) -> Bools | None:
+        waiting, numbers = self.land.missing_in(boxes)
+        if not numbers:
+            return None
+        if self.missing == "load":
+            self.fetch(numbers)
+            return None
+        self._stay(numbers)
+        self._loader.urge(numbers)
+        return waiting
+
+    def reached(self, boxes: Floats) -> Bools | None:
+        waiting, numbers = self.land.missing_in(boxes)
+        return waiting if numbers else None
+
+    def count_waits(self, count: int) -> None:
+        """Count characters that have waited for an update."""
+        with self._lock:
+            self.waits += count
+
+    def fetch(self, numbers: Sequence[int]) -> None:
+        self._stay(numbers)
+        for number in numbers:
+            if not self._is_loaded[number]:
+                self._put(self._read(number), is_fetched=True)
+        self._unload_fetched(set(numbers))
+
+    def _read(self, number: int) -> ReadTile:
+        """Return a tile now: the loader may have it ready."""
+        return self._loader.take_this(number) or self.tiles.read(number)
+
+    def need(self, numbers: Sequence[int], what: str) -> None:
+        if self.missing == "load":
+            self.fetch(numbers)
+            return
+        lacking = [self.tiles.place(number) for number in numbers if not self._is_loaded[number]]
+        if lacking:
+            more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+            raise ValueError(
+                f"tiles must be loaded where missing is 'wait', got {what}: {lacking[0]}{more}; "
+                "call load_now(aabb) first, or wait until ready(aabb)"
+            )
+
+    def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        self.tiles.refuse_closed()
+        self.tiles.edits.add(what, place, values)
+        if what == "heights":
+            self.tile_bounds.widen(place, values)
+
+    # For players
+
+    def load(self, numbers: Sequence[int]) -> None:
+        """Put tiles into the map now, as many as they are."""
+        self._stay(numbers)
+        for number in numbers:
+            if self._is_loaded[number]:
+                self._fetched.pop(number, None)
+            else:
+                self._put(self._read(number))
+
+    def keep_near(self, places: Any, radius: float, unload: float) -> None:
+        """Read the tiles near to places, and let go those that are far from all."""
+        near = Places(places, self._nearness.width)
+        if (checked := (radius, len(near.points))) != self._checked:
+            near.refuse_larger(radius)
+            self._checked = checked
+        wanted, kept = self._nearness.look(near, radius, unload, self._is_loaded)
+        with self._lock:
+            self._calls += 1
+            while self._stays and next(iter(self._stays.values())) < self._calls:
+                del self._stays[next(iter(self._stays))]
+            self._kept, leaving = kept, self._is_loaded & ~kept
+            leaving[list(self._stays)] = False
+            self._leaving = deque(np.flatnonzero(leaving).tolist())
+        self._loader.want(wanted.tolist())
+
+    def _stay(self, numbers: Sequence[int]) -> None:
+        """Keep tiles for a while, however far they are."""
+        with self._lock:
+            for number in numbers:
+                self._stays.pop(number, None)
+                self._stays[number] = self._calls + _STAY
+
+    def load_some(self, seconds: float, most_bytes: int) -> int:
+        """Put tiles into the map that are ready, and take others out, within a budget.
+
+        Returns how many it has put: one at least, if any is ready.
+        """
+        end = time.perf_counter() + seconds
+        count = size = 0
+        while size < most_bytes and (read := self._loader.take()) is not None:
+            count += self._put(read)
+            size += _size_of(read.tile)
+            self._unload_one()
+            if time.perf_counter() >= end:
+                return count
+        while time.perf_counter() < end and self._unload_one():
+            pass
+        return count
+
+    def raise_error(self) -> None:
+        """Raise what reading a tile ahead has raised, once."""
+        error = self._loader.error()
+        if error is not None:
+            raise error
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether tiles are being read ahead, or wait to be put into the map."""
+        return self._loader.is_busy
+
+    def tell(self) -> None:
+        """Call the callbacks for tiles that came and went; the caller holds no locks."""
+        if self._is_telling:  # a callback that loads: what comes is told behind it
+            return
+        self._is_telling = True
+        try:
+            while self._events:
+                event = self._events.popleft()
+                callback = self.on_load if event.is_load else self.on_unload
+                if callback is not None:
+                    callback(*self.tiles.place(event.number), self._bounds(event))
+        finally:
+            self._is_telling = False
+
+    def _bounds(self, event: _Event) -> AABB:
+        (x0, z0), (x1, z1) = self._square_of(event.number)
+        return AABB((x0, event.least, z0), (x1, event.greatest, z1))
+
+    def bounds_of(self, number: int) -> AABB:
+        """Return a box around a tile that there is, loaded or not."""
+        (x0, z0), (x1, z1) = self._square_of(number)
+        least, greatest = self.tile_bounds.least[number], self.tile_bounds.high[number]
+        if least > greatest:  # holes only
+            least = greatest = self.land.origin[1]
+        return AABB((x0, least, z0), (x1, greatest, z1))
+
+    @property
+    def corners(self) -> tuple[Floats3, Floats3]:
+        """The lower and upper corner of the box around all tiles."""
+        (x0, z0), _ = self._square_of(0)
+        _, (x1, z1) = self._square_of(self.land.exists.size - 1)
+        least, greatest = float(self.tile_bounds.least.min()), float(self.tile_bounds.high.max())
+        if least > greatest:  # holes only
+            least = greatest = self.land.origin[1]
+        return (x0, least, z0), (x1, greatest, z1)
+
+    def _square_of(self, number: int) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the corners of a tile seen from above, x and z each."""
+        shape = self.land.shape
+        (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
+        row, column = self.land.place_of(number)
+        least = x0 + column * cell_x, z0 + row * cell_z
+        return least, (x0 + (column + shape.side) * cell_x, z0 + (row + shape.side) * cell_z)
+
+    def close(self) -> None:
+        """End the thread, and let go of all files."""
+        self._loader.close(wait=True)
+
+    # The map
+
+    def _put(self, read: ReadTile, *, is_fetched: bool = False) -> int:
+        """Put a tile into the map; return 0 if another thread has done so already."""
+        number = read.tile.number
+        with self.land.editing():
+            if self._is_loaded[number]:
+                return 0
+            self.land.put([self.tiles.now(read)])
+            self._is_loaded[number] = True
+            if is_fetched:
+                self._fetched[number] = None
+            if self.on_load is not None:
+                self._events.append(self._event(number, is_load=True))
+        return 1
+
+    def _take(self, number: int) -> None:
+        with self.land.editing():
+            if not self._is_loaded[number]:
+                return
+            if self.on_unload is not None:
+                self._events.append(self._event(number, is_load=False))
+            self._is_loaded[number] = False
+            self._fetched.pop(number, None)
+            self.land.take([number])
+
+    def _event(self, number: int, *, is_load: bool) -> _Event:
+        """Return what to tell of a tile that is loaded."""
+        shape = self.tiles.stored.shape
+        ends = self.land.loaded[number].blocks[-2:].astype(np.float64)
+        if ends[0] > ends[1]:  # holes only
+            ends[:] = 0.0
+        least, greatest = sorted((shape.origin[1] + shape.height_scale * ends).tolist())
+        return _Event(is_load, number, least, greatest)
+
+    def _unload_one(self) -> bool:
+        """Take a tile out that nobody is near to; return False if there is none."""
+        with self._lock:
+            number = self._leaving.popleft() if self._leaving else None
+            if number is None:
+                return False
+            if number in self._stays:
+                return True
+        self._take(number)
+        return True
+
+    def _unload_fetched(self, used: set[int]) -> None:
+        """Take those tiles out that were fetched first, if these are too many."""
+        most = self._count_in(_MOST_FETCHED)
+        if len(self._fetched) <= most:
+            return
+        with self.land.editing():
+            for number in list(self._fetched):
+                if len(self._fetched) <= most:
+                    return
+                if self._kept[number]:
+                    del self._fetched[number]  # somebody is near: it stays as others do
+                elif number not in used:
+                    self._take(number)
+
+
+def _size_of(tile: LoadedTile) -> int:
+    """Return how much memory a tile takes."""
+    arrays = tile.heights, tile.cells, tile.materials, tile.blocks
+    return sum(own.nbytes for own in arrays if own is not None)

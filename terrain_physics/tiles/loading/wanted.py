@@ -1,0 +1,254 @@
+"""Which tiles are near to places, and how soon each is reached."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics._kernels.types import Bools, Floats, Int64s
+from terrain_physics._support import checks
+from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.surface.limits import refuse_far
+
+# In m/s: what stands still, or goes away from a tile, may come at this speed all the same.
+_LEAST_SPEED = 2.0
+
+# More positions than this are taken together where they are in one tile.
+_FEW = 64
+
+_VECTORS = glm.vec3, glm.dvec3
+_NUMBERS = int, float, np.number
+
+
+class Places:
+    """Boxes seen from above, in meters: of positions, characters and groups.
+
+    Many positions within a square of one ``width`` are one box.
+
+    Attributes
+    ----------
+    points : ndarray of float64, shape (m, 3)
+    least, greatest : ndarray of float64, shape (n, 2)
+        Of x and z.
+    """
+
+    __slots__ = ("_order", "_owners", "_starts", "greatest", "least", "points")
+
+    _order: Int64s | None
+    least: Floats
+    greatest: Floats
+
+    def __init__(self, places: Any, width: float) -> None:
+        # All that are at each place: objects, or points without any.
+        self._owners = list(_owners("places", places))
+        found = [_points(name, owner) for name, owner in self._owners]
+        self.points = np.concatenate(found) if found else np.empty((0, 3))
+        flat = self.points[:, ::2]
+        self._order, self._starts = None, np.empty(0, np.int64)
+        if len(flat) <= _FEW:
+            self.least = self.greatest = flat
+        else:
+            self._take_together(flat, width)
+
+    def _take_together(self, flat: Floats, width: float) -> None:
+        """Find the boxes of the points in each square."""
+        rows, columns = np.floor(flat / width).T
+        self._order = order = np.lexsort((columns, rows))
+        rows, columns, flat = rows[order], columns[order], flat[order]
+        differs = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+        self._starts = starts = np.append(0, np.flatnonzero(differs) + 1)
+        self.least = np.minimum.reduceat(flat, starts)
+        self.greatest = np.maximum.reduceat(flat, starts)
+
+    def velocities(self) -> Floats:
+        """Return how the boxes move, in m/s along x and z (n, 2): the mean of those in each."""
+        found = [_velocities(name, owner) for name, owner in self._owners]
+        speeds = np.concatenate(found)[:, ::2] if found else np.empty((0, 2))
+        if self._order is None:
+            return speeds
+        counts = np.diff(np.append(self._starts, len(speeds)))[:, np.newaxis]
+        return np.asarray(np.add.reduceat(speeds[self._order], self._starts) / counts)
+
+    def refuse_larger(self, radius: float) -> None:
+        """Raise ValueError if a body is larger than a radius; of a group, the first member."""
+        for name, owner in self._owners:
+            for one in owner if isinstance(owner, list) else _first_of(owner):
+                collider = getattr(one, "collider", None)
+                if collider is not None and radius < (reach := _reach_of(collider)):
+                    raise ValueError(
+                        f"radius must not be smaller than a body, {reach:g} m in {name}, got "
+                        f"{radius:g}"
+                    )
+
+
+def _owners(name: str, places: Any) -> Iterator[tuple[str, Any]]:
+    """Yield groups, arrays of points and lists of single objects, with their names."""
+    if hasattr(places, "positions"):
+        yield f"{name}.positions", places
+    elif hasattr(places, "position"):
+        yield name, [places]
+    elif isinstance(places, (np.ndarray, *_VECTORS)) or _is_vector(places):
+        points = checks.array(name, places, (3,), (None, 3)).reshape(-1, 3)
+        refuse_far(name, points)
+        yield name, points
+    elif isinstance(places, Iterable) and not isinstance(places, (str, bytes)):
+        yield from _owners_in(name, list(places))
+    else:
+        raise TypeError(
+            f"{name} must be positions, characters, groups or a sequence of them, got "
+            f"{checks.shorten(places)}"
+        )
+
+
+def _owners_in(name: str, places: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what is in a sequence; characters beside each other as one list."""
+    single: list[Any] = []
+    for index, place in enumerate(places):
+        if hasattr(place, "position"):
+            single.append(place)
+            continue
+        if single:
+            yield name, single
+            single = []
+        yield from _owners(f"{name}[{index}]", place)
+    if single:
+        yield name, single
+
+
+def _is_vector(value: Any) -> bool:
+    """Tell whether a value is a sequence of numbers, right or wrong."""
+    return isinstance(value, (tuple, list)) and len(value) > 0 and isinstance(value[0], _NUMBERS)
+
+
+def _points(name: str, owner: Any) -> Floats:
+    """Return the positions (n, 3) of what `_owners` gives."""
+    if isinstance(owner, np.ndarray):
+        return owner
+    if isinstance(owner, list):
+        return _vectors(name, "position", [one.position for one in owner])
+    return checks.points(name, owner.positions)
+
+
+def _velocities(name: str, owner: Any) -> Floats:
+    """Return the velocities (n, 3) of what `_owners` gives; 0 of what has none."""
+    if isinstance(owner, np.ndarray):
+        return np.zeros_like(owner)
+    if isinstance(owner, list):
+        return _vectors(name, "velocity", [_velocity(one) for one in owner])
+    speeds = getattr(owner, "world_velocities", None)
+    return np.zeros((len(owner.positions), 3)) if speeds is None else checks.points(name, speeds)
+
+
+def _velocity(one: Any) -> Any:
+    """Return the velocity of an object in the world; 0 if it has none."""
+    speed = getattr(one, "world_velocity", None)
+    speed = getattr(one, "velocity", None) if speed is None else speed
+    return (0.0, 0.0, 0.0) if speed is None else speed
+
+
+def _vectors(name: str, what: str, values: list[Any]) -> Floats:
+    """Return three numbers each as rows; errors name the first wrong ones."""
+    if all(isinstance(value, _VECTORS) for value in values):
+        rows = np.array([value.to_tuple() for value in values], np.float64)
+        if np.isfinite(rows).all():
+            return rows
+    return np.array([checks.vector(f"{name}: {what}", value) for value in values])
+
+
+def _first_of(owner: Any) -> list[Any]:
+    """Return the first member of a group; nothing for points."""
+    if isinstance(owner, np.ndarray) or not isinstance(owner, Mapping):
+        return []
+    return [*islice(owner.values(), 1)]
+
+
+@lru_cache(maxsize=64)
+def _reach_of(collider: Any) -> float:
+    """Return how far a body reaches from its position at most, without the scale of an owner."""
+    sizes = getattr(collider, "half_extents64", None)
+    if sizes is None:
+        sizes = (max(collider.radius, getattr(collider, "height", 0.0) / 2.0),)
+    return math.hypot(*sizes) + math.hypot(*collider.offset64)
+
+
+class Nearness:
+    """Finds the tiles near to places.
+
+    Parameters
+    ----------
+    shape : LatticeShape
+    exists : ndarray of bool, shape (n,)
+        Of all tiles of the lattice.
+    """
+
+    __slots__ = ("_corner", "_exists", "_sizes", "_tiles")
+
+    def __init__(self, shape: LatticeShape, exists: Bools) -> None:
+        x0, _, z0 = shape.origin
+        self._exists, self._corner = exists, (x0, z0)
+        self._sizes = shape.side * shape.cell_size[0], shape.side * shape.cell_size[1]
+        self._tiles = shape.columns, shape.rows
+
+    @property
+    def width(self) -> float:
+        """The lesser side of a tile in meters."""
+        return min(self._sizes)
+
+    def look(
+        self, places: Places, radius: float, unload: float, is_loaded: Bools
+    ) -> tuple[Int64s, Bools]:
+        """Return the tiles to load, the soonest first, and which tiles are to be kept.
+
+        Tiles within ``radius`` of a place are loaded, those within ``unload`` are kept.
+        """
+        kept = np.zeros(len(is_loaded), np.bool_)
+        if len(places.least) == 0:
+            return np.empty(0, np.int64), kept
+        across, gaps_x = self._gaps(places, 0, unload)
+        down, gaps_z = self._gaps(places, 1, unload)
+        squares = gaps_z[:, :, np.newaxis] ** 2 + gaps_x[:, np.newaxis, :] ** 2
+        which = np.nonzero(squares <= unload * unload)
+        numbers = down[which[0], which[1]] * self._tiles[0] + across[which[0], which[2]]
+        kept[numbers] = True
+        wanted = squares[which] <= radius * radius
+        wanted &= self._exists[numbers] & ~is_loaded[numbers]
+        if not wanted.any():
+            return np.empty(0, np.int64), kept
+        who, row, column = (own[wanted] for own in which)
+        ways = np.column_stack([gaps_x[who, column], gaps_z[who, row]])
+        return _soonest(numbers[wanted], _times(ways, places.velocities()[who])), kept
+
+    def _gaps(self, places: Places, axis: int, far: float) -> tuple[Int64s, Floats]:
+        """Return rows or columns of tiles around each place, and how far off these are, signed.
+
+        Those that are too far off, or none, are infinitely far.
+        """
+        size, corner, count = self._sizes[axis], self._corner[axis], self._tiles[axis]
+        least, greatest = places.least[:, axis], places.greatest[:, axis]
+        first = np.clip(np.floor((least - far - corner) / size), 0, count - 1).astype(np.int64)
+        last = np.clip(np.floor((greatest + far - corner) / size), -1, count - 1).astype(np.int64)
+        lines = first[:, np.newaxis] + np.arange(max(int((last - first).max()) + 1, 1))
+        starts = corner + lines * size
+        before = np.maximum(starts - greatest[:, np.newaxis], 0.0)
+        behind = np.maximum(least[:, np.newaxis] - (starts + size), 0.0)
+        gaps = np.where(lines <= last[:, np.newaxis], before - behind, np.inf)
+        return lines, gaps
+
+
+def _times(ways: Floats, velocities: Floats) -> Floats:
+    """Return in how many seconds ways (n, 2) are gone with velocities (n, 2)."""
+    lengths = np.hypot(ways[:, 0], ways[:, 1])
+    along = (ways * velocities).sum(axis=1) / np.maximum(lengths, 1e-9)
+    times: Floats = lengths / np.maximum(along, _LEAST_SPEED)
+    return times
+
+
+def _soonest(numbers: Int64s, times: Floats) -> Int64s:
+    """Return numbers, each once, in the order of their least times."""
+    ordered = numbers[np.lexsort((numbers, times))]
+    _, firsts = np.unique(ordered, return_index=True)
+    return ordered[np.sort(firsts)]

@@ -1,0 +1,82 @@
+"""Bytes that only grow, in memory or elsewhere: the edits of a land."""
+
+import io
+from abc import ABC, abstractmethod
+from typing import BinaryIO
+
+
+class Log(ABC):
+    """Bytes that grow at their end.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    size : int
+        How many bytes there are.
+    """
+
+    name: str
+    size: int
+
+    @abstractmethod
+    def append(self, content: bytes) -> int:
+        """Add bytes, all or none of them, and return where they begin."""
+
+    @abstractmethod
+    def cut(self, size: int) -> None:
+        """Remove all bytes from there on."""
+
+    @abstractmethod
+    def read(self, place: int, length: int) -> bytes:
+        """Return bytes."""
+
+    @abstractmethod
+    def reader(self) -> BinaryIO:
+        """Return a file to read all bytes from."""
+
+    @abstractmethod
+    def replace(self, content: bytes) -> None:
+        """Put these bytes in place of all, whole or not at all."""
+
+    @abstractmethod
+    def sync(self) -> None:
+        """Return when all bytes are on the disk."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
+class MemoryLog(Log):
+    """Bytes in memory."""
+
+    name = "edits in memory"
+
+    def __init__(self, content: bytes) -> None:
+        self.replace(content)
+
+    def append(self, content: bytes) -> int:
+        place = self.size
+        self._content += content
+        self.size += len(content)
+        return place
+
+    def cut(self, size: int) -> None:
+        del self._content[size:]
+        self.size = size
+
+    def read(self, place: int, length: int) -> bytes:
+        return bytes(memoryview(self._content)[place : place + length])
+
+    def reader(self) -> BinaryIO:
+        return io.BytesIO(self._content)
+
+    def replace(self, content: bytes) -> None:
+        self._content, self.size = bytearray(content), len(content)
+
+    def sync(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

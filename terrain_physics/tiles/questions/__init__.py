@@ -1,0 +1,1 @@
+"""Questions to land in tiles: what they need that is missing, and their answers."""

@@ -1,0 +1,74 @@
+"""The boxes of the tiles of a land: what is known of those that are not loaded."""
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.types import Bools, Float32s, Floats
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.heightmap.solid.pieces import depth_of
+
+
+class TileBounds:
+    """Between which heights each tile has ground, its sides and its underside included.
+
+    Edits widen a tile's range, and nothing narrows it: so it holds for all states of the land.
+
+    Attributes
+    ----------
+    low, high : ndarray of float64, shape (rows * columns,)
+        In meters, of each tile; infinity and minus infinity where it has no ground.
+    least : ndarray of float64, shape (rows * columns,)
+        The same as ``low`` for the surface alone.
+    place : ndarray of float64, shape (4,)
+        Least x and z of the lattice, and the size of a tile along both, in meters.
+    """
+
+    __slots__ = ("_depth", "_shape", "high", "least", "low", "place")
+
+    def __init__(self, shape: LatticeShape, exists: Bools, ranges: NDArray[np.floating]) -> None:
+        """Take the least and greatest heights (tiles, 2), as they are stored."""
+        self._shape, self._depth = shape, depth_of(shape.thickness)
+        self.least: Floats = np.full(shape.rows * shape.columns, np.inf)
+        self.low, self.high = self.least.copy(), -self.least
+        (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
+        self.place = np.array([x0, z0, shape.side * cell_x, shape.side * cell_z])
+        numbers = np.flatnonzero(exists)
+        self._widen(numbers, *ranges[numbers].astype(np.float64).T)
+
+    def widen(self, place: Ranges, heights: Float32s) -> None:
+        """Follow an edit of a range of samples of the lattice, in all tiles that share some."""
+        side = self._shape.side
+        rows, columns = (
+            range(max((span.start - 1) // side, 0), min((span.stop - 1) // side + 1, most))
+            for span, most in zip(place, (self._shape.rows, self._shape.columns), strict=True)
+        )
+        for row, column in product(rows, columns):
+            own = tuple(
+                slice(max(first * side - span.start, 0), (first + 1) * side + 1 - span.start)
+                for first, span in zip((row, column), place, strict=True)
+            )
+            known = heights[own][~np.isnan(heights[own])].astype(np.float64)
+            if known.size:
+                number = np.array([row * self._shape.columns + column])
+                self._widen(number, known.min(keepdims=True), known.max(keepdims=True))
+
+    def _widen(self, numbers: NDArray[np.int64], least: Floats, greatest: Floats) -> None:
+        """Widen the ranges of tiles by heights as they are stored; those of holes do nothing."""
+        y0, scale = self._shape.origin[1], self._shape.height_scale
+        levels = np.sort(y0 + scale * np.stack([least, greatest]), axis=0)
+        has_ground = least <= greatest
+        numbers, levels = numbers[has_ground], levels[:, has_ground]
+        self.least[numbers] = np.minimum(self.least[numbers], levels[0])
+        self.low[numbers] = self.least[numbers] - self._depth
+        self.high[numbers] = np.maximum(self.high[numbers], levels[1])
+
+    def corners(self, numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return the lower and the upper corners (n, 3) of the boxes of tiles (n,)."""
+        row, column = np.divmod(numbers, self._shape.columns)
+        x0, z0, size_x, size_z = self.place.tolist()
+        lower = x0 + column * size_x, self.low[numbers], z0 + row * size_z
+        upper = x0 + (column + 1) * size_x, self.high[numbers], z0 + (row + 1) * size_z
+        return np.column_stack(lower), np.column_stack(upper)
