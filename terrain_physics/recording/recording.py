@@ -156,7 +156,7 @@ class Recording:
         Nobody waits with the policy "load". A replay lets the same characters wait in the same
         frames again, whatever is loaded there; a game that is played anew may go another way.
         """
-        return sum(frame.waits.count for frame in self._frames if frame.waits is not None)
+        return sum(frame.waits.here for frame in self._frames if frame.waits is not None)
 
     def _take_snapshot(self, scene: Scene) -> None:
         """Take a snapshot, unless another thread has changed the ground meanwhile."""

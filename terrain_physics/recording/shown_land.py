@@ -11,7 +11,7 @@ from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region, common
 from terrain_physics.heightmap.checks import diagonal_name
 from terrain_physics.heightmap.heightmap import HeightMap
-from terrain_physics.tiles.supply import TileSupply
+from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.values import LandValues
 
 SQUARE = 16.0
@@ -84,7 +84,9 @@ class ShownLand:
                 continue
             place = (
                 slice(own.row_start - region.row_start, own.row_stop - region.row_start),
-                slice(own.column_start - region.column_start, own.column_stop - region.column_start),
+                slice(
+                    own.column_start - region.column_start, own.column_stop - region.column_start
+                ),
             )
             if self._near[place].any():
                 yield number, place
@@ -152,7 +154,9 @@ def land_near(
         return None
     near = np.zeros((stops - starts).tolist(), np.bool_)
     for row, row_stop, column, column_stop in boxes:
-        near[row - starts[0] : row_stop - starts[0], column - starts[1] : column_stop - starts[1]] = True
+        near[
+            row - starts[0] : row_stop - starts[0], column - starts[1] : column_stop - starts[1]
+        ] = True
     region = Region(int(starts[0]), int(stops[0]), int(starts[1]), int(stops[1]))
     return ShownLand(supply, region, near)
 

@@ -8,7 +8,7 @@ them again, with all other ground in place.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import get_ident
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.surface.ground_files import MOST_EDITS
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.tiles.loading.supply import TileSupply
+from terrain_physics.tiles.questions.tiled_queries import TiledQueries
 from terrain_physics.tiles.stored import StoredTiles
-from terrain_physics.tiles.supply import TileSupply
 from terrain_physics.tiles.tiled_ground import TiledGround
 
 _Result = TypeVar("_Result")
@@ -33,20 +34,20 @@ class Waits(NamedTuple):
     ----------
     answers : dict of int to list of int
         By the number of a question of the update, the rows that had to wait; no others had to.
-    count : int
+    here : int
         How often a character waited in the update.
     totals : list of int
         Of each ground, how often characters had waited after the update.
     """
 
     answers: dict[int, list[int]]
-    count: int
+    here: int
     totals: list[int]
 
     def saved(self) -> list[Any]:
         """Return it for JSON."""
         answers = [[number, *rows] for number, rows in self.answers.items()]
-        return [answers, self.count, self.totals]
+        return [answers, self.here, self.totals]
 
     @classmethod
     def of_saved(cls, about: Any, grounds: int) -> Self:
@@ -161,7 +162,7 @@ def _asking(grounds: Sequence[AnyGround], questions: _Questions) -> Iterator[Non
     """Let the updates of this thread ask what brings their ground by the questions."""
     with ExitStack() as held:
         for ground in grounds:
-            own, queries = _supply_of(ground), queries_of(ground)
+            own, queries = _supply_of(ground), cast("TiledQueries", queries_of(ground))
             if own is not None:
                 held.callback(setattr, queries, "streaming", queries.streaming)
                 queries.streaming = _Between(own, questions)

@@ -206,8 +206,8 @@ def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]
         found = header["kind"]
         if found != kind:
             raise RefusedError(
-                f"{name}: file must hold a {kind}, got a {checks.shorten(found)}: {_LOADERS[found]} "
-                "loads it"
+                f"{name}: file must hold a {kind}, got a {checks.shorten(found)}: "
+                f"{_LOADERS[found]} loads it"
             )
     return parts, header
 

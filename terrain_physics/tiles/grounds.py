@@ -24,11 +24,7 @@ def loaded_on(saved: SavedGround, tiles: StoredTiles | None) -> Part | Ground:
     """Return the ground of a saved form, on the tiles that it stands on."""
     if tiles is None:
         return loaded_ground(saved)
-    try:
-        return TiledGround._of_land(saved, tiles)  # noqa: SLF001 of its own file
-    except BaseException:
-        tiles.close()
-        raise
+    return TiledGround._of_land(saved, tiles)  # noqa: SLF001 of its own file
 
 
 def keep_edits_in(ground: Part | Ground, saved_in: str, edits: Any) -> None:

@@ -2,13 +2,17 @@
 
 import errno
 import os
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple, Self
 
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name
+from terrain_physics.surface.ground_files import SavedPart
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.tiles.tile_file import TileFile
+
+LAND_KIND = "land of tiles"
+"""Of a saved part that is the land of a `TiledGround`."""
 
 _SHOWN_DIGITS = 8
 
@@ -43,8 +47,11 @@ class TilesReference(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def of_saved(cls, about: Any) -> Self:
-        """Return the reference that was saved; any error if it is damaged."""
+    def of_land(cls, saved: SavedPart) -> Self:
+        """Return the reference of a saved land; any error if it is damaged."""
+        if saved.header["kind"] != LAND_KIND:
+            raise ValueError(saved.header["kind"])
+        about = saved.header["tiles"]
         path, absolute, digest = about["path"], about["absolute"], about["digest"]
         for own in (path, absolute):
             if own is not None:
@@ -93,8 +100,12 @@ class TilesReference(NamedTuple):
         where = "; ".join(looked)
         hint = "" if given is not None else "; tiles= names a file that has moved"
         if any("digest" in place for place in looked):
-            raise ValueError(f"{saved_in}: its file of tiles must be the same as then, got {where}{hint}")
-        raise FileNotFoundError(errno.ENOENT, f"{saved_in}: its file of tiles must be there, looked at {where}{hint}")
+            raise ValueError(
+                f"{saved_in}: its file of tiles must be the same as then, got {where}{hint}"
+            )
+        raise FileNotFoundError(
+            errno.ENOENT, f"{saved_in}: its file of tiles must be there, looked at {where}{hint}"
+        )
 
     def _places(self, saved_in: str) -> list[str]:
         """Return where the file may be, each place once."""

@@ -1,8 +1,9 @@
 """The land of a `TiledGround` to and from files: which tiles it stands on, and its edits.
 
-The header: ``kind``: "land of tiles"; ``tiles``: the file of tiles, by its ``path`` as it was given,
-the ``absolute`` one and its ``digest``; ``missing``, the policy; ``waits``, how often characters have
-waited; and ``version``. The one array, ``edits``, has the bytes of `EditStore.contents`.
+The header: ``kind``: "land of tiles"; ``tiles``: the file of tiles, by its ``path`` as it was
+given, the ``absolute`` one and its ``digest``; ``missing``, the policy; ``waits``, how often
+characters have waited; and ``version``. The one array, ``edits``, has the bytes of
+`EditStore.contents`.
 """
 
 from typing import Any, Literal, NamedTuple, cast
@@ -11,10 +12,8 @@ import numpy as np
 
 from terrain_physics._support import checks
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedGround, SavedPart
-from terrain_physics.tiles.reference import TilesReference
-from terrain_physics.tiles.supply import TileSupply
-
-KIND = "land of tiles"
+from terrain_physics.tiles.loading.supply import TileSupply
+from terrain_physics.tiles.reference import LAND_KIND, TilesReference
 
 GROUND_KIND = "tiled ground"
 """Of a ground whose first part is a land."""
@@ -46,7 +45,7 @@ class LandContent(NamedTuple):
     def saved(self, reference: TilesReference) -> SavedPart:
         """Return the saved form of the land, which stands on these tiles."""
         header: dict[str, Any] = {
-            "kind": KIND,
+            "kind": LAND_KIND,
             "tiles": reference.saved(),
             "missing": self.missing,
             "waits": self.waits,
@@ -67,7 +66,4 @@ def reference_in(saved: SavedGround) -> TilesReference | None:
     """Return which tiles a saved ground stands on, None if on none; any error if it is damaged."""
     if saved.kind != GROUND_KIND:
         return None
-    header = saved.parts[0].header
-    if header["kind"] != KIND:
-        raise ValueError(header["kind"])
-    return TilesReference.of_saved(header["tiles"])
+    return TilesReference.of_land(saved.parts[0])

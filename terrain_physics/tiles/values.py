@@ -12,7 +12,7 @@ from terrain_physics.heightmap.checks import checked_samples
 from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.lattice.tile import LoadedTile
 from terrain_physics.heightmap.storage import Edited
-from terrain_physics.tiles.supply import TileSupply
+from terrain_physics.tiles.loading.supply import TileSupply
 
 KINDS: tuple[Edited, ...] = ("heights", "holes", "materials")
 """What a tile has: samples, or a value of each cell."""
@@ -89,7 +89,7 @@ def land_digest(supply: TileSupply, earlier: Any = None) -> str:
     """
     digest = hashlib.blake2b(supply.tiles.stored.digest.encode(), digest_size=16)
     values = LandValues(supply)
-    for number in sorted(supply.tiles.edits.edited):
+    for number in sorted(map(int, supply.tiles.edits.edited)):
         tile, first = values.tile(number), supply.tiles.stored.read(number)
         for kind in KINDS:
             own, unedited = np.array(tile.values(kind, _ALL)), first.values(kind, _ALL)

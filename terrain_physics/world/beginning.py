@@ -160,7 +160,8 @@ class Beginning:
     def digest(self) -> str:
         """Return 32 hexadecimal digits of all parts; found once, some 10 ms for a million samples.
 
-        Of a land of tiles, the tiles that were edited are read. Thickness, layers and places are not in it: states have them.
+        Of a land of tiles, those that were edited are read. Thickness, layers and places are not in
+        it: states have them.
         """
         if not self._digest:
             digest = hashlib.blake2b(digest_size=16)

@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.storage import Edited
 from terrain_physics.tiles.values import DTYPES, KINDS, LandValues, checked_values
 from terrain_physics.world.edited_land import BLOCK, Block, EditedLand, FirstValues
 
-Wanted = dict[str, dict[Block, FirstValues]]
+Wanted = dict[Edited, dict[Block, FirstValues]]
 """By kind and block, values that differ from the beginning."""
 
 
 def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes]) -> dict[str, Any]:
     """Tell the blocks of a land that differ from the beginning once edits are swapped, in order."""
-    terrain, values, told = own.supply.land, LandValues(own.supply), {}
+    terrain, values = own.supply.land, LandValues(own.supply)
+    told: dict[str, Any] = {}
     swapped = [old for edit in edits if edit.storage is terrain for old in edit.replaced]
     for kind in KINDS:
         numbers = []
@@ -75,7 +77,7 @@ def received_land(own: EditedLand, about: Any, take: Callable[[int], bytes]) -> 
 
 
 def _received(
-    own: EditedLand, kind: str, block: Block, values: LandValues, take: Callable[[int], bytes]
+    own: EditedLand, kind: Edited, block: Block, values: LandValues, take: Callable[[int], bytes]
 ) -> FirstValues:
     """Return the checked values of a block that differ."""
     now = _in_block(values.of(kind, _place_of(own, kind, block)))
@@ -84,7 +86,9 @@ def _received(
     word = f"<u{first.dtype.itemsize}"
     crossed = np.frombuffer(take(first.nbytes), word).reshape(first.shape)
     new: NDArray[Any] = (np.ascontiguousarray(first).view(word) ^ crossed).view(DTYPES[kind])
-    return FirstValues(checked_values(own.supply.land, kind, new).astype(DTYPES[kind]), crossed != 0)
+    return FirstValues(
+        checked_values(own.supply.land, kind, new).astype(DTYPES[kind]), crossed != 0
+    )
 
 
 def put_land(own: EditedLand, wanted: Wanted) -> None:
@@ -102,12 +106,12 @@ def put_land(own: EditedLand, wanted: Wanted) -> None:
             own_rows, own_columns = (slice(n.min(), n.max() + 1) for n in (rows, columns))
             within = _moved(place, own_rows, own_columns)
             supply.fetch(terrain.tiles_of(within, int(kind == "heights")))
-            terrain.edit(kind, within, _as_edited(kind, new[own_rows, own_columns]))  # type: ignore[arg-type]
+            terrain.edit(kind, within, _as_edited(kind, new[own_rows, own_columns]))
             values = LandValues(supply)
 
 
 def _wanted_in(
-    own: EditedLand, wanted: Wanted, kind: str, block: Block, now: NDArray[Any]
+    own: EditedLand, wanted: Wanted, kind: Edited, block: Block, now: NDArray[Any]
 ) -> NDArray[Any]:
     """Return what a block shall hold, from what it holds now."""
     rows, columns = now.shape
@@ -119,7 +123,7 @@ def _wanted_in(
     return found
 
 
-def _as_edited(kind: str, values: NDArray[Any]) -> NDArray[Any]:
+def _as_edited(kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.bool_) if kind == "holes" else values
 
 
@@ -132,13 +136,13 @@ def _moved(place: Ranges, rows: slice, columns: slice) -> Ranges:
     )
 
 
-def _size(own: EditedLand, kind: str) -> tuple[int, int]:
+def _size(own: EditedLand, kind: Edited) -> tuple[int, int]:
     """Return how many rows and columns of samples or cells a land has."""
     terrain = own.supply.land
     return terrain.sample_count if kind == "heights" else terrain.cell_count
 
 
-def _place_of(own: EditedLand, kind: str, block: Block) -> Ranges:
+def _place_of(own: EditedLand, kind: Edited, block: Block) -> Ranges:
     """Return the samples or cells of a block, as far as the land goes."""
     down, across = (
         slice(BLOCK * place, min(BLOCK * (place + 1), size))
