@@ -1,7 +1,8 @@
-"""Command line: count touched triangles, show recordings, compile ahead of time, open the demo.
+"""Command line: count touched triangles, show recordings, make files of tiles, compile, the demo.
 
 python -m terrain_physics count < problem.in
 python -m terrain_physics view walk.recording -o walk.html
+python -m terrain_physics tiles land.npy land.tiles
 python -m terrain_physics warm-up
 python -m terrain_physics info
 python -m terrain_physics demo
@@ -66,6 +67,13 @@ to open the page at that second, and &body=NAME to follow one.
 The recording is replayed, which takes about as long as its updates took. Bad input: why on
 standard error, exit 2, no page; one that was there before is left as it is."""
 
+_TILES_HELP = """\
+Makes a file of tiles, which TiledGround.open opens, of a height file of any kind that
+HeightMap.load reads. Files of .npy, .r16, .raw and .r32 may be larger than memory: they are
+read a row of tiles at a time. All heights are those of HeightMap.load with the same options.
+
+Bad input: why on standard error, exit 2; a file that was there before is left as it is."""
+
 BAD_INPUT = 2
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
@@ -83,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_count(commands)
     _add_view(commands)
+    _add_tiles(commands)
     warm_up = commands.add_parser(
         "warm-up", help="compile what a game needs now, so that no later start has to wait"
     )
@@ -132,6 +141,20 @@ def _add_view(commands: _Commands) -> None:
     )
     view.set_defaults(parser=view)
     view.add_argument("--title", metavar="TEXT", help="of the page; default: the name of PAGE")
+
+
+def _add_tiles(commands: _Commands) -> None:
+    tiles = commands.add_parser(
+        "tiles",
+        help="make a file of tiles for TiledGround, of a height file",
+        description=_TILES_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    tiles.set_defaults(parser=tiles)
+    tiles.add_argument("file", metavar="IN", help="height file to read")
+    tiles.add_argument("output", metavar="OUT", help="file of tiles to write, or to replace")
+    for name, option in (_READING_OPTIONS | _TILES_OPTIONS).items():
+        tiles.add_argument(name, **option)
 
 
 def _at_least(least: int) -> Callable[[str], int]:
@@ -201,6 +224,62 @@ _COUNT_OPTIONS: dict[str, dict[str, Any]] = {
         "default": 0,
         "metavar": "K",
         "help": "recount K random spheres by brute force; exit 1, no answers, if one differs",
+    },
+}
+
+# Options of HeightMap.load.
+_READING_OPTIONS: dict[str, dict[str, Any]] = {
+    "--height-range": {
+        "nargs": 2,
+        "type": float,
+        "metavar": ("LOW", "HIGH"),
+        "help": "heights in meters of the lowest and the highest number of 8 or 16 bits",
+    },
+    "--shape": {
+        "nargs": 2,
+        "type": int,
+        "metavar": ("ROWS", "COLUMNS"),
+        "help": "of a file without a header that is not square",
+    },
+    "--byte-order": {"choices": ("little", "big"), "help": "of a file without a header"},
+    "--no-data": {"type": float, "metavar": "NUMBER", "help": 'the number of "no data": a hole'},
+    "--flip": {"choices": ("rows", "columns", "both"), "help": "what to reverse"},
+    "--channel": {"metavar": "NAME", "help": "of a picture, the one that holds the heights"},
+    "--encoding": {"choices": ("terrarium", "mapbox"), "help": "of an elevation tile"},
+    "--key": {"metavar": "NAME", "help": "which array of an .npz file"},
+}
+
+# Options of TiledGround.make.
+_TILES_OPTIONS: dict[str, dict[str, Any]] = {
+    "--tile": {
+        "type": int,
+        "metavar": "CELLS",
+        "help": "along the side of a tile, a multiple of 64; default: 256",
+    },
+    "--cell-size": {
+        "type": float,
+        "metavar": "METERS",
+        "help": "default: that of a GeoTIFF or an .asc file in meters; else 1",
+    },
+    "--height-scale": {"type": float, "metavar": "METERS", "help": "of a unit of height"},
+    "--origin": {
+        "nargs": 3,
+        "type": float,
+        "metavar": ("X", "Y", "Z"),
+        "help": "of the first sample; default: as the file says; else 0 0 0",
+    },
+    "--thickness": {
+        "type": float,
+        "metavar": "METERS",
+        "help": "how deep the ground is solid; default: unlimited, 2 with holes",
+    },
+    "--diagonal": {
+        "choices": ("a-c", "b-d", "alternating", "shortest"),
+        "help": "how cells are split; default: a-c",
+    },
+    "--dtype": {
+        "choices": ("int16", "float32"),
+        "help": "how heights are stored; default: int16 for int16 and 8 bits, else float32",
     },
 }
 
@@ -309,10 +388,51 @@ def _view(chosen: argparse.Namespace) -> int:
 
 
 def _refused(reason: str) -> int:
-    """Tell why there is no page."""
-    if sys.stderr is not None:  # None stands for standard output
-        print(f"terrain-physics: {reason}", file=sys.stderr)
+    """Tell why there is no result."""
+    _tell(reason)
     return BAD_INPUT
+
+
+def _tell(message: object) -> None:
+    """Write a line to standard error."""
+    if sys.stderr is not None:  # None stands for standard output
+        print(f"terrain-physics: {message}", file=sys.stderr)
+
+
+def _tiles(chosen: argparse.Namespace) -> int:
+    import warnings
+
+    from terrain_physics.tiles.of_file import tiles_of_file
+    from terrain_physics.tiles.tile_file import TileFile
+
+    if os.path.realpath(chosen.file) == os.path.realpath(chosen.output):
+        chosen.parser.error("OUT must be another file than IN, which it would replace")
+    reading: Any = _given(chosen, _READING_OPTIONS)
+    making = _given(chosen, _TILES_OPTIONS)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            tiles_of_file(chosen.file, chosen.output, reading, progress=True, **making)
+        except OSError as error:
+            return _refused(f"{error.filename or chosen.output}: {error.strerror}")
+        except (ValueError, ImportError) as error:
+            reason, file = str(error), f"{chosen.file}: "
+            return _refused(reason if reason.startswith(file) else file + reason)
+    for warning in told:
+        _tell(warning.message)
+    made = TileFile.open(chosen.output)
+    side, rows, columns = made.shape[:3]
+    print(
+        f"{chosen.output}: {rows} x {columns} tiles of {side} x {side} cells, "
+        f"{os.path.getsize(chosen.output):,} bytes"  # noqa: PTH202
+    )
+    return 0
+
+
+def _given(chosen: argparse.Namespace, options: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the values of those options that were given, by the names of arguments."""
+    names = [name.removeprefix("--").replace("-", "_") for name in options]
+    return {name: value for name in names if (value := getattr(chosen, name)) is not None}
 
 
 def _warm_up(processes: int) -> int:
@@ -413,6 +533,9 @@ def run(arguments: Sequence[str]) -> int:
                     return _count(chosen)
             case "view":
                 return _view(chosen)
+            case "tiles":
+                with _unwinding_when_terminated():
+                    return _tiles(chosen)
             case "warm-up":
                 return _warm_up(chosen.processes)
             case "demo":

@@ -41,14 +41,15 @@ def run_where_loaded(
     streaming = queries.streaming
     if streaming is None:
         return run(), None
-    needs, any_hits = _Needs(rows, queries, streaming, seconds, in_crowd=in_crowd), False
-    try:
-        while True:
-            any_hits = run() or any_hits
-            if needs.are_met():
-                break
-    finally:
-        waits = needs.end()
+    with streaming.updating():
+        needs, any_hits = _Needs(rows, queries, streaming, seconds, in_crowd=in_crowd), False
+        try:
+            while True:
+                any_hits = run() or any_hits
+                if needs.are_met():
+                    break
+        finally:
+            waits = needs.end()
     return any_hits, waits
 
 

@@ -159,6 +159,25 @@ class PlacedHeights(NamedTuple):
 
 def load_placed(path: str | os.PathLike[str], **options: Unpack[FileOptions]) -> PlacedHeights:
     """Return the heights as `load_heights` does, and where they lie."""
+    source, loaded, limits, no_data = _loaded(path, is_mapped=False, **options)
+    loaded = _with_holes(source, loaded, no_data)
+    heights = _in_meters(source, loaded, limits)
+    if limits is None:
+        _refuse_far(source, heights)
+    numbers = None
+    if _suffix(source.name) in TILES and limits is None and loaded.heights.dtype.kind == "u":
+        numbers = largest(loaded.heights)
+    flip = options.get("flip")
+    placement = loaded.placement and loaded.placement.flipped(heights.shape, flip)
+    heights = _flipped(heights, flip)
+    native = np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
+    return PlacedHeights(native, placement, numbers)
+
+
+def _loaded(
+    path: str | os.PathLike[str], *, is_mapped: bool, **options: Unpack[FileOptions]
+) -> tuple[Source, Loaded, tuple[float, float] | None, float | None]:
+    """Return the source, what is in it, the checked range and "no data"."""
     name = file_name(path)
     suffix = _suffix(name)
     if suffix not in READERS:
@@ -176,20 +195,38 @@ def load_placed(path: str | os.PathLike[str], **options: Unpack[FileOptions]) ->
             options.get("channel"),
             options.get("encoding"),
             options.get("key"),
+            is_mapped,
         )
-        loaded = READERS[suffix](source)
-    loaded = _with_holes(source, loaded, no_data)
-    heights = _in_meters(source, loaded, limits)
-    if limits is None:
-        _refuse_far(source, heights)
-    numbers = None
-    if suffix in TILES and limits is None and loaded.heights.dtype.kind == "u":
-        numbers = largest(loaded.heights)
-    flip = options.get("flip")
-    placement = loaded.placement and loaded.placement.flipped(heights.shape, flip)
-    heights = _flipped(heights, flip)
-    native = np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
-    return PlacedHeights(native, placement, numbers)
+        return source, READERS[suffix](source), limits, no_data
+
+
+def can_be_mapped(path: str | os.PathLike[str]) -> bool:
+    """Tell by a file's name whether `MappedHeights` takes it."""
+    return _suffix(file_name(path)) in (".npy", *HEADERLESS)
+
+
+class MappedHeights:
+    """The heights in a file that is mapped into memory, as `load_heights` returns them, by rows.
+
+    The file must not change meanwhile: if it is cut short, the process ends.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], **options: Unpack[FileOptions]) -> None:
+        self._source, loaded, self._limits, self._no_data = _loaded(path, is_mapped=True, **options)
+        self._numbers = _flipped(loaded.heights, options.get("flip"))
+        self.shape: tuple[int, ...] = self._numbers.shape
+
+    def __getitem__(self, rows: slice) -> Heights:
+        """Return the heights of some rows, in memory."""
+        loaded = _with_holes(self._source, Loaded(self._numbers[rows]), self._no_data)
+        heights = _in_meters(self._source, loaded, self._limits)
+        if self._limits is None:
+            _refuse_far(self._source, heights)
+        return np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
 
 
 def warn_of_numbers(path: str | os.PathLike[str], loaded: PlacedHeights) -> None:

@@ -1,6 +1,7 @@
 """What brings the ground that characters need, and tells which of them must wait for it."""
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 
 from terrain_physics._kernels.types import Bools, Floats
 
@@ -20,6 +21,10 @@ class Streaming(ABC):
     __slots__ = ()
 
     waits: int
+
+    def updating(self) -> AbstractContextManager[None]:
+        """Return a context of one update: what is brought in it stays until it ends."""
+        return nullcontext()
 
     @abstractmethod
     def bring(self, boxes: Floats) -> Bools | None:

@@ -87,7 +87,9 @@ def start_of(digest: str) -> bytes:
 
 def packed(kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any]) -> tuple[bytes, int]:
     """Return the bytes of a record, and the CRC-32 of its values."""
-    content = values.astype(TYPES[kind], copy=False).tobytes()
+    if values.dtype != TYPES[kind]:
+        values = values.astype(TYPES[kind])
+    content = values.tobytes()
     checksum = zlib.crc32(content)
     head = _FIELDS.pack(_MARK, kind, *bounds, checksum)
     return head + _CHECKSUM.pack(zlib.crc32(head)) + content, checksum

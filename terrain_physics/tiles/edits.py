@@ -2,6 +2,7 @@
 
 import os
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
@@ -133,14 +134,14 @@ class EditStore:
     def _adopt(self, records: Iterable[EditRecord]) -> None:
         """Take records for all there are."""
         self._records: list[EditRecord] = []
-        self._by_tile: dict[int, list[EditRecord]] = {}
+        self._by_tile = defaultdict[int, list[EditRecord]](list)
         for record in records:
             self._note(record, self._numbers(record.kind, record[1:5]))
 
     def _note(self, record: EditRecord, numbers: list[int]) -> None:
         self._records.append(record)
         for number in numbers:
-            self._by_tile.setdefault(number, []).append(record)
+            self._by_tile[number].append(record)
 
     def _numbers(self, kind: int, bounds: Bounds) -> list[int]:
         """Return the tiles that share a value of a rectangle."""
@@ -317,6 +318,7 @@ class EditStore:
     def close(self) -> None:
         """Put all edits on the disk, and close their file."""
         with self._lock:
+            self._log.sync()
             self._log.close()
 
 

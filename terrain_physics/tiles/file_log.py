@@ -92,16 +92,16 @@ class FileLog(Log):
         self.sync()
 
     def sync(self) -> None:
+        if self._descriptor < 0:
+            return
         os.fsync(self._descriptor)
         if self._is_new:  # the folder has its name only then
             _sync_folder(self.name)
             self._is_new = False
 
     def close(self) -> None:
-        if self._closing.alive:
-            self.sync()
-            self._closing()
-            self._descriptor = -1  # the system may give the old number to another file
+        self._closing()
+        self._descriptor = -1  # the system may give the old number to another file
 
 
 def _taken(name: str) -> int:

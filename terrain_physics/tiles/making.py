@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name, written_whole
 from terrain_physics.heightmap.checks import DIAGONALS, TINY, diagonal_code
-from terrain_physics.surface.materials import checked_names
+from terrain_physics.surface.materials import Names, checked_names
 from terrain_physics.tiles.borders import Borders
 from terrain_physics.tiles.format import (
     HEIGHTS,
@@ -114,7 +114,7 @@ def make_tiles(
         "diagonals": None if isinstance(diagonal, str) else diagonal,
         "materials": materials,
     }
-    tiles, (rows, columns) = _source_of(source, side, size, place, given)
+    tiles, (rows, columns) = _source_of(source, side, size, place, names, given)
     shape = checked_shape(
         (side, rows, columns), origin, cell_size, height_scale, np.inf if depth is None else depth,
         names,
@@ -127,13 +127,18 @@ def make_tiles(
 
 
 def _source_of(
-    source: Any, side: int, size: Any, first: tuple[int, int], given: dict[str, Any]
+    source: Any,
+    side: int,
+    size: Any,
+    first: tuple[int, int],
+    names: Names,
+    given: dict[str, Any],
 ) -> tuple[SampleSource, tuple[int, int]]:
     """Return the source of tiles, and how many rows and columns of them there are."""
     if not callable(source):
         if size is not None:
             raise ValueError(f"size must be left out with an array, got {checks.shorten(size)}")
-        array = array_source(source, side, **given)
+        array = array_source(source, side, names, **given)
         return array, array.size
     for name, values in given.items():
         if values is not None:

@@ -104,7 +104,8 @@ def plain_heights(heights: Any) -> NDArray[Any]:
     """Return heights as an array of real numbers; masked ones become holes."""
     if isinstance(heights, np.ma.MaskedArray):
         heights = np.ma.filled(heights.astype(np.float64), np.nan)
-    return checks.real_numbers("heights", heights)
+    numbers = checks.real_numbers("heights", heights)
+    return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
 
 
 def checked_tile(given: Tile, rules: CellRules, kind: np.dtype[Any]) -> CheckedTile:
@@ -144,6 +145,8 @@ def as_int16(wide: NDArray[Any]) -> NDArray[np.int16]:
 
 
 def _as_finite(wide: NDArray[Any]) -> Float32s:
+    if wide.dtype == np.int16:
+        return loaded_heights(wide)
     heights = as_float32(wide)
     refuse_infinite(heights, wide)
     return heights

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
+from terrain_physics.heightmap.files import MappedHeights
+from terrain_physics.surface.materials import Names, material_numbers
 from terrain_physics.tiles.format import HOLE
 from terrain_physics.tiles.samples import Tile, plain_heights
 
@@ -78,19 +80,25 @@ class ArraySource(SampleSource):
         return Tile(_padded(samples, side + 1), **cells)
 
 
-def array_source(source: Any, side: int, **cells: Any) -> ArraySource:
-    """Return a source of an array, or of nested lists."""
-    checks.refuse_path("source", source, "HeightMap.load and the command terrain-physics tiles")
-    heights = source if isinstance(source, np.ndarray) else plain_heights(source)
-    if heights.ndim != 2 or min(heights.shape) < 2:
+def array_source(source: Any, side: int, names: Names, **cells: Any) -> ArraySource:
+    """Return a source of an array, or of nested lists, and of arrays of its cells."""
+    checks.refuse_path("source", source, "the command terrain-physics tiles")
+    known = isinstance(source, (np.ndarray, MappedHeights))
+    heights = source if known else plain_heights(source)
+    if len(heights.shape) != 2 or min(heights.shape) < 2:
         raise ValueError(
             f"source must have shape (rows, columns), at least (2, 2), got {heights.shape}"
         )
-    given = {
-        name: values if values is None or isinstance(values, np.ndarray) else np.array(values)
-        for name, values in cells.items()
-    }
-    return ArraySource(heights, side, **given)
+    return ArraySource(
+        heights, side, **{name: _cell_array(values, names) for name, values in cells.items()}
+    )
+
+
+def _cell_array(values: Any, names: Names) -> NDArray[Any] | None:
+    """Return values of cells as an array, perhaps the caller's; numbers in place of names."""
+    if values is None or (isinstance(values, np.ndarray) and values.dtype.kind != "U"):
+        return values
+    return material_numbers(values, names=names)
 
 
 def _part(values: NDArray[Any], row: int, column: int, side: int) -> NDArray[Any]:
@@ -104,8 +112,8 @@ def _padded(samples: NDArray[Any], count: int) -> NDArray[Any]:
     """Return the samples of a tile, with holes where the array ends within it."""
     if samples.shape == (count, count):
         return samples
-    kind = samples.dtype if samples.dtype == np.int16 else np.result_type(samples, np.float32)
-    hole = HOLE if kind == np.int16 else np.nan
-    padded = np.full((count, count), hole, dtype=kind)
+    is_small = np.can_cast(samples.dtype, np.int16)
+    kind = np.dtype(np.int16) if is_small else np.result_type(samples, np.float32)
+    padded = np.full((count, count), HOLE if is_small else np.nan, dtype=kind)
     padded[: samples.shape[0], : samples.shape[1]] = samples
     return padded

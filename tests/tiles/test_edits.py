@@ -1,5 +1,15 @@
 """Edits of a land of tiles: laid over tiles, kept in a file, merged."""
 
+import itertools
+import os
+import re
+import shutil
+import struct
+import sys
+import tempfile
+import time
+import tracemalloc
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +19,15 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap.grid import CELL_HOLE
 from terrain_physics.heightmap.survey import survey
+from terrain_physics.tiles import edits
+from terrain_physics.tiles.edit_records import packed, start_of
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.tile_file import TileFile
+from tests.helpers import forks
+from tests.helpers.draws import Draws
+from tests.helpers.examples import times
+from tests.helpers.threads import together
 
 SIDE = 64
 
@@ -117,3 +133,449 @@ def test_edits_are_laid_over_every_tile_that_shares_them(tiles: TileFile, tmp_pa
     other.replace(contents)
     check_all(tiles, other, oracle)
     assert other.contents() == contents
+
+
+def _log(tmp_path: Path) -> Path:
+    return tmp_path / "save.edits"
+
+
+def _values(store: EditStore) -> list[tuple[Any, Any, bytes]]:
+    return [(what, place, values.tobytes()) for what, place, values in store.records()]
+
+
+def test_what_lies_on_a_border_is_of_all_tiles_that_share_it(tiles: TileFile) -> None:
+    for place, numbers in (
+        ((64, 64), {0, 1, 4, 5}), ((0, 64), {0, 1}), ((64, 3), {0, 4}), ((0, 0), {0}),
+        ((192, 256), {11}), ((128, 128), {5, 9, 10}), ((100, 150), set()),
+    ):  # fmt: skip
+        store = EditStore.open(None, tiles)
+        spot = slice(place[0], place[0] + 1), slice(place[1], place[1] + 1)
+        store.add("heights", spot, np.full((1, 1), 7, np.float32))
+        assert store.edited == numbers
+        for number in numbers:
+            tile = store.apply(tiles.read(number))
+            assert np.argwhere(tile.heights == 7).tolist() == [
+                [place[0] - number // 4 * SIDE, place[1] - number % 4 * SIDE]
+            ]
+            assert store.count(number) == 1
+        assert len(list(store.records())) == (len(numbers) > 0)  # what is of no tile is not kept
+    store = EditStore.open(None, tiles)
+    store.add("holes", (slice(64, 65), slice(64, 65)), np.ones((1, 1), np.uint8))
+    assert store.edited == {5}
+
+
+def test_edits_are_seen_again_in_their_order(tiles: TileFile, tmp_path: Path) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    edited(tiles, store, 25)
+    kept = _values(store)
+    store.close()
+    again = EditStore.open(_log(tmp_path), tiles)
+    assert _values(again) == kept
+    assert again.nbytes == _log(tmp_path).stat().st_size
+
+
+def test_the_file_of_tiles_is_never_written_to(tiles: TileFile, tmp_path: Path) -> None:
+    path = Path(tiles.path)
+    before, date = path.read_bytes(), path.stat().st_mtime_ns
+    store = EditStore.open(_log(tmp_path), tiles)
+    edited(tiles, store, 20)
+    store.compact()
+    store.close()
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, date)
+
+
+def test_merged_edits_have_each_value_once(tiles: TileFile, tmp_path: Path) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    place = slice(60, 69), slice(60, 69)
+    for k in range(50):
+        store.add("heights", place, np.full((9, 9), k, np.float32))
+    long = store.nbytes
+    store.compact()
+    assert store.nbytes < long / 9
+    seen = np.zeros((193, 257), np.int64)
+    for what, (rows, columns), values in store.records():
+        assert what == "heights"
+        assert (values == 49).all()
+        seen[rows, columns] += 1
+    wanted = np.zeros_like(seen)
+    wanted[place] = 1
+    assert np.array_equal(seen, wanted)
+    assert [each.name for each in tmp_path.iterdir()] == ["land.tiles", "save.edits"]
+    store.add("heights", place, np.zeros((9, 9), np.float32))  # it goes on
+    store.close()
+    again = EditStore.open(_log(tmp_path), tiles)
+    assert not again.apply(tiles.read(0)).heights[60:65, 60:65].any()
+
+
+def test_edits_in_memory_are_merged_before_they_are_many(
+    tiles: TileFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edits, "_LEAST_MERGED", 20_000)
+    store = EditStore.open(None, tiles)
+    oracle = Oracle(tiles)
+    for k in range(300):
+        place, values = (slice(3, 20), slice(50, 70)), np.full((17, 20), k, np.float32)
+        store.add("heights", place, values)
+        oracle.edit("heights", place, values)
+        assert store.nbytes < 23_000
+    check_all(tiles, store, oracle)
+
+
+# What a killed process leaves
+
+
+def test_a_file_that_ends_at_any_byte_has_all_whole_edits(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # a thousand of them take seconds
+    path, ends = _log(tmp_path), list[int]()
+    store = EditStore.open(path, tiles)
+    ends.append(store.nbytes)
+    rng = np.random.default_rng(5)
+    for k in range(3):
+        place = slice(62, 64 + k), slice(10 * k, 10 * k + 2)
+        store.add("heights", place, rng.normal(size=(2 + k, 2)).astype(np.float32))
+        ends.append(store.nbytes)
+    kept = _values(store)
+    store.close()
+    content = path.read_bytes()
+    for length in range(len(content) + 1):
+        path.write_bytes(content[:length])
+        again = EditStore.open(path, tiles)
+        whole = sum(end <= length for end in ends[1:])
+        assert _values(again) == kept[:whole]
+        again.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+        again.close()
+        once_more = EditStore.open(path, tiles)
+        assert len(_values(once_more)) == whole + 1
+        once_more.close()
+
+
+def test_an_end_of_zeros_is_cut_off(tiles: TileFile, tmp_path: Path) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    edited(tiles, store, 5)
+    kept = _values(store)
+    store.close()
+    for zeros in (1, 30, 5000):
+        with _log(tmp_path).open("ab") as file:
+            file.write(bytes(zeros))
+        again = EditStore.open(_log(tmp_path), tiles)
+        assert _values(again) == kept
+        again.close()
+
+
+_WRITER = """
+import sys
+import numpy as np
+from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.tile_file import TileFile
+tiles = TileFile.open({land!r})
+store = EditStore.open({log!r}, tiles)
+first = len(list(store.records()))
+print("ready", flush=True)
+for k in range(first, 10**9):
+    size = 1 + k % 40
+    store.add("heights", (slice(0, size), slice(0, 9)), np.full((size, 9), k, np.float32))
+    if k % 5 == 4:
+        store.sync()
+        print(k + 1, flush=True)
+    if k % 64 == 63:
+        store.compact()
+        print(0, flush=True)
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by signals")
+@pytest.mark.parametrize("kills", [8, pytest.param(2000, marks=pytest.mark.full)])
+def test_a_killed_process_loses_nothing_that_was_told_as_saved(
+    tiles: TileFile, tmp_path: Path, kills: int
+) -> None:
+    code = _WRITER.format(land=tiles.path, log=str(_log(tmp_path)))
+    draws = Draws(kills)
+    for _ in range(kills):
+        reader, writer = os.pipe()
+        process = forks.start("-c", code, stdout=writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            assert pipe.readline() == b"ready\n"
+            told = [0]
+            told += [int(pipe.readline()) for _ in range(draws.below(30))]
+            time.sleep(draws.uniform(0.0, 0.003))
+            process.end()
+            told += [int(line) for line in pipe.read().split(b"\n")[:-1]]
+        store = EditStore.open(_log(tmp_path), tiles)
+        last = max([values.max() for _, _, values in store.records()], default=-1)
+        assert last + 1 >= max(told)
+        store.close()
+        for left in tmp_path.glob("*.part"):  # of a merge; nobody needs it
+            left.unlink()
+        _log(tmp_path).unlink()
+
+
+# Refusals
+
+
+def _refused(path: Path, tiles: TileFile, *parts: str) -> None:
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="(?s)" + ".*".join(map(re.escape, (f"{path}: ", *parts)))):
+        EditStore.open(path, tiles)
+    assert path.read_bytes() == before
+
+
+def test_damage_names_the_record_and_nothing_is_dropped(tiles: TileFile, tmp_path: Path) -> None:
+    path, ends = _log(tmp_path), list[int]()
+    store = EditStore.open(path, tiles)
+    for k in range(4):
+        ends.append(store.nbytes)
+        store.add("materials", (slice(k, k + 3), slice(60, 70)), np.full((3, 10), 9, np.uint8))
+    store.close()
+    content = path.read_bytes()
+    for place in range(len(content)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        if place < ends[0]:
+            _refused(path, tiles)
+            continue
+        number = sum(end <= place for end in ends) - 1
+        _refused(path, tiles, f"record {number} at byte {ends[number]} is damaged")
+
+
+def test_random_damage_is_an_error_or_the_end(tiles: TileFile, tmp_path: Path) -> None:
+    path = _log(tmp_path)
+    store = EditStore.open(path, tiles)
+    edited(tiles, store, 8)
+    kept = _values(store)
+    store.close()
+    content, draws = path.read_bytes(), Draws(3)
+    for _ in range(times(600)):
+        damaged = bytearray(content)
+        for _ in range(draws.one_of((0, 1, 4))):
+            damaged[draws.below(len(damaged))] = draws.below(256)
+        if draws.chance(0.3):
+            del damaged[draws.below(len(damaged)) :]
+        path.write_bytes(damaged)
+        try:
+            again = EditStore.open(path, tiles)
+        except ValueError as error:
+            assert str(path) in str(error)  # noqa: PT017 some are no error
+            continue
+        found = _values(again)
+        assert found == kept[: len(found)]
+        again.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "values", "message"),
+    [
+        (0, (0, 194, 0, 1), np.zeros((194, 1)), "must be within 193 rows and 257 columns"),
+        (1, (0, 1, 0, 257), np.zeros((1, 257)), "must be within 192 rows and 256 columns"),
+        (1, (0, 1, 0, 1), np.full((1, 1), 2), "holes must be 0 to 1, got 2"),
+        (0, (0, 1, 0, 1), np.full((1, 1), np.inf), "heights within float32"),
+        (0, (0, 1, 0, 1), np.full((1, 1), -np.inf), "heights within float32"),
+        (0, (3, 3, 0, 1), np.zeros((0, 1)), "its rows and columns must be some"),
+        (0, (4, 3, 0, 1), np.zeros((0, 1)), "its rows and columns must be some"),
+    ],
+)
+def test_values_that_no_edit_has_are_refused(
+    tiles: TileFile, tmp_path: Path, kind: int, bounds: Any, values: Any, message: str
+) -> None:
+    content = start_of(tiles.digest) + packed(kind, bounds, values)[0]
+    _log(tmp_path).write_bytes(content)
+    _refused(_log(tmp_path), tiles, message)
+    store = EditStore.open(None, tiles)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        store.replace(content)
+
+
+def test_a_record_that_claims_much_takes_no_memory(tiles: TileFile, tmp_path: Path) -> None:
+    head = struct.pack("<BB2x5I", 0xED, 0, 0, 2**32 - 1, 0, 2**32 - 1, 0)
+    head += struct.pack("<I", zlib.crc32(head))
+    content = start_of(tiles.digest) + head + bytes(range(200))
+    _log(tmp_path).write_bytes(content)
+    tracemalloc.start()
+    EditStore.open(_log(tmp_path), tiles).close()  # the rest of it is not there: it is torn
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 << 20
+
+
+def test_edits_of_another_land_and_foreign_files_are_refused(
+    tiles: TileFile, tmp_path: Path
+) -> None:
+    path = _log(tmp_path)
+    path.write_bytes(start_of("00" * 16))
+    _refused(path, tiles, f"same land, with digest {tiles.digest}, got {'00' * 16}", "made anew?")
+    content = bytearray(start_of(tiles.digest))
+    content[8] = 7
+    content[-4:] = struct.pack("<I", zlib.crc32(content[:-4]))
+    path.write_bytes(content)
+    _refused(path, tiles, "file must be of version 1, got 7")
+    for foreign in (b"x", b"\x89EDITS", b"a letter to nobody, of some length", bytes(100)):
+        path.write_bytes(foreign)
+        if start_of(tiles.digest).startswith(foreign):
+            EditStore.open(path, tiles).close()  # torn when it was begun
+            continue
+        _refused(path, tiles, "file must be one of edits")
+    with pytest.raises(ValueError, match="regular file"):
+        EditStore.open(tmp_path, tiles)
+    with pytest.raises(FileNotFoundError, match="Edits must be in a file that can be written to"):
+        EditStore.open(tmp_path / "none" / "save.edits", tiles)
+
+
+def test_contents_are_checked_before_they_replace_any(tiles: TileFile, tmp_path: Path) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    edited(tiles, store, 5)
+    kept, contents = _values(store), store.contents()
+    before = _log(tmp_path).read_bytes()
+    for damaged in (
+        b"", contents[:-1], contents + b"x", contents[:40] + b"xx" + contents[42:],
+        start_of("11" * 16), contents[20:],
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"edits|record"):
+            store.replace(damaged)
+    assert _values(store) == kept
+    assert _log(tmp_path).read_bytes() == before
+    store.replace(contents)
+    assert _log(tmp_path).read_bytes() == contents == store.contents()
+
+
+def test_an_edit_off_the_lattice_or_of_another_shape_changes_nothing(tiles: TileFile) -> None:
+    store = EditStore.open(None, tiles)
+    spot = np.zeros((2, 2), np.float32)
+    for rows, columns, values in (
+        (slice(192, 194), slice(0, 2), spot), (slice(0, 2), slice(256, 258), spot),
+        (slice(-1, 1), slice(0, 2), spot), (slice(0, 2), slice(-2, 0), spot),
+        (slice(0, 2), slice(0, 3), spot), (slice(2, 2), slice(0, 2), spot[:0]),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="edit"):
+            store.add("heights", (rows, columns), values)
+    assert not store.edited
+
+
+def test_one_alone_has_the_file(tiles: TileFile, tmp_path: Path) -> None:
+    path = _log(tmp_path)
+    store = EditStore.open(path, tiles)
+    with pytest.raises(BlockingIOError, match="Edits must be open once only") as caught:
+        EditStore.open(path, tiles)
+    assert caught.value.filename == str(path)
+    store.compact()  # another file is there now
+    with pytest.raises(BlockingIOError):
+        EditStore.open(path, tiles)
+    done = forks.run("-c", _OPENER.format(land=tiles.path, log=str(path)))
+    assert (done.returncode, done.stdout) == (0, "BlockingIOError\n"), done.stderr
+    store.close()
+    store.close()
+    with pytest.raises(ValueError, match="edits must be open"):
+        store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+    EditStore.open(path, tiles).close()
+
+
+_OPENER = """
+from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.tile_file import TileFile
+try:
+    EditStore.open({log!r}, TileFile.open({land!r}))
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user"
+)
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_cannot_be_written_to_is_refused_at_open(tiles: TileFile, what: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        shutil.copy(tiles.path, folder / "land.tiles")
+        (folder / "land.tiles").chmod(0o644)
+        if what == "file":
+            EditStore.open(folder / "save.edits", tiles).close()
+            (folder / "save.edits").chmod(0o444)
+        code = _OPENER.format(land=str(folder / "land.tiles"), log=str(folder / "save.edits"))
+        code = code.replace("type(error).__name__", "type(error).__name__, error.strerror")
+        done = forks.run("-c", "import os; os.setuid(65534)\n" + code)
+        rule = "PermissionError Edits must be in a file that can be written to (Permission denied)"
+        assert (done.returncode, done.stdout) == (0, f"{rule}\n"), done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit of a file's size")
+def test_a_full_disk_keeps_what_was_there(tiles: TileFile, tmp_path: Path) -> None:
+    code = f"""
+import resource
+import numpy as np
+from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.tile_file import TileFile
+tiles = TileFile.open({tiles.path!r})
+store = EditStore.open({str(_log(tmp_path))!r}, tiles)
+place = slice(0, 9), slice(0, 9)
+store.add("heights", place, np.ones((9, 9), np.float32))
+size = store.nbytes
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+try:
+    store.add("heights", place, np.zeros((9, 9), np.float32))
+except OSError as error:
+    print(error.errno is not None, store.nbytes == size, store.count(0))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+store.add("heights", place, np.full((9, 9), 2, np.float32))
+store.close()
+"""
+    done = forks.run("-c", code)
+    assert (done.returncode, done.stdout) == (0, "True True 1\n"), done.stderr
+    again = EditStore.open(_log(tmp_path), tiles)
+    assert [values[0, 0] for _, _, values in again.records()] == [1, 2]
+
+
+def test_a_merge_that_fails_leaves_the_edits_as_they_were(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    edited(tiles, store, 5)
+    kept, before = _values(store), _log(tmp_path).read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os if name == "fsync" else Path, name, full)
+            with pytest.raises(OSError, match="No space left"):
+                store.compact()
+        assert _values(store) == kept
+        assert _log(tmp_path).read_bytes() == before
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["land.tiles", "save.edits"]
+    store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+    store.close()
+    assert len(_values(EditStore.open(_log(tmp_path), tiles))) == 6
+
+
+def test_a_changed_file_is_told_with_file_and_tile(tiles: TileFile, tmp_path: Path) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    store.add("heights", (slice(0, 2), slice(130, 132)), np.ones((2, 2), np.float32))
+    with _log(tmp_path).open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\xff")
+    with pytest.raises(ValueError, match=r"save\.edits: tile \(0, 2\): the edit at byte \d+"):
+        store.apply(tiles.read(2))
+
+
+@pytest.mark.alone
+def test_threads_apply_while_others_add(tiles: TileFile, tmp_path: Path) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+    place = slice(0, 30), slice(0, 30)
+    numbers = itertools.count()
+
+    def add() -> None:
+        store.add("heights", place, np.full((30, 30), next(numbers), np.float32))
+        if store.count(0) > 200:
+            store.compact()
+
+    def apply() -> None:
+        heights = store.apply(tiles.read(0)).heights[place]
+        assert (heights == heights[0, 0]).all() or not store.count(0)
+
+    add()
+    together(add, apply, apply)

@@ -27,7 +27,7 @@ from terrain_physics.tiles.loading import loader as loading
 from terrain_physics.tiles.loading import supply as supplying
 from terrain_physics.tiles.loading.edited_tiles import ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
-from terrain_physics.tiles.loading.wanted import Nearness, Places
+from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
 from tests.helpers import forks
 from tests.helpers.tiled_lands import SIDE, TilesOfArrays, level, settle, waves
 
@@ -74,7 +74,7 @@ def test_tiles_near_to_positions_are_found(count: int) -> None:
             points = rng.choice(points[:3], 300) + rng.normal(0, 5, (300, 3))
         radius, loaded = float(rng.uniform(1, 200)), rng.random(63) < 0.3
         unload = radius * float(rng.uniform(1, 2))
-        wanted, kept = near.look(Places(points, near.width), radius, unload, loaded)
+        wanted, kept = near.look(WantedPlaces(points, near.width), radius, unload, loaded)
         corners = np.array([divmod(n, 7)[::-1] for n in range(63)]) * SIDE + (-100.0, 50.0)
         flat = points[:, np.newaxis, ::2]
         gaps = np.maximum(np.maximum(corners - flat, flat - corners - SIDE), 0.0)
@@ -91,14 +91,14 @@ def test_tiles_near_to_positions_are_found(count: int) -> None:
 def test_tiles_that_are_reached_first_come_first() -> None:
     near, none = nearness(1, 11), np.zeros(11, np.bool_)
     middle = (5.5 * SIDE, 0.0, 30.0)
-    wanted = near.look(Places(Walker(middle), near.width), 200, 200, none)[0]
+    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200, 200, none)[0]
     assert wanted[0] == 5
     assert [sorted(pair) for pair in wanted[1:].reshape(-1, 2).tolist()] == [[4, 6], [3, 7], [2, 8]]
     fast = Walker(middle, glm.vec3(60, 0, 0))
-    wanted = near.look(Places([fast], near.width), 200, 200, none)[0]
+    wanted = near.look(WantedPlaces([fast], near.width), 200, 200, none)[0]
     assert wanted.tolist() == [5, 6, 7, 8, 4, 3, 2]
     # Another one who stands there: what is near to it is not far.
-    both = Places([fast, Walker((2.5 * SIDE, 0, 9))], near.width)
+    both = WantedPlaces([fast, Walker((2.5 * SIDE, 0, 9))], near.width)
     assert near.look(both, 10, 10, none)[0].tolist() == [2, 5]
 
 
@@ -110,7 +110,7 @@ def test_places_of_many_kinds() -> None:
     group.set_velocities([(1, 0, 1), (2, 0, 2)])
     given = [hero, group, (9, 0, 10), glm.dvec3(11, 0, 12), [[13, 0, 14], [15, 0, 16]]]
     given += [Walker((17, 0, 18)), group["a"], np.array([19, 0, 20]), [hero, [hero]]]
-    places = Places(given, 64.0)
+    places = WantedPlaces(given, 64.0)
     expected = [(1, 2), (5, 6), (7, 8), (9, 10), (11, 12), (13, 14), (15, 16), (17, 18), (5, 6)]
     expected += [(19, 20), (1, 2), (1, 2)]
     assert places.least.tolist() == [list(map(float, each)) for each in expected]
@@ -119,8 +119,8 @@ def test_places_of_many_kinds() -> None:
     speeds[1] = speeds[8] = (1, 1)
     speeds[2] = (2, 2)
     assert places.velocities().tolist() == [list(map(float, each)) for each in speeds]
-    assert Places(hero, 64.0).least.tolist() == [[1.0, 2.0]]
-    assert Places([], 64.0).least.shape == (0, 2)
+    assert WantedPlaces(hero, 64.0).least.tolist() == [[1.0, 2.0]]
+    assert WantedPlaces([], 64.0).least.shape == (0, 2)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,10 @@ DEFLATE_RATIO = 1040  # bytes that one compressed byte can expand to, at most
 
 
 class Source(NamedTuple):
-    """An open file, with the options that apply to it."""
+    """An open file, with the options that apply to it.
+
+    ``is_mapped``: numbers in rows are mapped into memory instead of being read.
+    """
 
     name: str
     file: BinaryIO
@@ -33,6 +36,7 @@ class Source(NamedTuple):
     channel: str | None = None
     encoding: str | None = None
     key: str | None = None
+    is_mapped: bool = False
 
     def bad(self, message: str) -> ValueError:
         """Return an error that names the file."""
@@ -49,6 +53,8 @@ class Loaded(NamedTuple):
 
 def read_numbers(source: Source, kind: str, shape: tuple[int, int]) -> Heights:
     """Read from the file's position. The caller has made sure that the file is long enough."""
+    if source.is_mapped:
+        return np.memmap(source.file, kind, "r", source.file.tell(), shape)
     content = bytearray(shape[0] * shape[1] * np.dtype(kind).itemsize)
     if source.file.readinto(content) != len(content):  # type: ignore[attr-defined]
         raise source.bad("truncated while being read")

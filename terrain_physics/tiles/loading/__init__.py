@@ -1,1 +1,1 @@
-"""Tiles that come and go: read ahead by a thread, or when they are needed."""
+"""Tiles read ahead by a thread, or when needed."""

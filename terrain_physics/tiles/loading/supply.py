@@ -4,7 +4,9 @@ import math
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from terrain_physics.heightmap.storage import Edited
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
-from terrain_physics.tiles.loading.wanted import Nearness, Places
+from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
@@ -40,7 +42,7 @@ _STAY = 120
 _CELL_BYTES = 7
 
 
-class _Event(NamedTuple):
+class _TileEvent(NamedTuple):
     """A tile that came or went, for the game to be told."""
 
     is_load: bool
@@ -81,6 +83,7 @@ class TileSupply(Streaming, TileSource):
         "_loader",
         "_lock",
         "_nearness",
+        "_needed",
         "_stays",
         "land",
         "missing",
@@ -103,11 +106,13 @@ class TileSupply(Streaming, TileSource):
                 self.tile_bounds.widen(place, values)
         self.on_load: Callback | None = None
         self.on_unload: Callback | None = None
-        self._events, self._is_telling = deque[_Event](), False
+        self._events, self._is_telling = deque[_TileEvent](), False
         self._is_loaded = np.zeros(exists.size, np.bool_)
         self._nearness = Nearness(shape, exists.reshape(-1))
         self._kept = np.zeros(exists.size, np.bool_)
         self._leaving, self._calls = deque[int](), 0
+        # By threads in updates: boxes of which the tiles are needed, x and z.
+        self._needed: dict[int, list[tuple[float, ...]]] = {}
         self._checked = math.nan, 0  # the radius, and of how many places
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
@@ -121,8 +126,21 @@ class TileSupply(Streaming, TileSource):
 
     # For updates and edits
 
+    @contextmanager
+    def updating(self) -> Iterator[None]:
+        me = get_ident()
+        self._needed[me] = []
+        try:
+            yield
+        finally:
+            del self._needed[me]
+
     def bring(self, boxes: Floats) -> Bools | None:
-        waiting, numbers = self.land.missing_in(boxes)
+        needed = self._needed.get(get_ident())
+        with self.land.lock:  # no tile goes between a look at it and its being needed
+            if needed is not None and len(boxes):
+                needed.append((*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)))
+            waiting, numbers = self.land.missing_in(boxes)
         if not numbers:
             return None
         if self.missing == "load":
@@ -183,7 +201,7 @@ class TileSupply(Streaming, TileSource):
 
     def keep_near(self, places: Any, radius: float, unload: float) -> None:
         """Read the tiles near to places, and let go those that are far from all."""
-        near = Places(places, self._nearness.width)
+        near = WantedPlaces(places, self._nearness.width)
         if (checked := (radius, len(near.points))) != self._checked:
             near.refuse_larger(radius)
             self._checked = checked
@@ -246,7 +264,7 @@ class TileSupply(Streaming, TileSource):
         finally:
             self._is_telling = False
 
-    def _bounds(self, event: _Event) -> AABB:
+    def _bounds(self, event: _TileEvent) -> AABB:
         (x0, z0), (x1, z1) = self._square_of(event.number)
         return AABB((x0, event.least, z0), (x1, event.greatest, z1))
 
@@ -298,7 +316,7 @@ class TileSupply(Streaming, TileSource):
 
     def _take(self, number: int) -> None:
         with self.land.editing():
-            if not self._is_loaded[number]:
+            if not self._is_loaded[number] or self._is_needed(number):
                 return
             if self.on_unload is not None:
                 self._events.append(self._event(number, is_load=False))
@@ -306,14 +324,25 @@ class TileSupply(Streaming, TileSource):
             self._fetched.pop(number, None)
             self.land.take([number])
 
-    def _event(self, number: int, *, is_load: bool) -> _Event:
+    def _is_needed(self, number: int) -> bool:
+        """Tell whether an update of another thread may be looking at a tile."""
+        if not self._needed:
+            return False
+        (x0, z0), (x1, z1) = self._square_of(number)
+        return any(
+            least_x <= x1 and x0 <= greatest_x and least_z <= z1 and z0 <= greatest_z
+            for needed in list(self._needed.values())
+            for least_x, least_z, greatest_x, greatest_z in list(needed)
+        )
+
+    def _event(self, number: int, *, is_load: bool) -> _TileEvent:
         """Return what to tell of a tile that is loaded."""
         shape = self.tiles.stored.shape
         ends = self.land.loaded[number].blocks[-2:].astype(np.float64)
         if ends[0] > ends[1]:  # holes only
             ends[:] = 0.0
         least, greatest = sorted((shape.origin[1] + shape.height_scale * ends).tolist())
-        return _Event(is_load, number, least, greatest)
+        return _TileEvent(is_load, number, least, greatest)
 
     def _unload_one(self) -> bool:
         """Take a tile out that nobody is near to; return False if there is none."""

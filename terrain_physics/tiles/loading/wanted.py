@@ -24,7 +24,7 @@ _VECTORS = glm.vec3, glm.dvec3
 _NUMBERS = int, float, np.number
 
 
-class Places:
+class WantedPlaces:
     """Boxes seen from above, in meters: of positions, characters and groups.
 
     Many positions within a square of one ``width`` are one box.
@@ -199,7 +199,7 @@ class Nearness:
         return min(self._sizes)
 
     def look(
-        self, places: Places, radius: float, unload: float, is_loaded: Bools
+        self, places: WantedPlaces, radius: float, unload: float, is_loaded: Bools
     ) -> tuple[Int64s, Bools]:
         """Return the tiles to load, the soonest first, and which tiles are to be kept.
 
@@ -222,7 +222,7 @@ class Nearness:
         ways = np.column_stack([gaps_x[who, column], gaps_z[who, row]])
         return _soonest(numbers[wanted], _times(ways, places.velocities()[who])), kept
 
-    def _gaps(self, places: Places, axis: int, far: float) -> tuple[Int64s, Floats]:
+    def _gaps(self, places: WantedPlaces, axis: int, far: float) -> tuple[Int64s, Floats]:
         """Return rows or columns of tiles around each place, and how far off these are, signed.
 
         Those that are too far off, or none, are infinitely far.
