@@ -31,9 +31,9 @@ from terrain_physics.heightmap.storage import Edited, MapStorage
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
+from terrain_physics.tiles.saving.values import DTYPES, checked_values, land_digest
+from terrain_physics.tiles.saving.values import KINDS as KINDS_OF_VALUES
 from terrain_physics.tiles.tiled_ground import TiledGround
-from terrain_physics.tiles.values import DTYPES, checked_values, land_digest
-from terrain_physics.tiles.values import KINDS as KINDS_OF_VALUES
 
 EVENT_BYTES = 64
 """Size of an event by itself, without its content."""

@@ -34,9 +34,9 @@ from terrain_physics.recording.snapshots import Snapshot, Snapshots
 from terrain_physics.recording.start import RecordedScene, Scene
 from terrain_physics.recording.waiting import Waits, tiles_without_file, watched
 from terrain_physics.recording.worlds import things_of
-from terrain_physics.tiles.grounds import tiles_for
-from terrain_physics.tiles.reference import TilesReference
+from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
+from terrain_physics.world.ground.found import tiles_for
 from terrain_physics.world.world import World
 
 _MOST_SHOWN_UPDATES = 1_000_000

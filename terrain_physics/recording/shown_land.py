@@ -12,7 +12,7 @@ from terrain_physics.heightmap.cells import Ranges, Region, common
 from terrain_physics.heightmap.checks import diagonal_name
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.tiles.loading.supply import TileSupply
-from terrain_physics.tiles.values import LandValues
+from terrain_physics.tiles.saving.values import LandValues
 
 SQUARE = 16.0
 """Sides in meters of the squares that tell where bodies have been."""

@@ -21,10 +21,10 @@ from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.worlds import checked_name, lay_out, put_world, things_of
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
-from terrain_physics.tiles.grounds import loaded_on
-from terrain_physics.tiles.reference import TilesReference
-from terrain_physics.tiles.saved import reference_in
+from terrain_physics.tiles.saving.land_content import reference_in
+from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
+from terrain_physics.world.ground.found import loaded_on
 from terrain_physics.world.world import World
 
 Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovement]

@@ -36,9 +36,9 @@ from terrain_physics.tiles.loading.edited_tiles import EditedTiles
 from terrain_physics.tiles.loading.supply import Callback, TileSupply
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.questions.tiled_queries import TiledQueries
-from terrain_physics.tiles.reference import TilesReference
 from terrain_physics.tiles.samples import Tile
-from terrain_physics.tiles.saved import GROUND_KIND, POLICIES, LandContent
+from terrain_physics.tiles.saving.land_content import GROUND_KIND, POLICIES, LandContent
+from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.tiles.tile_file import TileFile
 

@@ -48,8 +48,8 @@ from terrain_physics.surface.ground_files import (
     put_ground,
     stored_text,
 )
-from terrain_physics.tiles.grounds import keep_edits_in, loaded_on, tiles_for
-from terrain_physics.tiles.saved import reference_in
+from terrain_physics.tiles.saving.land_content import reference_in
+from terrain_physics.world.ground.found import keep_edits_in, loaded_on, tiles_for
 from terrain_physics.world.saved import SavedThings, loaded_things, saved_things
 from terrain_physics.world.things import Layout, Thing
 

@@ -12,7 +12,7 @@ from terrain_physics import AABB, TiledGround, TriangleMesh, World, WorldState
 from terrain_physics.recording.journal import contents_of
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.world import network
-from terrain_physics.world.difference import difference_of
+from terrain_physics.world.ground.difference import difference_of
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full, times
 from tests.tiles.twins import SIDE, drop, edit, play, refuse_different, tiles_in, world_on

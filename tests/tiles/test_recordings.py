@@ -62,6 +62,10 @@ def recorded(land: TiledGround, frames: int = 90, *, edits: bool = True) -> tupl
     return world, recording
 
 
+def replay_to(recording: Recording, scene: Any) -> Any:
+    return replay(recording, lambda: scene)
+
+
 def closed(scene: Any) -> None:
     scene.ground.close()
 
@@ -80,22 +84,18 @@ def test_a_replay_goes_the_same_way(story):
     assert recording.waits == 0
     assert "waits" not in repr(recording)
     for own in (recording, Recording.load(path)):
-        scenes = []
-
-        def make(own=own, scenes=scenes) -> Any:
-            scenes.append(own.make_scene())
-            return scenes[-1]
-
-        assert replay(own, make) is None
-        assert contents_of(scenes[0].ground) == contents_of(world.ground)
-        refuse_different(scenes[0], world)
-        closed(scenes[0])
+        scene: Any = own.make_scene()
+        assert replay_to(own, scene) is None
+        assert contents_of(scene.ground) == contents_of(world.ground)
+        refuse_different(scene, world)
+        closed(scene)
 
 
 @pytest.mark.parametrize("frame", [0, 45, 90])
 def test_a_scene_at_a_frame(frame, story):
     _, recording, path = story
-    one, other = recording.make_scene(frame), Recording.load(path).make_scene(frame)
+    one: Any = recording.make_scene(frame)
+    other: Any = Recording.load(path).make_scene(frame)
     assert one.state_hash() == other.state_hash()
     assert contents_of(one.ground) == contents_of(other.ground)
     closed(one)
@@ -171,7 +171,7 @@ def test_those_who_waited_wait_again(folder, tmp_path):
             scene: Any = own.make_scene()
             if load:
                 scene.ground.load_now(AABB((0, 0, 0), (300, 0, 300)))
-            assert replay(own, lambda scene=scene: scene) is None
+            assert replay_to(own, scene) is None
             assert scene.ground.waits == totals[-1]
             closed(scene)
     scene = loaded.make_scene(60)

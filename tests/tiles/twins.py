@@ -18,7 +18,7 @@ from terrain_physics import (
     TriangleMesh,
     World,
 )
-from terrain_physics.tiles.values import KINDS, LandValues
+from terrain_physics.tiles.saving.values import KINDS, LandValues
 from tests.helpers.draws import Draws
 
 FRAME = 1 / 60

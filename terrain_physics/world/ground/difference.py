@@ -26,7 +26,7 @@ from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, checked_keys
-from terrain_physics.world.beginning import (
+from terrain_physics.world.ground.beginning import (
     BLOCK,
     DTYPES,
     KINDS,
@@ -39,7 +39,12 @@ from terrain_physics.world.beginning import (
     storage_of,
     values_of,
 )
-from terrain_physics.world.land_difference import Wanted, put_land, put_land_blocks, received_land
+from terrain_physics.world.ground.land_difference import (
+    Wanted,
+    put_land,
+    put_land_blocks,
+    received_land,
+)
 
 Values = dict[str, dict[Block, NDArray[Any]]]
 

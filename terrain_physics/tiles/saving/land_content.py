@@ -13,7 +13,7 @@ import numpy as np
 from terrain_physics._support import checks
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedGround, SavedPart
 from terrain_physics.tiles.loading.supply import TileSupply
-from terrain_physics.tiles.reference import LAND_KIND, TilesReference
+from terrain_physics.tiles.saving.reference import LAND_KIND, TilesReference
 
 GROUND_KIND = "tiled ground"
 """Of a ground whose first part is a land."""

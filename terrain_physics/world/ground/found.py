@@ -4,7 +4,7 @@ from typing import Any
 
 from terrain_physics.ground.ground import Ground, Part, loaded_ground
 from terrain_physics.surface.ground_files import RefusedError, SavedGround
-from terrain_physics.tiles.reference import TilesReference
+from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.tiles.tiled_ground import TiledGround
 

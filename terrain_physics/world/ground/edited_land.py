@@ -15,7 +15,7 @@ from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.tiles.loading.supply import TileSupply
-from terrain_physics.tiles.values import DTYPES, KINDS, land_digest
+from terrain_physics.tiles.saving.values import DTYPES, KINDS, land_digest
 
 BLOCK = 32
 """Samples or cells along each side of a block."""

@@ -19,7 +19,7 @@ from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.surface import Surface, queries_of
 from terrain_physics.tiles.tiled_ground import TiledGround
-from terrain_physics.world.edited_land import EditedLand
+from terrain_physics.world.ground.edited_land import EditedLand
 
 BLOCK = 32
 """Samples or cells along each side of a block."""
