@@ -103,6 +103,16 @@ def centers_of(kind: int, rows: Floats) -> Floats:
     return np.asarray(0.5 * rows[:, :3] + 0.5 * rows[:, 3:6])
 
 
+def extents_of(kind: int, rows: Floats) -> Floats:
+    """Return the half extents (n, 3) of the boxes around shapes in rows, along the world's axes."""
+    if kind == SPHERE:
+        return np.broadcast_to(rows[:, 3:], (len(rows), 3))
+    if kind == CAPSULE:
+        return np.asarray(abs(0.5 * rows[:, :3] - 0.5 * rows[:, 3:6]) + rows[:, 6:])
+    turned = abs(rows[:, 6:].reshape(-1, 3, 3)) * rows[:, np.newaxis, 3:6]
+    return np.asarray(turned.sum(axis=2))
+
+
 def for_kernels(rows: Floats) -> Floats:
     """Return rows flat and read-only, the one type for which kernels are compiled."""
     flat = rows.reshape(-1)

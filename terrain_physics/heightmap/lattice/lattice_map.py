@@ -21,7 +21,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
-from terrain_physics._kernels.types import Bools, Float32s, Floats, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import cells_around
@@ -123,6 +123,11 @@ class LatticeMap(LiveMap):
     @property
     def revision(self) -> int:
         return self._revision
+
+    @property
+    def missing(self) -> Bytes:
+        """Which tiles are missing, row by row; for others to read only, under the lock."""
+        return self._missing
 
     # For kernels
 

@@ -1,1 +1,1 @@
-"""Questions to land in tiles: what they need that is missing, and their answers."""
+"""Questions to land in tiles."""

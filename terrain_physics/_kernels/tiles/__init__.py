@@ -1,0 +1,1 @@
+"""Missing tiles of land."""

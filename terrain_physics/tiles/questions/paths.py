@@ -1,0 +1,62 @@
+"""The paths of rays and of moving shapes over a land in tiles."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+from terrain_physics.tiles.questions.row_answers import Rows, some_of
+
+_POINT = np.zeros((1, 3))
+_POINT.setflags(write=False)
+
+
+class Paths(NamedTuple):
+    """Straight paths of boxes; an array of one row serves for all.
+
+    Attributes
+    ----------
+    starts : ndarray of float64, shape (n, 3)
+        Where the centers of the boxes begin.
+    ways : ndarray of float64, shape (n, 3)
+        Where they lead: a place along a path is a multiple of it.
+    extents : ndarray of float64, shape (n, 3)
+        Half the sizes of the boxes.
+    looks_below : bool
+        Whether a box that is stopped at once needs what is below and above it, however far: where
+        it touches an underside, it matters on which side of the ground its center is.
+    """
+
+    starts: Floats
+    ways: Floats
+    extents: Floats
+    looks_below: bool = False
+
+    @classmethod
+    def of_rays(cls, origins: Floats, directions: Floats) -> "Paths":
+        """Return the paths of rays."""
+        return cls(origins, directions, _POINT)
+
+    def first_missing(
+        self, missing: MissingTiles, rows: Rows, most: Floats, threads: int | None
+    ) -> tuple[Floats, Int64s] | None:
+        """Return where some of the paths come to the first missing tile, and its number, or -1.
+
+        They are followed up to places ``most`` (m,). None: it is easy to tell that none comes to
+        any.
+        """
+        starts, ways, extents = (some_of(rows, values) for values in self[:3])
+        if missing.are_none or not len(most):
+            return None
+        if np.isfinite(most).all():
+            both = np.concatenate([starts, starts + ways * most[:, np.newaxis]])
+            reach = extents.max(axis=0)
+            x0, _, z0 = both.min(axis=0) - reach
+            x1, _, z1 = both.max(axis=0) + reach
+            if not len(missing.under(np.array([[x0, z0, x1, z1]]))):
+                return None
+        if self.looks_below and not most.all():
+            extents = np.broadcast_to(extents, (len(most), 3)).copy()
+            extents[most == 0.0, 1] = np.inf
+        return missing.first_on(starts, ways, most, extents, threads)

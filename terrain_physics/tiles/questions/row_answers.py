@@ -1,0 +1,99 @@
+"""Questions about many rows of a land in tiles: rows that need a missing tile are asked again."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.types import Int64s, read_only
+from terrain_physics.tiles.questions.land_tiles import LandTiles
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+
+_Values = TypeVar("_Values", bound=NDArray[Any])
+
+Columns = Sequence[NDArray[Any]]
+Rows = Int64s | None
+"""Which rows; None: all."""
+
+# So often a question is asked anew from the start if the ground has changed meanwhile.
+_ATTEMPTS = 3
+
+
+class RowQuestion(NamedTuple):
+    """A question about many rows, each with an answer of its own.
+
+    Attributes
+    ----------
+    what : str
+        The name of the argument with the rows.
+    ask : callable
+        Returns the answers of rows as columns, from what is loaded.
+    need : callable
+        Returns for rows with these answers the numbers of the missing tiles that each needs next,
+        -1 where it needs none; None if no row needs any.
+    version : callable
+        Returns the version of the ground.
+    """
+
+    what: str
+    ask: Callable[[Rows], Columns]
+    need: Callable[[MissingTiles, Rows, Columns], Int64s | None]
+    version: Callable[[], int]
+
+
+def answered(tiles: LandTiles, question: RowQuestion) -> Columns:
+    """Return the answers of all rows, once none of them needs a missing tile."""
+    for _ in range(_ATTEMPTS):
+        version = question.version()
+        answer, needed = _asked(tiles, question, None)
+        pending = np.flatnonzero(needed >= 0)
+        if not len(pending):
+            break
+        order = np.argsort(needed[pending], kind="stable")
+        _settle(tiles, question, answer, pending[order], needed[pending][order])
+        if question.version() == version:
+            break
+    return answer
+
+
+def _asked(tiles: LandTiles, question: RowQuestion, rows: Rows) -> tuple[Columns, Int64s]:
+    """Return the answers of rows from what is loaded, and the tile that each needs next, or -1."""
+    missing = tiles.now()
+    answer = question.ask(rows)
+    needed = question.need(missing.or_changed(), rows, answer)
+    return answer, np.full(len(answer[0]), -1) if needed is None else needed
+
+
+def _settle(
+    tiles: LandTiles, question: RowQuestion, answer: Columns, rows: Int64s, needed: Int64s
+) -> None:
+    """Bring the tiles that rows need, and write their answers: a slice at a time if many.
+
+    The rows are in the order of the tiles that they need first: a slice needs few others.
+    """
+    slices = [(rows, needed)]
+    while slices:
+        rows, needed = slices.pop()
+        brought = set[int]()
+        while len(rows):
+            wanted = np.unique(needed).tolist()
+            brought.update(wanted)
+            if len(brought) > tiles.most and len(rows) > 1:
+                half = len(rows) // 2
+                slices += [(rows[half:], needed[half:]), (rows[:half], needed[:half])]
+                break
+            tiles.refuse_more(len(brought), question.what)
+            tiles.bring(sorted(brought))  # the earlier ones are to stay
+            some, needed = _asked(tiles, question, rows)
+            for values, new in zip(answer, some, strict=True):
+                values[rows] = new
+            pending = needed >= 0
+            rows, needed = rows[pending], needed[pending]
+
+
+def some_of(rows: Rows, values: _Values) -> _Values:
+    """Return some rows of an array, read-only; an array of one row serves for all."""
+    if rows is None or len(values) == 1:
+        return values
+    return cast("_Values", read_only(values[rows])[0])
