@@ -2,8 +2,8 @@
 
 The bytes are a mark, a checksum, and deflated: the length of a header, the header as JSON, the rows
 of all characters, column by column and byte by byte, the content of the ground's difference (see
-``world/ground/difference.py``), and the bytes of the game. A peer is not trusted: everything is measured
-and checked.
+``world/ground/difference.py``), and the bytes of the game. A peer is not trusted: everything is
+measured and checked.
 """
 
 import hashlib

@@ -1,1 +1,1 @@
-"""The land of a `TiledGround` in saved files: its values, its edits, and which tiles it stands on."""
+"""Land of tiles in saved files."""
