@@ -5,8 +5,8 @@ A file is a zip archive. ``ground.json``, which is stored uncompressed, describe
 - ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh", "ground" or
   "tiled ground";
 - ``parts``: a description of each part with its ``kind`` (see ``heightmap/saved.py``,
-  ``mesh/saved.py`` and ``tiles/saving/land_content.py``); a height map or a mesh by itself is one part, and the
-  first part of a tiled ground is its land;
+  ``mesh/saved.py`` and ``tiles/saving/land_content.py``); a height map or a mesh by itself is one
+  part, and the first part of a tiled ground is its land;
 - for a ground: ``keys``, the ascending keys of its parts; ``next_key``; the ``layers`` of each
   part; ``changes``, the count of its own changes; ``transforms`` (3 rows by 4) of meshes that were
   moved, by their keys, and ``scales`` of those that have one; ``same``, for the key of a mesh that
