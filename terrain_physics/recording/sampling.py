@@ -42,7 +42,7 @@ MARGIN = 32
 """Cells shown around the paths of bodies, of a map that is too large to be shown whole."""
 
 
-class _Paths(NamedTuple):
+class _BodyPaths(NamedTuple):
     """Where the bodies of a replay come to.
 
     Attributes
@@ -80,7 +80,7 @@ def sampled(play: Callable[[], Iterator[Moment]], title: str) -> Clip:
     return _sampled(play, title, _paths(play()))
 
 
-def _sampled(play: Callable[[], Iterator[Moment]], title: str, paths: _Paths | None) -> Clip:
+def _sampled(play: Callable[[], Iterator[Moment]], title: str, paths: _BodyPaths | None) -> Clip:
     """Return a clip with the maps around some paths, or whole maps."""
     bodies, parts = _BodySampler(), _PartSampler(paths)
     now = slope = 0.0
@@ -97,7 +97,7 @@ def _sampled(play: Callable[[], Iterator[Moment]], title: str, paths: _Paths | N
     return Clip(title, bodies.times, bodies.made(), parts.parts, slope)
 
 
-def _paths(moments: Iterator[Moment]) -> _Paths:
+def _paths(moments: Iterator[Moment]) -> _BodyPaths:
     """Return where the characters of a replay come to."""
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     squares = set[tuple[int, int]]()
@@ -108,7 +108,7 @@ def _paths(moments: Iterator[Moment]) -> _Paths:
         high = np.maximum(high, places.max(axis=0, initial=-np.inf))
         own = np.floor(places / SQUARE).astype(np.int64).tolist()
         squares.update((x, z) for x, z in own)
-    return _Paths(low, high, squares)
+    return _BodyPaths(low, high, squares)
 
 
 def _refuse_difference(moment: Moment) -> None:
@@ -305,7 +305,7 @@ def quaternions(turns: Floats) -> Floats:
 class _PartSampler:
     """Samples the parts of grounds, and notes their changes."""
 
-    def __init__(self, paths: _Paths | None) -> None:
+    def __init__(self, paths: _BodyPaths | None) -> None:
         self.parts: list[ClipPart] = []
         self._paths = paths
         self._lands: dict[int, ShownLand] = {}  # of the grounds that have one
@@ -391,7 +391,7 @@ def _triangle_count(part: HeightMap | TriangleMesh, region: Region | None = None
     return 2 * (row_1 - row_0) * (column_1 - column_0)
 
 
-def _region_near(part: HeightMap, paths: _Paths) -> Region:
+def _region_near(part: HeightMap, paths: _BodyPaths) -> Region:
     """Return the cells of a map near paths, at least one."""
     ends = []
     for axis in (1, 0):  # rows go along z

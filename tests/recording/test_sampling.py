@@ -242,7 +242,7 @@ def test_a_large_map_is_shown_around_the_bodies(monkeypatch):
 def test_regions_are_within_their_map(monkeypatch, low, high, region):
     monkeypatch.setattr(sampling, "MARGIN", 2)
     land = HeightMap(np.zeros((11, 21)))
-    paths = sampling._Paths(np.array(low, float), np.array(high, float), set())
+    paths = sampling._BodyPaths(np.array(low, float), np.array(high, float), set())
     assert sampling._region_near(land, paths) == region
 
 
