@@ -69,7 +69,9 @@ class EditedTiles:
             raise ValueError("TiledGround must be open to read tiles, got a closed one")
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Let go of all files; OSError if edits cannot be put on the disk."""
         self._is_closed = True
-        self.edits.close()
-        self.stored.close()
+        try:
+            self.edits.close()
+        finally:
+            self.stored.close()
