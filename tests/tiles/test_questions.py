@@ -382,7 +382,7 @@ def test_many_rows_are_answered_in_slices_of_bounded_memory():
 def test_what_needs_too_many_tiles_at_once_is_refused():
     ground, supply = slope()
     ground._queries._tiles.most = 4
-    with pytest.raises(ValueError, match="aabb must reach at most 4 tiles at once .* got 8: ask"):
+    with pytest.raises(ValueError, match=r"aabb must reach at most 4 tiles at once .* got 8: ask"):
         ground.triangles_in(AABB((0, 0, 0), (512, 1, 1)))
     with pytest.raises(ValueError, match="shapes must reach at most 4 tiles"):
         ground.contacts(Sphere((256, 0, 30), 200))
