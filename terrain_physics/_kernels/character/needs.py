@@ -169,43 +169,68 @@ def _widen_by_parts(
     need[3] += max(carried[2], 0.0) + more
 
 
+@kernel(no_refcount=True)
+def _put_need(
+    state: Floats, rules: Floats, seconds: float, ground: GroundTable, need: Floats
+) -> float:
+    """Write the box of ground that a character needs; return how far it may go by itself."""
+    body, center = unpack_body(rules), center_at(state, rules)
+    distance = _distance(state, rules, seconds)
+    reach_x = _reach(body.half_extents[0], body.least, distance)
+    reach_z = _reach(body.half_extents[2], body.least, distance)
+    need[0], need[1] = center[0] - reach_x, center[2] - reach_z
+    need[2], need[3] = center[0] + reach_x, center[2] + reach_z
+    if has_movers(ground):
+        reach = max(reach_x, reach_z) + body.half_extents[1]
+        _widen_by_parts(state, ground, body, center, seconds, reach, need)
+    return distance
+
+
 @kernel
 def put_needs(
     states: Floats,
     rules: Floats,
     hits: Floats,
     seconds: float,
-    first: int,
-    last: int,
     in_crowd: bool,
+    which: Int64s,
+    boxes: Floats,
     table: Int64s,
 ) -> tuple[int, float]:
-    """Write the needs of characters first..last in an update to their rows of ``hits``.
+    """Write the needs of all n characters in an update to their rows of ``hits``.
 
     The arrays are as of `update_characters`. In a crowd those asleep get a box too, for a push.
-    Returns how many go, and how far they go at most.
+    Those that go are also listed, in ``which`` (n,) and ``boxes`` (n, 4). Returns how many go, and
+    how far they go at most.
     """
     count, farthest, part_shifts = 0, 0.0, no_part_shifts()
-    for i in range(first, last):
+    for i in range(len(which)):
         state = states[i * at.STATE_SIZE : (i + 1) * at.STATE_SIZE]
         own_rules = rules[i * at.RULES_SIZE : (i + 1) * at.RULES_SIZE]
+        sleeps = is_asleep(state, own_rules)
+        if sleeps and not in_crowd:
+            continue  # its row of hits need not be read: most characters sleep most of the time
         row = hits[i * HITS_SIZE : (i + 1) * HITS_SIZE]
-        row[NEED_MARK] = GOES
-        if is_asleep(state, own_rules):
-            row[NEED_MARK] = ASLEEP
-            if not in_crowd:
-                continue
-        body, center = unpack_body(own_rules), center_at(state, own_rules)
-        distance = _distance(state, own_rules, seconds)
-        reach_x = _reach(body.half_extents[0], body.least, distance)
-        reach_z = _reach(body.half_extents[2], body.least, distance)
-        row[NEED], row[NEED + 1] = center[0] - reach_x, center[2] - reach_z
-        row[NEED + 2], row[NEED + 3] = center[0] + reach_x, center[2] + reach_z
-        if row[NEED_MARK] == GOES:
-            count += 1
-            farthest = max(farthest, distance)
+        row[NEED_MARK] = ASLEEP if sleeps else GOES
         ground = ground_at(table, int(own_rules[at.MASK]), part_shifts)
-        if has_movers(ground):
-            reach = max(reach_x, reach_z) + body.half_extents[1]
-            _widen_by_parts(state, ground, body, center, seconds, reach, row[NEED:NEED_MARK])
+        distance = _put_need(state, own_rules, seconds, ground, row[NEED:NEED_MARK])
+        if not sleeps:
+            which[count] = i
+            for k in range(4):
+                boxes[count, k] = row[NEED + k]
+            count, farthest = count + 1, max(farthest, distance)
     return count, farthest
+
+
+@kernel
+def list_marked(hits: Floats, mark: float, which: Int64s, boxes: Floats) -> int:
+    """List the characters with a mark, as `put_needs` does those that go; return how many."""
+    count = 0
+    for i in range(len(which)):
+        row = hits[i * HITS_SIZE : (i + 1) * HITS_SIZE]
+        if row[NEED_MARK] == mark:
+            which[count] = i
+            for k in range(4):
+                boxes[count, k] = row[NEED + k]
+            count += 1
+    return count

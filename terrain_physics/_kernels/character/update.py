@@ -294,27 +294,11 @@ def _update(
     return bool(state[at.HITS] > 0.0)
 
 
-@kernel(noinline=True)
-def _update_within(
-    character: _Character, ground: GroundTable, delta_time: float, moves: float, memory: Memory
-) -> bool:
-    """Advance a character as `_update` does, but not if it looks beyond its box: see `needs.py`.
-
-    Then all its numbers are as before.
-    """
-    state, draws = character.state, character.random_state
-    kept, draw = np.empty(at.STATE_SIZE), draws[0]
-    before = borrow(kept)
+@kernel(inline=True, no_refcount=True)
+def _keep(state: Floats, kept: Floats) -> None:
+    """Copy the numbers of a state to ``kept``, or back."""
     for k in range(at.STATE_SIZE):
-        before[k] = state[k]
-    begin_looks(memory.part_shifts)
-    any_hits = _update(character, ground, delta_time, moves, memory)
-    if strays(character.hits, memory.part_shifts):
-        for k in range(at.STATE_SIZE):
-            state[k] = before[k]
-        draws[0], any_hits = draw, False
-    keep(kept)
-    return any_hits
+        kept[k] = state[k]
 
 
 @kernel(inline=True, no_refcount=True)
@@ -358,7 +342,8 @@ def update_characters(
         first += 1
     if first == last:
         return False  # saves the memory: most characters sleep most of the time
-    memory, any_hits = make_memory(), False
+    memory, kept, any_hits = make_memory(), np.empty(at.STATE_SIZE), False
+    before = borrow(kept)
     for i in range(first, last):
         state, own_rules = _row(states, i, at.STATE_SIZE), _row(rules, i, at.RULES_SIZE)
         own_crowd, own_hits = _row(crowd, i, CROWD_SIZE), _row(hits, i, HITS_SIZE)
@@ -369,10 +354,15 @@ def update_characters(
         if i + 1 < last:
             fetch_ahead(ground, three_at(_row(states, i + 1, at.STATE_SIZE), at.POSITION))
         character = _Character(state, random_states[i : i + 1], own_rules, own_hits, own_crowd)
-        if is_bound(own_hits):
-            hits_something = _update_within(character, ground, delta_time, moves, own_memory)
-        else:
-            hits_something = _update(character, ground, delta_time, moves, own_memory)
+        bound, draw = is_bound(own_hits), random_states[i]
+        if bound:
+            _keep(state, before)
+            begin_looks(own_memory.part_shifts)
+        hits_something = _update(character, ground, delta_time, moves, own_memory)
+        if bound and strays(own_hits, own_memory.part_shifts):
+            _keep(before, state)
+            random_states[i], hits_something = draw, False
         any_hits = hits_something or any_hits
     keep(memory)
+    keep(kept)
     return any_hits
