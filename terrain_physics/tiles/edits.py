@@ -4,6 +4,7 @@ import os
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -49,13 +50,13 @@ class EditStore:
     thread may ask.
     """
 
-    def __init__(self, tiles: StoredTiles, log: Log, start: bytes) -> None:
-        self._tiles, self._log, self._start = tiles, log, start
+    def __init__(self, tiles: StoredTiles, log: Log) -> None:
+        self._tiles, self._log = tiles, log
         self._exists, self._samples = tiles.exists.tobytes(), tiles.shape.sample_count
         self._sizes = tiles.shape.side, tiles.shape.rows, tiles.shape.columns
         self._lock = new_lock(Rank.FILES)
         self._limit = _LEAST_MERGED
-        self._adopt(self._checked(log))
+        self._adopt(self._checked(log) if log.size else ())
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None, tiles: StoredTiles) -> Self:
@@ -72,18 +73,22 @@ class EditStore:
         OSError
             If the file cannot be written to, or is open as edits already.
         """
-        start = start_of(tiles.digest)
         if path is None:
-            return cls(tiles, MemoryLog(start), start)
-        log = FileLog(path, start)
+            return cls(tiles, MemoryLog(b""))
+        log = FileLog(path, start_of(tiles.digest))
         try:
-            return cls(tiles, log, start)
+            return cls(tiles, log)
         except ValueError as error:
             log.close()
             raise ValueError(f"{log.name}: {error}") from error
         except BaseException:
             log.close()
             raise
+
+    @cached_property
+    def _start(self) -> bytes:
+        """The first bytes of a log; a digest takes time, which edits in memory may never need."""
+        return start_of(self._tiles.digest)
 
     def _checked(self, log: Log) -> list[EditRecord]:
         """Return the records of a log; cut off what is torn, or raise ValueError."""

@@ -16,6 +16,7 @@ from terrain_physics import (
     CharacterGroup,
     CharacterMovement,
     Ground,
+    Ray,
     SphereCollider,
     TiledGround,
 )
@@ -167,8 +168,10 @@ def test_threads_walk_ask_edit_and_load_at_once() -> None:
         land.load_some(ms=0.5)
 
     def ask() -> None:
-        found = land.height_at(xs, zs)
-        assert ((found == known) | np.isnan(found)).all()
+        np.testing.assert_array_equal(land.height_at(xs, zs), known)
+        hit = land.raycast(Ray((30, 90, 30), (0, -1, 0)))
+        assert hit is not None
+        assert hit.distance == 90.0 - land.height_at(30, 30)
 
     def dig() -> None:
         if left:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class SolidMapQueries(MapQueries):
         self._shown: tuple[Any, ...] = None, None, None
         self._beside: tuple[Beside, ...] = ()
         self._bare_at = -1  # the revision at which there was a surface alone
-        self._reach = Reach(storage.views, None)
+        self._reach = cast("Reach", None)  # made with what is beside the surface, and asked then
         self._arrays: tuple[Any, ...] = None, None, None
 
     def _now(self) -> tuple[Beside, ...]:

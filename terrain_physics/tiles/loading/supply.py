@@ -61,8 +61,6 @@ class TileSupply(Streaming, TileSource):
     ----------
     land : LatticeMap
     tiles : EditedTiles
-    tile_bounds : TileBounds
-        The boxes of tiles, whether they are loaded or not.
     missing : "load" or "wait"
         What happens where a tile is needed that is not loaded.
     waits : int
@@ -85,11 +83,11 @@ class TileSupply(Streaming, TileSource):
         "_nearness",
         "_needed",
         "_stays",
+        "_tile_bounds",
         "land",
         "missing",
         "on_load",
         "on_unload",
-        "tile_bounds",
         "tiles",
         "waits",
     )
@@ -100,10 +98,7 @@ class TileSupply(Streaming, TileSource):
         self.land = LatticeMap(shape, exists)
         # The map is held by this, and does not hold it: both end with the ground.
         self.land.source = weakref.proxy(self)
-        self.tile_bounds = TileBounds(shape, exists, tiles.stored.ranges)
-        for what, place, values in tiles.edits.records():
-            if what == "heights":
-                self.tile_bounds.widen(place, values)
+        self._tile_bounds: TileBounds | None = None
         self.on_load: Callback | None = None
         self.on_unload: Callback | None = None
         self._events, self._is_telling = deque[_TileEvent](), False
@@ -123,6 +118,20 @@ class TileSupply(Streaming, TileSource):
     def _count_in(self, size: int) -> int:
         """Return how many tiles take so many bytes, roughly."""
         return max(size // (_CELL_BYTES * self.tiles.stored.shape.side**2), 2)
+
+    @property
+    def tile_bounds(self) -> TileBounds:
+        """The boxes of tiles, whether they are loaded or not."""
+        known = self._tile_bounds
+        if known is None:
+            stored = self.tiles.stored
+            with self.land.lock:  # nobody edits meanwhile
+                known = TileBounds(stored.shape, stored.exists, stored.ranges)
+                for what, place, values in self.tiles.edits.records():
+                    if what == "heights":
+                        known.widen(place, values)
+                self._tile_bounds = known
+        return known
 
     # For updates and edits
 
@@ -185,8 +194,8 @@ class TileSupply(Streaming, TileSource):
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         self.tiles.refuse_closed()
         self.tiles.edits.add(what, place, values)
-        if what == "heights":
-            self.tile_bounds.widen(place, values)
+        if what == "heights" and self._tile_bounds is not None:
+            self._tile_bounds.widen(place, values)
 
     # For players
 
