@@ -32,8 +32,9 @@ from terrain_physics.surface.ground_files import (
 )
 from terrain_physics.surface.materials import material_rows
 from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.loading.callbacks import Callback
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles
-from terrain_physics.tiles.loading.supply import Callback, TileSupply
+from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.questions.tiled_queries import TiledQueries
 from terrain_physics.tiles.samples import Tile
@@ -276,20 +277,20 @@ class TiledGround(Ground):
 
             land.on_load, land.on_unload = plant, fell
         """
-        return self._supply.on_load
+        return self._supply.callbacks.on_load
 
     @on_load.setter
     def on_load(self, callback: Callback | None) -> None:
-        self._supply.on_load = _checked_callback("on_load", callback)
+        self._supply.callbacks.on_load = _checked_callback("on_load", callback)
 
     @property
     def on_unload(self) -> Callback | None:
         """Called with row, column and bounds of each tile that has gone, as `on_load`."""
-        return self._supply.on_unload
+        return self._supply.callbacks.on_unload
 
     @on_unload.setter
     def on_unload(self, callback: Callback | None) -> None:
-        self._supply.on_unload = _checked_callback("on_unload", callback)
+        self._supply.callbacks.on_unload = _checked_callback("on_unload", callback)
 
     # Loading
 
@@ -356,7 +357,7 @@ class TiledGround(Ground):
         """
         seconds = checks.non_negative("ms", ms) / 1000.0
         count = self._supply.load_some(seconds, checks.whole("max_bytes", max_bytes, 1, 2**62))
-        self._supply.tell()
+        self._supply.callbacks.tell()
         self._supply.raise_error()
         return count
 
@@ -393,7 +394,7 @@ class TiledGround(Ground):
             If a tile cannot be read; the message names it.
         """
         self._supply.load(self._missing_at(aabb))
-        self._supply.tell()
+        self._supply.callbacks.tell()
 
     def _missing_at(self, aabb: Any) -> list[int]:
         """Return the tiles at a box that are not loaded."""
