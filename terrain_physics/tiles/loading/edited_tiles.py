@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.lattice.tile import LoadedTile
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.stored import StoredTiles
 
