@@ -1,6 +1,7 @@
 """Brings tiles into a map and takes them out again, for updates, questions, edits and players."""
 
 import math
+import operator
 import time
 import weakref
 from collections import deque
@@ -24,7 +25,7 @@ from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
-from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
+from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces, refuse_smaller
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
@@ -92,7 +93,7 @@ class TileSupply(Streaming, TileSource):
         self._leaving, self._calls = deque[int](), 0
         # By threads in updates: boxes of which the tiles are needed, x and z.
         self._needed: dict[int, list[tuple[float, ...]]] = {}
-        self._checked = math.nan, 0  # the radius, and of how many places
+        self._checked: tuple[float, list[Any]] = math.nan, []  # a radius, and bodies within it
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
         self._lock = new_lock(Rank.FILES)
@@ -199,9 +200,10 @@ class TileSupply(Streaming, TileSource):
     def keep_near(self, places: Any, radius: float, unload: float) -> None:
         """Read the tiles near to places, and let go those that are far from all."""
         near = WantedPlaces(places, self._nearness.width)
-        if (checked := (radius, len(near.points))) != self._checked:
-            near.refuse_larger(radius)
-            self._checked = checked
+        bodies = near.bodies()
+        if radius != self._checked[0] or not _are_same(bodies, self._checked[1]):
+            refuse_smaller(radius, bodies)
+            self._checked = radius, bodies
         wanted, kept = self._nearness.look(near, radius, unload, self.land.missing)
         with self._lock:
             self._calls += 1
@@ -351,3 +353,8 @@ def _size_of(tile: LoadedTile) -> int:
     """Return how much memory a tile takes."""
     arrays = tile.heights, tile.cells, tile.materials, tile.blocks
     return sum(own.nbytes for own in arrays if own is not None)
+
+
+def _are_same(some: list[Any], others: list[Any]) -> bool:
+    """Tell whether two lists hold the same objects."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
