@@ -108,15 +108,19 @@ class TileSupply(Streaming, TileSource):
     def tile_bounds(self) -> TileBounds:
         """The boxes of tiles, whether they are loaded or not."""
         known = self._tile_bounds
-        if known is None:
-            stored = self.tiles.stored
-            with self.land.lock:  # nobody edits meanwhile
-                known = TileBounds(stored.shape, stored.exists, stored.ranges)
+        return self._find_bounds() if known is None else known
+
+    def _find_bounds(self) -> TileBounds:
+        """Find the boxes of tiles: those of the file, widened by all edits."""
+        stored = self.tiles.stored
+        with self.land.lock:  # nobody edits meanwhile
+            if self._tile_bounds is None:
+                found = TileBounds(stored.shape, stored.exists, stored.ranges)
                 for what, place, values in self.tiles.edits.records():
                     if what == "heights":
-                        known.widen(place, values)
-                self._tile_bounds = known
-        return known
+                        found.widen(place, values)
+                self._tile_bounds = found
+            return self._tile_bounds
 
     # For updates and edits
 
@@ -277,8 +281,11 @@ class TileSupply(Streaming, TileSource):
         return least, (x0 + (column + shape.side) * cell_x, z0 + (row + shape.side) * cell_z)
 
     def close(self) -> None:
-        """End the thread, and let go of all files."""
-        self._loader.close(wait=True)
+        """End the thread, and let go of all files; questions are answered as before."""
+        try:
+            self._find_bounds()
+        finally:
+            self._loader.close(wait=True)
 
     # The map
 
