@@ -21,8 +21,8 @@ from terrain_physics.heightmap.brushes import Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples, hole_cells
 from terrain_physics.heightmap.heightmap import HeightMap
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_files import (
     SavedGround,

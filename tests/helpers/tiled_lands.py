@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, TiledGround
 from terrain_physics._kernels.heightmap import grid
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
 from terrain_physics.heightmap.survey import survey
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 
 SIDE = 64
 

@@ -22,7 +22,7 @@ from terrain_physics import (
     TiledGround,
     TriangleMesh,
 )
-from terrain_physics.heightmap.lattice.tile import LoadedTile
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading import loader as loading
 from terrain_physics.tiles.loading import supply as supplying
 from terrain_physics.tiles.loading.edited_tiles import ReadTile

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from terrain_physics.heightmap.lattice.tile import LoadedTile
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.stored import StoredTiles
 

@@ -17,9 +17,9 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LoadedTile, TileSource
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LoadedTile, TileSource
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
