@@ -561,7 +561,15 @@ class TiledGround(Ground):
         self._supply.tiles.edits.compact()
 
     def close(self) -> None:
-        """Let go of the files. The loaded tiles still answer; no more can be read or edited."""
+        """Put all edits on the disk, and let go of the files.
+
+        The loaded tiles still answer; none can be read or edited any more.
+
+        Raises
+        ------
+        OSError
+            If edits cannot be put on the disk. The files are let go all the same.
+        """
         self._supply.close()
 
     # Files

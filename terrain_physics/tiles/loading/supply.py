@@ -180,8 +180,8 @@ class TileSupply(Streaming, TileSource):
             )
 
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
-        self.tiles.refuse_closed()
-        self.tiles.edits.add(what, place, values)
+        numbers = self.land.tiles_of(place, int(what == "heights"))
+        self.tiles.keep(what, place, values, numbers)
         if what == "heights" and self._tile_bounds is not None:
             self._tile_bounds.widen(place, values)
 
