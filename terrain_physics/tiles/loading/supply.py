@@ -190,6 +190,11 @@ class TileSupply(Streaming, TileSource):
         if what == "heights" and self._tile_bounds is not None:
             self._tile_bounds.widen(place, values)
 
+    def make_room(self, size: int) -> None:
+        """Refuse edits of so many bytes that could not be kept, see `EditStore.make_room`."""
+        self.tiles.refuse_closed()
+        self.tiles.edits.make_room(size)
+
     # For players
 
     def load(self, numbers: Sequence[int]) -> None:
