@@ -1,9 +1,13 @@
 """The edits of a land without end: kept beside its file, and laid over tiles as they are read."""
 
+import errno
 import os
+import shutil
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +19,8 @@ from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.lattice.tile import LoadedTile
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     HEAD,
     KINDS,
@@ -49,13 +53,13 @@ class EditStore:
     thread may ask.
     """
 
-    def __init__(self, tiles: StoredTiles, log: Log, start: bytes) -> None:
-        self._tiles, self._log, self._start = tiles, log, start
+    def __init__(self, tiles: StoredTiles, log: Log) -> None:
+        self._tiles, self._log = tiles, log
         self._exists, self._samples = tiles.exists.tobytes(), tiles.shape.sample_count
         self._sizes = tiles.shape.side, tiles.shape.rows, tiles.shape.columns
         self._lock = new_lock(Rank.FILES)
         self._limit = _LEAST_MERGED
-        self._adopt(self._checked(log))
+        self._adopt(self._checked(log) if log.size else ())
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None, tiles: StoredTiles) -> Self:
@@ -72,18 +76,22 @@ class EditStore:
         OSError
             If the file cannot be written to, or is open as edits already.
         """
-        start = start_of(tiles.digest)
         if path is None:
-            return cls(tiles, MemoryLog(start), start)
-        log = FileLog(path, start)
+            return cls(tiles, MemoryLog(b""))
+        log = FileLog(path, start_of(tiles.digest))
         try:
-            return cls(tiles, log, start)
+            return cls(tiles, log)
         except ValueError as error:
             log.close()
             raise ValueError(f"{log.name}: {error}") from error
         except BaseException:
             log.close()
             raise
+
+    @cached_property
+    def _start(self) -> bytes:
+        """The first bytes of a log; a digest takes time, which edits in memory may never need."""
+        return start_of(self._tiles.digest)
 
     def _checked(self, log: Log) -> list[EditRecord]:
         """Return the records of a log; cut off what is torn, or raise ValueError."""
@@ -162,6 +170,20 @@ class EditStore:
             for number in range(row * columns + column_0, row * columns + column_1 + 1)
             if exists[number]
         ]
+
+    def make_room(self, size: int) -> None:
+        """Raise OSError if the disk has no room for edits of so many bytes that come together.
+
+        Of several that belong together, such as those of a state that is put back, either all are
+        made or none.
+        """
+        if isinstance(self._log, MemoryLog):
+            return
+        free = shutil.disk_usage(Path(self._log.name).resolve().parent).free
+        if free < size:
+            raise OSError(
+                errno.ENOSPC, f"edits must have room for {size} bytes, got {free}", self._log.name
+            )
 
     def add(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Keep the new values of a rectangle: samples of heights, else cells.

@@ -8,15 +8,16 @@
 - The index is the rest of the file: a row of `INDEX` for each tile, in the order of their numbers.
   The number of a tile is ``row * columns + column``. What has no row is absent.
 
-The header has a CRC-32 of the index, which has the hash of each tile: so a hash of the two is one
-of the whole land. The sizes in a file are compared with its length before memory is reserved.
+The header has a CRC-32 of the index, which is quick to compare when a file is opened, and a hash of
+it. The index has a hash of each tile, so a hash of the header is one of the whole land. The sizes
+in a file are compared with its length before memory is reserved.
 """
 
 import hashlib
 import json
 import struct
 import zlib
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,16 @@ from terrain_physics._kernels.heightmap.blocks import BLOCK
 from terrain_physics._kernels.types import Float32s
 from terrain_physics._support import checks
 from terrain_physics.heightmap.checks import TINY, checked_cell_size, refuse_overflow
-from terrain_physics.heightmap.lattice.tile import MOST_CELLS, LatticeShape
+from terrain_physics.lattice.tile import MOST_CELLS, LatticeShape
 from terrain_physics.surface.materials import Names, checked_names
 
 MAGIC, VERSION = b"\x89TILES\r\n", 1  # a file that was copied as text is told by its first bytes
 
 # Magic and version; cells along a tile; rows, columns, first row and first column of tiles; the
 # origin, the cell size, height scale and thickness; the kind of heights, the diagonal, whether
-# tiles have bits of cells; how many tiles there are, where the index begins and its CRC-32; bytes
-# of names.
-_FIELDS = struct.Struct("<8sI 3I2q 3d2ddd BBBx QQI I")
+# tiles have bits of cells; how many tiles there are, where the index begins, its CRC-32 and its
+# hash; bytes of names.
+_FIELDS = struct.Struct("<8sI 3I2q 3d2ddd BBBx QQI16s I")
 _CHECKSUM = struct.Struct("<I")
 
 INDEX = np.dtype(
@@ -83,6 +84,8 @@ class Header(NamedTuple):
     index_at : int
         Where the index begins.
     index_checksum : int
+    index_hash : bytes
+        Made with the file. It is not compared at open, which a checksum makes quick.
     """
 
     shape: LatticeShape
@@ -91,6 +94,16 @@ class Header(NamedTuple):
     tile_count: int = 0
     index_at: int = 0
     index_checksum: int = 0
+    index_hash: bytes = bytes(16)
+
+    def of_index(self, count: int, place: int, index: bytes) -> Self:
+        """Return the header of a file with so many tiles and an index at a place."""
+        return self._replace(
+            tile_count=count,
+            index_at=place,
+            index_checksum=zlib.crc32(index),
+            index_hash=hash_of(index),
+        )
 
     def packed(self) -> bytes:
         """Return the bytes that a file begins with."""
@@ -104,7 +117,7 @@ class Header(NamedTuple):
             *(MAGIC, VERSION, shape.side, shape.rows, shape.columns, *self.first),
             *(*shape.origin, *shape.cell_size, shape.height_scale, shape.thickness),
             *(HEIGHTS.index(self.heights), shape.diagonal, shape.has_cells),
-            *(self.tile_count, self.index_at, self.index_checksum, len(names)),
+            *(self.tile_count, self.index_at, self.index_checksum, self.index_hash, len(names)),
         )
         content = fields + names
         return content + _CHECKSUM.pack(zlib.crc32(content))
@@ -142,7 +155,7 @@ def header_of(content: bytes) -> Header:
     numbers = _FIELDS.unpack_from(content)
     side, rows, columns, first_row, first_column = numbers[2:7]
     x, y, z, cell_x, cell_z, scale, thickness = numbers[7:14]
-    kind, diagonal, has_cells, count, index_at, index_checksum, _ = numbers[14:]
+    kind, diagonal, has_cells, count, *index, _ = numbers[14:]
     names = None
     if len(content) > START:
         try:
@@ -163,7 +176,7 @@ def header_of(content: bytes) -> Header:
     shape = shape._replace(diagonal=diagonal, has_cells=bool(has_cells))
     first = checked_first((first_row, first_column))
     checks.whole("count of tiles", count, 0, rows * columns)
-    return Header(shape, first, HEIGHTS[kind], count, index_at, index_checksum)
+    return Header(shape, first, HEIGHTS[kind], count, *index)
 
 
 def checked_shape(
@@ -257,7 +270,7 @@ def loaded_heights(stored: NDArray[Any]) -> Float32s:
 
 
 def hash_of(content: bytes) -> bytes:
-    """Return the hash of a tile's bytes."""
+    """Return the hash of bytes."""
     return hashlib.blake2b(content, digest_size=16).digest()
 
 

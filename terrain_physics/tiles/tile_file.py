@@ -1,11 +1,9 @@
 """A file of tiles that is open: what its header and its index say, and tiles as they are read."""
 
-import hashlib
 import os
 import threading
 import weakref
 import zlib
-from functools import cached_property
 from math import prod
 from typing import Any, Self
 
@@ -16,7 +14,7 @@ from terrain_physics._kernels.heightmap.grid import CELL_FLIPPED, CELL_HOLE
 from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._support.files import checked_size, file_name
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 from terrain_physics.tiles.format import (
     HOLDS_CELLS,
     HOLDS_MATERIALS,
@@ -110,10 +108,10 @@ class TileFile:
             os.lseek(self._descriptor, place, os.SEEK_SET)
             return os.read(self._descriptor, length)
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """32 hexadecimal digits of header and index, which has a hash of each tile."""
-        return hashlib.blake2b(self._content + self._index.tobytes(), digest_size=16).hexdigest()
+        """32 hexadecimal digits of the header, and so of all tiles: it has a hash of the index."""
+        return hash_of(self._content).hex()
 
     def read(self, number: int) -> LoadedTile:
         """Return a tile in memory of its own; any thread may ask.

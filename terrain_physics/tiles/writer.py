@@ -1,15 +1,14 @@
 """Writes a file of tiles, one tile after another, in bounded memory."""
 
 import os
-import zlib
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.lattice.tile import LatticeShape
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES
+from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.tiles.format import INDEX, Header, hash_of
 from terrain_physics.tiles.samples import CheckedTile
 
@@ -77,9 +76,4 @@ class TileWriter:
             diagonal=grid.DIAGONAL_TABLE if self._has_flipped else shape.diagonal,
             has_cells=self._has_cells,
         )
-        return self._header._replace(
-            shape=shape,
-            tile_count=len(self._rows),
-            index_at=self._end,
-            index_checksum=zlib.crc32(index),
-        )
+        return self._header._replace(shape=shape).of_index(len(self._rows), self._end, index)

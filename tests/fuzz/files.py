@@ -1,4 +1,4 @@
-"""Damaged files: maps, recordings and grounds load or are refused by name, in little memory."""
+"""Damaged files load or are refused by name, in little memory: maps, recordings, grounds, tiles."""
 
 import functools
 import random
@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 
 import terrain_physics as tp
+from terrain_physics.tiles.format import INDEX, TileLayout, hash_of
 from tests.heightmap.test_files_damaged import SEEDS, mutated, outcome, with_true_checksums
+from tests.helpers.tile_files import joined, parts_of
 
 MOST_MEMORY = 8_000_000
 """Bytes that nothing takes: the files have a few KB."""
@@ -30,10 +32,12 @@ def case(seed: int) -> None:
     tracemalloc.start()
     try:
         kind = chance.random()
-        if kind < 0.25:
+        if kind < 0.2:
             _recording(chance)
-        elif kind < 0.5:
+        elif kind < 0.4:
             _ground(chance)
+        elif kind < 0.6:
+            _tiles(chance)
         else:
             _heights(chance)
         peak = tracemalloc.get_traced_memory()[1]
@@ -53,6 +57,7 @@ def _read_undamaged() -> None:
     _replay(path)
     path.write_bytes(_archive(_ground_members(), 8))
     _ask(tp.Ground.load(path))
+    _ask_tiles(_written(*_tiled_land()))
 
 
 def _heights(chance: random.Random) -> None:
@@ -135,6 +140,79 @@ def _ground(chance: random.Random) -> None:
 
 def _ask(ground: tp.Ground) -> None:
     ground.contacts(tp.Sphere((1, 0, 1), 2))
+
+
+@functools.cache
+def _tiled_land() -> tuple[bytes, bytes]:
+    """Return a file of tiles, and edits of its land."""
+    rng = np.random.default_rng(0)
+    tiles, edits = Path(folder().name) / "land.tiles", Path(folder().name) / "land.edits"
+    tp.TiledGround.make(
+        tiles,
+        rng.uniform(0, 1, (130, 129)),
+        tile=64,
+        holes=rng.random((129, 128)) < 0.1,
+        materials=rng.integers(0, 2, (129, 128)),
+        material_names=["grass", "rock"],
+        diagonal="shortest",
+    )
+    with tp.TiledGround.open(tiles, edits=edits) as land:
+        land.carve((60, 60), 4, 1)
+        land.paint((20, 70), 3, "rock")
+        land.compact()
+        land.raise_((64, 64), 3, 1)
+    return tiles.read_bytes(), edits.read_bytes()
+
+
+def _tiles(chance: random.Random) -> None:
+    """Damage a file of tiles, what its checksums are of, or edits, and ask what can be read."""
+    tiles, edits = _tiled_land()
+    kind = chance.random()
+    if kind < 0.3:
+        tiles = mutated(tiles, chance)
+    elif kind < 0.7:
+        tiles = _tiles_with_true_checksums(tiles, chance)
+    else:
+        edits = mutated(edits, chance)
+    path = _written(tiles, edits)
+    try:
+        _ask_tiles(path)
+    except ValueError as error:
+        if str(path) not in str(error):
+            raise
+
+
+def _tiles_with_true_checksums(tiles: bytes, chance: random.Random) -> bytes:
+    """Return a file of which the index or the tiles are others, with checksums that are right."""
+    header, content, index = parts_of(tiles)
+    if chance.random() < 0.5:
+        damaged = mutated(index.tobytes(), chance)
+        count = min(len(damaged) // INDEX.itemsize, header.shape.rows * header.shape.columns)
+        index = np.frombuffer(damaged, INDEX, count).copy()
+        return joined(header._replace(tile_count=count), content, index)
+    damaged = mutated(content, chance)[: len(content)].ljust(len(content), b"\0")
+    start = header.index_at - len(content)
+    for row in index:
+        layout = TileLayout(header.shape.side, header.heights, int(row["holds"]))
+        at = int(row["offset"]) - start
+        row["hash"] = np.void(hash_of(damaged[at : at + layout.size]))
+    return joined(header, damaged, index)
+
+
+def _written(tiles: bytes, edits: bytes) -> Path:
+    """Write both files; return the name that both begin with."""
+    path = Path(folder().name) / "damaged"
+    path.with_suffix(".tiles").write_bytes(tiles)
+    path.with_suffix(".edits").write_bytes(edits)
+    return path
+
+
+def _ask_tiles(path: Path) -> None:
+    files = path.with_suffix(".tiles"), path.with_suffix(".edits")
+    with tp.TiledGround.open(files[0], edits=files[1]) as land:
+        land.contacts(tp.Sphere((64, 0, 64), 8))
+        land.raycast(tp.Ray((1, 50, 1), (1, -0.6, 1)))
+        land.height_at([1.0, 100.0], [90.0, 3.0])
 
 
 def _damaged_archive(members: dict[str, bytes], chance: random.Random) -> Path:

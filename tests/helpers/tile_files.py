@@ -1,6 +1,5 @@
 """Files of tiles for tests: their parts, and wide ones that cost next to nothing."""
 
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,10 +57,7 @@ def write_wide_land(
             end += len(content)
         file.write(index.tobytes())
         file.seek(0)
-        header = header._replace(
-            tile_count=len(index), index_at=end, index_checksum=zlib.crc32(index.tobytes())
-        )
-        file.write(header.packed())
+        file.write(header.of_index(len(index), end, index.tobytes()).packed())
 
 
 def cut(whole: Float32s, side: int) -> Any:
@@ -85,5 +81,5 @@ def parts_of(content: bytes) -> tuple[Header, bytes, NDArray[np.void]]:
 def joined(header: Header, tiles: bytes, index: NDArray[np.void]) -> bytes:
     """Return the file of a header, tiles and an index, with checksums that are right."""
     about = index.tobytes()
-    start = header._replace(index_checksum=zlib.crc32(about)).packed()
+    start = header.of_index(header.tile_count, header.index_at, about).packed()
     return start + tiles + about

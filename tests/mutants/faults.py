@@ -22,6 +22,7 @@ _KEPT = "tests/group/test_kept.py"
 _INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
 _WORLD = "tests/world"
+_TILES = "tests/tiles"
 _REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
 
 
@@ -431,5 +432,40 @@ FAULTS = (
         "        places = {k: (None, scale) for k, scale in layout.scales.items()}\n",
         "        places: dict[int, Place] = {}\n",
         (f"{_INSTANCES}::test_a_state_holds_what_was_added_and_replaced",),
+    ),
+    Fault(
+        "tiles_share_no_edits",
+        "tiles.edits",
+        "        line = kind == HEIGHTS  # the samples of a border are those of both tiles\n",
+        "        line = False\n",
+        (f"{_TILES}/test_edits.py::test_what_lies_on_a_border_is_of_all_tiles_that_share_it",),
+    ),
+    Fault(
+        "tiles_edits_stay_torn",
+        "tiles.edits",
+        "        if reader.end < log.size:\n            log.cut(reader.end)\n",
+        "",
+        (f"{_TILES}/test_edits.py::test_a_file_that_ends_at_any_byte_has_all_whole_edits",),
+    ),
+    Fault(
+        "tiles_edits_are_buffered",
+        "tiles.file_log",
+        "        os.fsync(self._descriptor)\n        if self._is_new:",
+        "        if self._is_new:",
+        (f"{_TILES}/test_edits.py::test_sync_waits_for_the_disk",),
+    ),
+    Fault(
+        "tiles_are_trusted",
+        "tiles.tile_file",
+        '        if hash_of(content) != row["hash"].tobytes():\n',
+        "        if not content:\n",
+        (f"{_TILES}/test_file.py::test_a_byte_of_a_tile_is_guarded_by_its_hash",),
+    ),
+    Fault(
+        "tiles_above_are_not_compared",
+        "tiles.borders",
+        '        _refuse_others(heights[0], above, "above", 0)\n',
+        "",
+        (f"{_TILES}/test_making.py::test_neighbors_that_differ_are_named_with_the_sample",),
     ),
 )

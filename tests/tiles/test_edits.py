@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import shutil
+import stat
 import struct
 import sys
 import tempfile
@@ -219,6 +220,29 @@ def test_edits_in_memory_are_merged_before_they_are_many(
         oracle.edit("heights", place, values)
         assert store.nbytes < 23_000
     check_all(tiles, store, oracle)
+
+
+def test_sync_waits_for_the_disk(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, fsync = list[tuple[bool, int]](), os.fsync
+
+    def told(descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        synced.append((stat.S_ISDIR(status.st_mode), status.st_size))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", told)
+    store = EditStore.open(_log(tmp_path), tiles)
+    store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+    assert synced == []  # an edit does not wait
+    store.sync()
+    assert synced[0] == (False, store.nbytes)
+    assert [is_folder for is_folder, _ in synced] == [False, True]  # its name is new, too
+    store.sync()
+    assert len(synced) == 3
+    store.close()
+    assert len(synced) == 4
 
 
 # What a killed process leaves

@@ -22,14 +22,14 @@ from terrain_physics import (
     TiledGround,
     TriangleMesh,
 )
-from terrain_physics.heightmap.lattice.tile import LoadedTile
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading import loader as loading
 from terrain_physics.tiles.loading import supply as supplying
 from terrain_physics.tiles.loading.edited_tiles import ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
 from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
 from tests.helpers import forks
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, level, settle, waves
+from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, settle, waves
 
 EVERYWHERE = AABB((-1e6, 0, -1e6), (1e6, 0, 1e6))
 FLAT = HeightMap([[0, 0], [0, 0]], cell_size=1000)
@@ -61,7 +61,7 @@ class Walker:
 
 def nearness(rows: int, columns: int, origin: Any = (0.0, 0.0, 0.0)) -> Nearness:
     tiles = TilesOfArrays(level(rows, columns), origin=origin)
-    return Nearness(tiles.shape, tiles.exists.reshape(-1))
+    return Nearness(tiles.shape)
 
 
 @pytest.mark.parametrize("count", [1, 7, 300])
@@ -72,34 +72,36 @@ def test_tiles_near_to_positions_are_found(count: int) -> None:
         points = rng.uniform(-300, 800, (count, 3))
         if count == 300:
             points = rng.choice(points[:3], 300) + rng.normal(0, 5, (300, 3))
-        radius, loaded = float(rng.uniform(1, 200)), rng.random(63) < 0.3
+        radius, missing = float(rng.uniform(1, 200)), rng.random(63) < 0.7
         unload = radius * float(rng.uniform(1, 2))
-        wanted, kept = near.look(WantedPlaces(points, near.width), radius, unload, loaded)
+        wanted, kept = near.look(
+            WantedPlaces(points, near.width), radius, unload, missing.view(np.uint8)
+        )
         corners = np.array([divmod(n, 7)[::-1] for n in range(63)]) * SIDE + (-100.0, 50.0)
         flat = points[:, np.newaxis, ::2]
         gaps = np.maximum(np.maximum(corners - flat, flat - corners - SIDE), 0.0)
         far = np.hypot(gaps[..., 0], gaps[..., 1]).min(axis=0)
         # Many are taken together: then more may be wanted, by less than a tile, and nothing less.
         more = 0.0 if count < 65 else SIDE
-        assert set(np.flatnonzero((far <= radius) & ~loaded)) <= set(wanted.tolist())
-        assert set(wanted.tolist()) <= set(np.flatnonzero((far <= radius + more) & ~loaded))
+        assert set(np.flatnonzero((far <= radius) & missing)) <= set(wanted.tolist())
+        assert set(wanted.tolist()) <= set(np.flatnonzero((far <= radius + more) & missing))
         assert set(np.flatnonzero(far <= unload)) <= set(np.flatnonzero(kept))
         assert set(np.flatnonzero(kept)) <= set(np.flatnonzero(far <= unload + more))
         assert len(set(wanted.tolist())) == len(wanted)
 
 
 def test_tiles_that_are_reached_first_come_first() -> None:
-    near, none = nearness(1, 11), np.zeros(11, np.bool_)
+    near, all_ = nearness(1, 11), np.ones(11, np.uint8)
     middle = (5.5 * SIDE, 0.0, 30.0)
-    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200, 200, none)[0]
+    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200, 200, all_)[0]
     assert wanted[0] == 5
     assert [sorted(pair) for pair in wanted[1:].reshape(-1, 2).tolist()] == [[4, 6], [3, 7], [2, 8]]
     fast = Walker(middle, glm.vec3(60, 0, 0))
-    wanted = near.look(WantedPlaces([fast], near.width), 200, 200, none)[0]
+    wanted = near.look(WantedPlaces([fast], near.width), 200, 200, all_)[0]
     assert wanted.tolist() == [5, 6, 7, 8, 4, 3, 2]
     # Another one who stands there: what is near to it is not far.
     both = WantedPlaces([fast, Walker((2.5 * SIDE, 0, 9))], near.width)
-    assert near.look(both, 10, 10, none)[0].tolist() == [2, 5]
+    assert near.look(both, 10, 10, all_)[0].tolist() == [2, 5]
 
 
 def test_places_of_many_kinds() -> None:
@@ -150,13 +152,16 @@ def test_wrong_distances_are_refused() -> None:
     with pytest.raises(ValueError, match=r"unload must be at least radius, 5.0, got 4"):
         land.keep_near((0, 0, 0), radius=5, unload=4)
     hero = CharacterMovement(land, CapsuleCollider(0.5, 6, offset=(0, 3, 0)), position=(9, 9, 9))
-    with pytest.raises(ValueError, match="radius must not be smaller than a body, 6 m in places"):
+    with pytest.raises(ValueError, match="radius must not be smaller than a body, 6 m of Caps"):
         land.keep_near([hero], radius=5.9)
     group = CharacterGroup(land, BoxCollider((3, 4, 12)))
     group.add("a", (9, 9, 9))
     with pytest.raises(ValueError, match="radius must not be smaller than a body, 13 m"):
         land.keep_near(group, radius=12)
     land.keep_near([hero, group], radius=13)
+    giant = CharacterMovement(land, SphereCollider(17), position=(9, 9, 9))
+    with pytest.raises(ValueError, match="radius must not be smaller than a body, 17 m"):
+        land.keep_near([giant, group], radius=13)
     for wrong in ({"ms": -1}, {"max_bytes": 0}, {"ms": float("nan")}):
         with pytest.raises(ValueError, match="must be"):
             land.load_some(**wrong)
@@ -303,6 +308,32 @@ def test_closed_loader_reads_no_more() -> None:
     assert own._thread is None
 
 
+@pytest.mark.parametrize("wait", [True, False])
+def test_what_ends_is_called_once_and_its_error_is_told_to_who_waits(wait: bool) -> None:
+    reads, calls = Reads(), list[str]()
+
+    def end() -> None:
+        calls.append(threading.current_thread().name)
+        if wait:
+            raise OSError("disk full")
+
+    own = TileLoader(reads, end, 10)
+    own.want([1])
+    until(lambda: own._reading == 1)
+    thread = own._thread
+    assert thread is not None
+    reads.gate.release()
+    if wait:
+        with pytest.raises(OSError, match="disk full"):
+            own.close(wait=True)
+    else:
+        own.close()
+        thread.join(60)
+    assert not thread.is_alive()
+    own.close(wait=True)
+    assert calls == [threading.current_thread().name if wait else thread.name]
+
+
 # Ground that loads
 
 
@@ -408,7 +439,7 @@ def test_callbacks_tell_of_tiles_that_come_and_go() -> None:
         (64.0, float(own.min()), 0.0), (128.0, float(own.max()), 64.0)
     )  # fmt: skip
     told.clear()
-    land._supply._stays.clear()
+    forget_needs(land)
     land.keep_near([], radius=1)
     land.load_some(ms=100)
     assert sorted(each[:3] for each in told) == [("unload", 10, 20), ("unload", 10, 21)]
@@ -441,7 +472,7 @@ def test_callbacks_may_change_the_ground_and_load() -> None:
     assert (len(trees), len(land.parts)) == (9, 9)
     assert (land.height_at(32, 32), land.height_at(41, 32)) == (4.0, -1.0)
     land.on_load = None
-    land._supply._stays.clear()
+    forget_needs(land)
     land.keep_near([], radius=1)
     settle(land)
     assert (len(trees), len(land.parts)) == (0, 0)
@@ -492,6 +523,22 @@ def test_edit_while_a_tile_is_read_is_in_it() -> None:
     assert land.load_some() == 1
     assert land.height_at(SIDE + 0.25, 10) == 3.75
     assert land.tile(0, 1).heights[10, 0] == 5.0  # type: ignore[union-attr, index]
+
+
+def test_edits_that_were_merged_while_a_tile_waited_are_in_it() -> None:
+    land = opened(TilesOfArrays(level(1, 2)))
+    land.load_now(AABB((1, 0, 1), (2, 0, 2)))
+    for height in (1.0, 2.0, 3.0):
+        land.set_heights(10, SIDE, [[height]])
+    land.keep_near((70, 0, 30), radius=1000)
+    until(lambda: len(land._supply._loader._ready) == 1)
+    land.compact()  # three edits become one
+    for row, height in ((10, 4.0), (12, 5.0)):
+        land.set_heights(row, SIDE, [[height]])
+    assert land.load_some() == 1
+    found = land.tile(0, 1)
+    assert found is not None
+    assert np.asarray(found.heights)[[10, 12], 0].tolist() == [4.0, 5.0]
 
 
 # Ends

@@ -19,7 +19,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.tiles import tiled_ground
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, level, settle, waves
+from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, settle, waves
 
 EVERYWHERE = AABB((-1e6, 0, -1e6), (1e6, 0, 1e6))
 
@@ -91,7 +91,7 @@ def test_answers_are_those_of_one_map_whatever_comes_and_goes(seed: int) -> None
             edit(other, rng, size)
         land.load_now(EVERYWHERE)
         assert_alike(land, other, turn, size)
-        land._supply._stays.clear()  # as if nobody had asked for them
+        forget_needs(land)
     assert land.material_names == other.material_names
 
 
@@ -278,7 +278,6 @@ def test_rectangles_are_set_as_of_one_map() -> None:
         terrain.materials[row : row + rows, column : column + columns] = names
         if rng.random() < 0.4:
             land._supply.land.take(rng.permutation(4).tolist()[:2])
-            land._supply._is_loaded[:] = [n in land._supply.land.loaded for n in range(4)]
     land.load_now(EVERYWHERE)
     assert_alike(land, other, 8, 2 * SIDE)
 
@@ -461,6 +460,20 @@ def test_closed_land_answers_and_reads_no_more() -> None:
     assert land.height_at(20, 20) == 0.0
 
 
+def test_closed_land_with_a_file_of_edits_answers(tmp_path: Path) -> None:
+    path, edits = tmp_path / "land.tiles", tmp_path / "save.edits"
+    TiledGround.make(path, level(1, 1), tile=SIDE)
+    with TiledGround.open(path, edits=edits) as land:
+        land.carve((20, 20), radius=5, depth=1)
+        expected = answers(land, 1, SIDE)
+    with TiledGround.open(path, edits=edits) as again:
+        again.load_now(EVERYWHERE)
+    for own in (land, again):
+        assert own.bounds == AABB((0, -1, 0), (SIDE, 0, SIDE))
+        for here, there in zip(answers(own, 1, SIDE), expected, strict=True):
+            np.testing.assert_array_equal(here, there)
+
+
 def test_failed_tile_is_told_by_name() -> None:
     tiles = TilesOfArrays(level(1, 2), first=(3, 4))
     land = opened(tiles)
@@ -474,3 +487,25 @@ def test_failed_tile_is_told_by_name() -> None:
     tiles.failing.clear()
     land.load_now(EVERYWHERE)
     assert len(land.loaded) == 2
+
+
+def test_edits_that_cannot_be_saved_are_told_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "land.tiles"
+    TiledGround.make(path, level(1, 1), tile=SIDE)
+    land = TiledGround.open(path, edits=tmp_path / "save.edits")
+    land.keep_near((30, 0, 30), radius=10)
+    settle(land)  # there is a thread
+    land.carve((30, 30), radius=5, depth=1)
+
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(land._supply.tiles.edits, "close", full)
+    with pytest.raises(OSError, match="no space left on device"):
+        land.close()
+    monkeypatch.undo()
+    land._supply.tiles.edits.close()
+    with pytest.raises(ValueError, match="closed"):
+        land._supply.tiles.stored.read(0)

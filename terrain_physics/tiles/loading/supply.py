@@ -1,13 +1,14 @@
 """Brings tiles into a map and takes them out again, for updates, questions, edits and players."""
 
 import math
+import operator
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,17 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LoadedTile, TileSource
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LoadedTile, TileSource
 from terrain_physics.surface.streaming import Streaming
+from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
-from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
+from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces, refuse_smaller
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
-Callback = Callable[[int, int, AABB], object]
 
 # Bytes of tiles that the loader has read and that wait to be put into the map.
 _MOST_READY = 32 << 20
@@ -42,15 +43,6 @@ _STAY = 120
 _CELL_BYTES = 7
 
 
-class _TileEvent(NamedTuple):
-    """A tile that came or went, for the game to be told."""
-
-    is_load: bool
-    number: int
-    least: float
-    greatest: float
-
-
 class TileSupply(Streaming, TileSource):
     """Brings tiles into a map and takes them out again.
 
@@ -61,23 +53,18 @@ class TileSupply(Streaming, TileSource):
     ----------
     land : LatticeMap
     tiles : EditedTiles
-    tile_bounds : TileBounds
-        The boxes of tiles, whether they are loaded or not.
     missing : "load" or "wait"
         What happens where a tile is needed that is not loaded.
     waits : int
-    on_load, on_unload : callable or None
-        Called by `tell`, with row, column and bounds of a tile.
+    callbacks : TileCallbacks
+        Noted of each tile that comes or goes.
     """
 
     __slots__ = (
         "__weakref__",
         "_calls",
         "_checked",
-        "_events",
         "_fetched",
-        "_is_loaded",
-        "_is_telling",
         "_kept",
         "_leaving",
         "_loader",
@@ -85,11 +72,10 @@ class TileSupply(Streaming, TileSource):
         "_nearness",
         "_needed",
         "_stays",
+        "_tile_bounds",
+        "callbacks",
         "land",
         "missing",
-        "on_load",
-        "on_unload",
-        "tile_bounds",
         "tiles",
         "waits",
     )
@@ -100,20 +86,14 @@ class TileSupply(Streaming, TileSource):
         self.land = LatticeMap(shape, exists)
         # The map is held by this, and does not hold it: both end with the ground.
         self.land.source = weakref.proxy(self)
-        self.tile_bounds = TileBounds(shape, exists, tiles.stored.ranges)
-        for what, place, values in tiles.edits.records():
-            if what == "heights":
-                self.tile_bounds.widen(place, values)
-        self.on_load: Callback | None = None
-        self.on_unload: Callback | None = None
-        self._events, self._is_telling = deque[_TileEvent](), False
-        self._is_loaded = np.zeros(exists.size, np.bool_)
-        self._nearness = Nearness(shape, exists.reshape(-1))
+        self._tile_bounds: TileBounds | None = None
+        self.callbacks = TileCallbacks()
+        self._nearness = Nearness(shape)
         self._kept = np.zeros(exists.size, np.bool_)
         self._leaving, self._calls = deque[int](), 0
         # By threads in updates: boxes of which the tiles are needed, x and z.
         self._needed: dict[int, list[tuple[float, ...]]] = {}
-        self._checked = math.nan, 0  # the radius, and of how many places
+        self._checked: tuple[float, list[Any]] = math.nan, []  # a radius, and bodies within it
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
         self._lock = new_lock(Rank.FILES)
@@ -124,16 +104,38 @@ class TileSupply(Streaming, TileSource):
         """Return how many tiles take so many bytes, roughly."""
         return max(size // (_CELL_BYTES * self.tiles.stored.shape.side**2), 2)
 
+    @property
+    def tile_bounds(self) -> TileBounds:
+        """The boxes of tiles, whether they are loaded or not."""
+        known = self._tile_bounds
+        return self._find_bounds() if known is None else known
+
+    def _find_bounds(self) -> TileBounds:
+        """Find the boxes of tiles: those of the file, widened by all edits."""
+        stored = self.tiles.stored
+        with self.land.lock:  # nobody edits meanwhile
+            if self._tile_bounds is None:
+                found = TileBounds(stored.shape, stored.exists, stored.ranges)
+                for what, place, values in self.tiles.edits.records():
+                    if what == "heights":
+                        found.widen(place, values)
+                self._tile_bounds = found
+            return self._tile_bounds
+
     # For updates and edits
 
     @contextmanager
     def updating(self) -> Iterator[None]:
         me = get_ident()
-        self._needed[me] = []
+        outer = self._needed.get(me)  # of an update that a signal handler has interrupted
+        self._needed[me] = list(outer or ())
         try:
             yield
         finally:
-            del self._needed[me]
+            if outer is None:
+                del self._needed[me]
+            else:
+                self._needed[me] = outer
 
     def bring(self, boxes: Floats) -> Bools | None:
         needed = self._needed.get(get_ident())
@@ -162,7 +164,7 @@ class TileSupply(Streaming, TileSource):
     def fetch(self, numbers: Sequence[int]) -> None:
         self._stay(numbers)
         for number in numbers:
-            if not self._is_loaded[number]:
+            if number not in self.land.loaded:
                 self._put(self._read(number), is_fetched=True)
         self._unload_fetched(set(numbers))
 
@@ -174,7 +176,7 @@ class TileSupply(Streaming, TileSource):
         if self.missing == "load":
             self.fetch(numbers)
             return
-        lacking = [self.tiles.place(number) for number in numbers if not self._is_loaded[number]]
+        lacking = [self.tiles.place(number) for number in numbers if number not in self.land.loaded]
         if lacking:
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             raise ValueError(
@@ -183,10 +185,15 @@ class TileSupply(Streaming, TileSource):
             )
 
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        numbers = self.land.tiles_of(place, int(what == "heights"))
+        self.tiles.keep(what, place, values, numbers)
+        if what == "heights" and self._tile_bounds is not None:
+            self._tile_bounds.widen(place, values)
+
+    def make_room(self, size: int) -> None:
+        """Refuse edits of so many bytes that could not be kept, see `EditStore.make_room`."""
         self.tiles.refuse_closed()
-        self.tiles.edits.add(what, place, values)
-        if what == "heights":
-            self.tile_bounds.widen(place, values)
+        self.tiles.edits.make_room(size)
 
     # For players
 
@@ -194,7 +201,7 @@ class TileSupply(Streaming, TileSource):
         """Put tiles into the map now, as many as they are."""
         self._stay(numbers)
         for number in numbers:
-            if self._is_loaded[number]:
+            if number in self.land.loaded:
                 self._fetched.pop(number, None)
             else:
                 self._put(self._read(number))
@@ -202,17 +209,19 @@ class TileSupply(Streaming, TileSource):
     def keep_near(self, places: Any, radius: float, unload: float) -> None:
         """Read the tiles near to places, and let go those that are far from all."""
         near = WantedPlaces(places, self._nearness.width)
-        if (checked := (radius, len(near.points))) != self._checked:
-            near.refuse_larger(radius)
-            self._checked = checked
-        wanted, kept = self._nearness.look(near, radius, unload, self._is_loaded)
+        bodies = near.bodies()
+        if radius != self._checked[0] or not _are_same(bodies, self._checked[1]):
+            refuse_smaller(radius, bodies)
+            self._checked = radius, bodies
+        wanted, kept = self._nearness.look(near, radius, unload, self.land.missing)
         with self._lock:
             self._calls += 1
             while self._stays and next(iter(self._stays.values())) < self._calls:
                 del self._stays[next(iter(self._stays))]
-            self._kept, leaving = kept, self._is_loaded & ~kept
-            leaving[list(self._stays)] = False
-            self._leaving = deque(np.flatnonzero(leaving).tolist())
+            self._kept, stays = kept, self._stays
+            far = self.land.exists.reshape(-1) & (self.land.missing == 0) & ~kept
+            leaving = [number for number in np.flatnonzero(far).tolist() if number not in stays]
+            self._leaving = deque(leaving)
         self._loader.want(wanted.tolist())
 
     def _stay(self, numbers: Sequence[int]) -> None:
@@ -250,24 +259,6 @@ class TileSupply(Streaming, TileSource):
         """Whether tiles are being read ahead, or wait to be put into the map."""
         return self._loader.is_busy
 
-    def tell(self) -> None:
-        """Call the callbacks for tiles that came and went; the caller holds no locks."""
-        if self._is_telling:  # a callback that loads: what comes is told behind it
-            return
-        self._is_telling = True
-        try:
-            while self._events:
-                event = self._events.popleft()
-                callback = self.on_load if event.is_load else self.on_unload
-                if callback is not None:
-                    callback(*self.tiles.place(event.number), self._bounds(event))
-        finally:
-            self._is_telling = False
-
-    def _bounds(self, event: _TileEvent) -> AABB:
-        (x0, z0), (x1, z1) = self._square_of(event.number)
-        return AABB((x0, event.least, z0), (x1, event.greatest, z1))
-
     def bounds_of(self, number: int) -> AABB:
         """Return a box around a tile that there is, loaded or not."""
         (x0, z0), (x1, z1) = self._square_of(number)
@@ -295,8 +286,11 @@ class TileSupply(Streaming, TileSource):
         return least, (x0 + (column + shape.side) * cell_x, z0 + (row + shape.side) * cell_z)
 
     def close(self) -> None:
-        """End the thread, and let go of all files."""
-        self._loader.close(wait=True)
+        """End the thread, and let go of all files; questions are answered as before."""
+        try:
+            self._find_bounds()
+        finally:
+            self._loader.close(wait=True)
 
     # The map
 
@@ -304,23 +298,19 @@ class TileSupply(Streaming, TileSource):
         """Put a tile into the map; return 0 if another thread has done so already."""
         number = read.tile.number
         with self.land.editing():
-            if self._is_loaded[number]:
+            if number in self.land.loaded:
                 return 0
             self.land.put([self.tiles.now(read)])
-            self._is_loaded[number] = True
             if is_fetched:
                 self._fetched[number] = None
-            if self.on_load is not None:
-                self._events.append(self._event(number, is_load=True))
+            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=True)
         return 1
 
     def _take(self, number: int) -> None:
         with self.land.editing():
-            if not self._is_loaded[number] or self._is_needed(number):
+            if number not in self.land.loaded or self._is_needed(number):
                 return
-            if self.on_unload is not None:
-                self._events.append(self._event(number, is_load=False))
-            self._is_loaded[number] = False
+            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=False)
             self._fetched.pop(number, None)
             self.land.take([number])
 
@@ -335,14 +325,15 @@ class TileSupply(Streaming, TileSource):
             for least_x, least_z, greatest_x, greatest_z in list(needed)
         )
 
-    def _event(self, number: int, *, is_load: bool) -> _TileEvent:
-        """Return what to tell of a tile that is loaded."""
-        shape = self.tiles.stored.shape
+    def _box_of(self, number: int) -> AABB:
+        """Return a box around a tile that is loaded."""
+        shape = self.land.shape
         ends = self.land.loaded[number].blocks[-2:].astype(np.float64)
         if ends[0] > ends[1]:  # holes only
             ends[:] = 0.0
         least, greatest = sorted((shape.origin[1] + shape.height_scale * ends).tolist())
-        return _TileEvent(is_load, number, least, greatest)
+        (x0, z0), (x1, z1) = self._square_of(number)
+        return AABB((x0, least, z0), (x1, greatest, z1))
 
     def _unload_one(self) -> bool:
         """Take a tile out that nobody is near to; return False if there is none."""
@@ -374,3 +365,8 @@ def _size_of(tile: LoadedTile) -> int:
     """Return how much memory a tile takes."""
     arrays = tile.heights, tile.cells, tile.materials, tile.blocks
     return sum(own.nbytes for own in arrays if own is not None)
+
+
+def _are_same(some: list[Any], others: list[Any]) -> bool:
+    """Tell whether two lists hold the same objects."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bools, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support import checks
-from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.surface.limits import refuse_far
 
 # In m/s: what stands still, or goes away from a tile, may come at this speed all the same.
@@ -73,16 +73,24 @@ class WantedPlaces:
         counts = np.diff(np.append(self._starts, len(speeds)))[:, np.newaxis]
         return np.asarray(np.add.reduceat(speeds[self._order], self._starts) / counts)
 
-    def refuse_larger(self, radius: float) -> None:
-        """Raise ValueError if a body is larger than a radius; of a group, the first member."""
-        for name, owner in self._owners:
-            for one in owner if isinstance(owner, list) else _first_of(owner):
-                collider = getattr(one, "collider", None)
-                if collider is not None and radius < (reach := _reach_of(collider)):
-                    raise ValueError(
-                        f"radius must not be smaller than a body, {reach:g} m in {name}, got "
-                        f"{radius:g}"
-                    )
+    def bodies(self) -> list[Any]:
+        """Return the bodies of the characters; of a group, that of its first member."""
+        ones = (
+            one
+            for _, owner in self._owners
+            for one in (owner if isinstance(owner, list) else _first_of(owner))
+        )
+        return [body for one in ones if (body := getattr(one, "collider", None)) is not None]
+
+
+def refuse_smaller(radius: float, bodies: list[Any]) -> None:
+    """Raise ValueError for a radius that is smaller than a body."""
+    for body in bodies:
+        reach = _reach_of(body)
+        if radius < reach:
+            raise ValueError(
+                f"radius must not be smaller than a body, {reach:g} m of {body}, got {radius:g}"
+            )
 
 
 def _owners(name: str, places: Any) -> Iterator[tuple[str, Any]]:
@@ -176,20 +184,13 @@ def _reach_of(collider: Any) -> float:
 
 
 class Nearness:
-    """Finds the tiles near to places.
+    """Finds the tiles near to places."""
 
-    Parameters
-    ----------
-    shape : LatticeShape
-    exists : ndarray of bool, shape (n,)
-        Of all tiles of the lattice.
-    """
+    __slots__ = ("_corner", "_sizes", "_tiles")
 
-    __slots__ = ("_corner", "_exists", "_sizes", "_tiles")
-
-    def __init__(self, shape: LatticeShape, exists: Bools) -> None:
+    def __init__(self, shape: LatticeShape) -> None:
         x0, _, z0 = shape.origin
-        self._exists, self._corner = exists, (x0, z0)
+        self._corner = x0, z0
         self._sizes = shape.side * shape.cell_size[0], shape.side * shape.cell_size[1]
         self._tiles = shape.columns, shape.rows
 
@@ -199,13 +200,13 @@ class Nearness:
         return min(self._sizes)
 
     def look(
-        self, places: WantedPlaces, radius: float, unload: float, is_loaded: Bools
+        self, places: WantedPlaces, radius: float, unload: float, missing: Bytes
     ) -> tuple[Int64s, Bools]:
-        """Return the tiles to load, the soonest first, and which tiles are to be kept.
+        """Return the missing tiles to load, the soonest first, and which tiles are to be kept.
 
         Tiles within ``radius`` of a place are loaded, those within ``unload`` are kept.
         """
-        kept = np.zeros(len(is_loaded), np.bool_)
+        kept = np.zeros(len(missing), np.bool_)
         if len(places.least) == 0:
             return np.empty(0, np.int64), kept
         across, gaps_x = self._gaps(places, 0, unload)
@@ -215,7 +216,7 @@ class Nearness:
         numbers = down[which[0], which[1]] * self._tiles[0] + across[which[0], which[2]]
         kept[numbers] = True
         wanted = squares[which] <= radius * radius
-        wanted &= self._exists[numbers] & ~is_loaded[numbers]
+        wanted &= missing[numbers] != 0
         if not wanted.any():
             return np.empty(0, np.int64), kept
         who, row, column = (own[wanted] for own in which)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
@@ -16,8 +16,11 @@ class Supply(Protocol):
     """What has a land, and brings its tiles."""
 
     land: LatticeMap
-    tile_bounds: TileBounds
     missing: Literal["load", "wait"]
+
+    @property
+    def tile_bounds(self) -> TileBounds:
+        """The boxes of its tiles."""
 
     def fetch(self, numbers: Sequence[int]) -> None:
         """Put tiles into the land now."""
@@ -41,12 +44,12 @@ class LandTiles:
         self._supply, self.land = supply, supply.land
         self.waits = supply.missing == "wait"
         self.most = max(MOST_BYTES // bytes_of(self.land.shape), 4)
-        self._shown = MissingTiles.of(self.land, supply.tile_bounds)
+        self._shown: MissingTiles | None = None  # a ground opens before it is asked
 
     def now(self) -> MissingTiles:
         """Return the tiles that are missing now."""
         shown = self._shown
-        if shown.revision != self.land.revision:
+        if shown is None or shown.revision != self.land.revision:
             shown = self._shown = MissingTiles.of(self.land, self._supply.tile_bounds)
         return shown
 

@@ -10,7 +10,7 @@ from terrain_physics._kernels.tiles.paths import put_first_on_paths
 from terrain_physics._kernels.tolerances import CULLING_SLACK
 from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
 from terrain_physics._support.threads import Workers
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 _PATHS, _NEAREST = CachedDispatch(put_first_on_paths), CachedDispatch(put_nearest)
@@ -106,6 +106,14 @@ class MissingTiles:
         return _NOWHERE
 
     # Many
+
+    def are_off(self, square: Floats) -> bool:
+        """Tell whether they are away from a square (4,): least x and z, greatest x and z."""
+        x0, z0, x1, z1 = square.tolist()
+        is_finite = x0 > -np.inf and z0 > -np.inf
+        if is_finite and self.are_away(x0, z0, x1, z1):
+            return True
+        return not len(self.under(square[np.newaxis]))
 
     def under(self, boxes: Floats) -> Int64s:
         """Return the numbers of those under boxes (n, 4), each once, ascending.

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.lattice_map import LatticeMap
 
 # Edits are joined by squares of so many samples or cells along each side.
 _SQUARE = 64
@@ -81,8 +81,7 @@ class LatticeEdit:
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
         storage, held = self.storage, self._held
-        storage.source.fetch(self.tiles)
-        with storage.editing():
+        with storage.once_loaded(lambda: self.tiles, storage.source.fetch):
             after = held.begun or [
                 old._replace(values=storage.values(old.what, old.place)) for old in held.replaced
             ]
