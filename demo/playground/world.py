@@ -9,7 +9,7 @@ from terrain_physics import AABB, GeneratedTiles, Tile, TiledGround
 from ..picture.frame import Camera, Frame
 from ..scenery import mountains
 from ..scenery.inputs import STEP, Controls, Floats3
-from ..scenery.mountains import CELL, HIGHEST, MATERIALS, SIDE, TILES
+from ..scenery.mountains import CELL, COLORS, HIGHEST, MATERIALS, SIDE, TILES
 from ..scenery.pick import AnyGround
 from ..scenery.scene import Scene
 from ..scenery.tile_map import LoadedMap, TileMap, colored, world_map
@@ -30,7 +30,7 @@ YAW = 3.9
 JUMPS = (1.0, 1.6)
 
 
-class World(Scene):
+class Endless(Scene):
     name = "world"
     title = "A world of 32 by 32 km"
     task = "{jump} twice opens a glider. The left mouse button digs."
@@ -56,7 +56,7 @@ class World(Scene):
         )  # fmt: skip
         self.radius = self.window.far + MARGIN * TILE
         self.glider, self.strokes = Glider(), 0
-        colors = colored(*mountains.overview(), MATERIALS)
+        colors = colored(*mountains.overview(), COLORS)
         self.colors, self.near = colors.tobytes(), LoadedMap(colors, self.radius / TILE)
         z, x = (EDGE + TILE * along for along in START)
         self._ground.load_now(_around(x, z, self.window.far))

@@ -13,6 +13,15 @@ from .bodies import Floats
 CELL, SIDE, TILES = 2.0, 128, 128  # meters; cells of a tile; tiles along the world: 32 km
 HIGHEST = 1000.0
 MATERIALS = ("grass", "rock", "snow", "sand", "ice", "earth")
+# On a map, in this order.
+COLORS = (
+    (96, 124, 58),
+    (132, 126, 118),
+    (238, 243, 250),
+    (212, 192, 146),
+    (150, 190, 215),
+    (126, 98, 68),
+)
 GRASS, ROCK, SNOW, SAND, ICE, EARTH = range(len(MATERIALS))
 
 Bytes = NDArray[np.uint8]

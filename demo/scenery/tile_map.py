@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..picture.colors import ORANGE, RED
-from ..renderers.look import BY_NAME
+from ..picture.colors import ORANGE, RED, Color
 from .bodies import Floats
 
 Bytes = NDArray[np.uint8]
@@ -33,12 +32,12 @@ class TileMap(NamedTuple):
     frame: tuple[float, float, float, float] | None = None  # a part: left, top, width, height
 
 
-def colored(heights: Floats, materials: Bytes, names: tuple[str, ...]) -> Bytes:
+def colored(heights: Floats, materials: Bytes, colors: tuple[Color, ...]) -> Bytes:
     """Return the colors of the world, a pixel for a tile, lit from the upper left."""
-    colors = np.array([BY_NAME[name] for name in names], dtype=np.float64)[materials]
+    plain = np.array(colors, dtype=np.float64)[materials]
     down, right = np.gradient(heights)
     light = np.clip(0.85 - 0.004 * (down + right), 0.45, 1.25)
-    lit = np.clip(colors * light[:, :, np.newaxis], 0.0, 255.0)
+    lit = np.clip(plain * light[:, :, np.newaxis], 0.0, 255.0)
     return np.asarray(lit, dtype=np.uint8)
 
 

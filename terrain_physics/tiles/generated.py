@@ -11,7 +11,7 @@ from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.heightmap.checks import TINY
-from terrain_physics.heightmap.lattice.tile import LoadedTile
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.surface.materials import checked_names
 from terrain_physics.tiles.format import (
     HEIGHTS,
@@ -48,6 +48,12 @@ class GeneratedTiles:
     thickness : float, optional
         How deep below its surface the ground is solid, in meters. Default: unlimited.
 
+    Attributes
+    ----------
+    shape, first, exists, ranges, digest, path : as of a file of tiles
+        What `TiledGround` reads: sizes, the first tile, which tiles there are, their heights, a
+        hash of all that was given but the function, and None.
+
     Raises
     ------
     TypeError, ValueError
@@ -63,7 +69,7 @@ class GeneratedTiles:
     >>> tiles = GeneratedTiles(hills, size=(500, 500), tile=64, heights=(-3, 3), name="hills")
     >>> land = TiledGround.open(tiles)
     >>> land.cell_count, round(land.height_at(20_000, 30_000), 2)
-    ((32000, 32000), 2.48)
+    ((32000, 32000), 1.4)
     >>> land.close()
     """
 

@@ -27,9 +27,9 @@ from terrain_physics import (
     Sphere,
     TiledGround,
 )
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
 from terrain_physics.heightmap.survey import survey
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 from tests.benchmarks.timing import median_seconds, print_table
 from tests.helpers.lattices import TilesInMemory, ground_of
 
