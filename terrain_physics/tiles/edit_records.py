@@ -92,7 +92,7 @@ def packed(kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any]) -
     content = values.tobytes()
     checksum = zlib.crc32(content)
     head = _FIELDS.pack(_MARK, kind, *bounds, checksum)
-    return head + _CHECKSUM.pack(zlib.crc32(head)) + content, checksum
+    return head + zlib.crc32(head).to_bytes(4, "little") + content, checksum
 
 
 class RecordReader:

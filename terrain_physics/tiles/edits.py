@@ -105,16 +105,17 @@ class EditStore:
         """Refuse a rectangle that is not on the lattice, or has not a value for each place."""
         row_start, row_stop, column_start, column_stop = bounds
         rows, columns = self._samples
-        line = kind != HEIGHTS
-        if not (0 <= row_start < row_stop <= rows - line and 0 <= column_start < column_stop) or (
-            column_stop > columns - line
+        line = kind != HEIGHTS  # there is a line of samples more than of cells
+        if not (
+            0 <= row_start < row_stop <= rows - line
+            and 0 <= column_start < column_stop <= columns - line
         ):
             raise ValueError(
                 f"edits must be within {rows - line} rows and {columns - line} columns, got "
                 f"{bounds}"
             )
-        size = row_stop - row_start, column_stop - column_start
-        if filled != size or size[0] * size[1] > MOST_VALUES:
+        down, across = row_stop - row_start, column_stop - column_start
+        if filled != (down, across) or down * across > MOST_VALUES:
             raise ValueError(
                 f"an edit must have a value for each place, at most {MOST_VALUES}, got "
                 f"{filled} for {bounds}"
