@@ -93,9 +93,12 @@ class EditStore:
     def _checked(self, log: Log) -> list[EditRecord]:
         """Return the records of a log; cut off what is torn, or raise ValueError."""
         reader = RecordReader(log, self._start)
-        found = []
+        found: list[EditRecord] = []
         for record, values in reader.records():
-            self._check(record, values)
+            try:
+                self._check(record, values)
+            except ValueError as error:
+                raise ValueError(f"record {len(found)} is damaged: {error}") from None
             found.append(record)
         if reader.end < log.size:
             log.cut(reader.end)

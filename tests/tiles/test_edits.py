@@ -366,7 +366,10 @@ def test_damage_names_the_record_and_nothing_is_dropped(tiles: TileFile, tmp_pat
         _refused(path, tiles, f"record {number} at byte {ends[number]} is damaged")
 
 
-def test_random_damage_is_an_error_or_the_end(tiles: TileFile, tmp_path: Path) -> None:
+def test_random_damage_is_an_error_or_the_end(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
     path = _log(tmp_path)
     store = EditStore.open(path, tiles)
     edited(tiles, store, 8)
@@ -407,7 +410,7 @@ def test_values_that_no_edit_has_are_refused(
 ) -> None:
     content = start_of(tiles.digest) + packed(kind, bounds, values)[0]
     _log(tmp_path).write_bytes(content)
-    _refused(_log(tmp_path), tiles, message)
+    _refused(_log(tmp_path), tiles, "record 0", message)
     store = EditStore.open(None, tiles)
     with pytest.raises(ValueError, match=re.escape(message)):
         store.replace(content)
