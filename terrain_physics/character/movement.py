@@ -217,6 +217,11 @@ class CharacterMovement(CharacterView):
     the game puts the owner elsewhere. A scale of two numbers belongs to the picture, and is not
     read.
 
+    On a `TiledGround`, an update has the land loaded that it may come to, or leaves the character
+    as it is until the land is there: see ``missing`` there, and `MoveResult.waiting`. Moves of a
+    moving base add up meanwhile, as for any character that is not updated: it is carried to its
+    base then. It needs no land while it sleeps.
+
     An attribute that a character does not have is refused with AttributeError, because it is likely
     misspelled. A subclass may have attributes of its own.
 

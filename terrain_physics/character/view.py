@@ -333,7 +333,8 @@ class CharacterView(RuleProperties):
         -------
         bool
             False if the new body would reach into a ceiling, a wall or steep ground, by more than
-            1e-5 m and deeper than the present one. Nothing has changed then.
+            1e-5 m and deeper than the present one, and where its ground is not loaded yet. Nothing
+            has changed then.
 
         Raises
         ------

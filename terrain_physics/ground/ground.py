@@ -196,20 +196,8 @@ class Ground(Surface):
 
     @classmethod
     def _of_saved(cls, saved: Sequence[SavedPart], about: Any) -> Self:
-        same = {int(key): first for key, first in about.get("same", {}).items()}
-        keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved) + len(same))
-        own = [key for key in keys if key not in same]
-        parts = dict(zip(own, map(loaded_part, saved), strict=True))
-        parts = {key: parts[same.get(key, key)] for key in keys}
-        changes = checks.whole("changes", about["changes"], 0, MOST_EDITS)
-        poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
-        scales = {int(key): checked_scale("scales", one) for key, one in _scales_in(about)}
-        if not all(isinstance(parts[key], TriangleMesh) for key in (*poses, *scales, *same)):
-            raise ValueError("transforms must be of meshes")
-        layers = _layers_per_part(about["layers"], len(keys))
         ground = cls.__new__(cls)
-        movers, names = about["movers"], _saved_names(about["names"], keys)
-        ground._adopt(parts, layers, next_key, changes, poses, movers, names, scales)  # noqa: SLF001
+        ground._adopt(*state_of_saved(saved, about))  # noqa: SLF001
         return ground
 
     def _adopt(
@@ -1060,9 +1048,9 @@ class Ground(Surface):
     def _saved(self) -> SavedGround:
         with self._held.editing():  # all of one moment, borders included
             parts, same = _each_once(self._held.queries)
-            saved = [saved_part(part.storage) for part in parts]
+            saved = [self._saved_part(part.storage) for part in parts]
             about: dict[str, Any] = {
-                "keys": list(self._parts),
+                "keys": list(self._held.queries),
                 "layers": list(self._held.layers.values()),
                 "next_key": self._held.next_number,
                 "changes": self._held.own_changes,
@@ -1075,6 +1063,9 @@ class Ground(Surface):
             if self._held.scales:
                 about["scales"] = dict(self._held.scales)
         return SavedGround(_KIND, saved, about)
+
+    def _saved_part(self, storage: Any) -> SavedPart:
+        return saved_part(storage)
 
     def __repr__(self) -> str:
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
@@ -1164,6 +1155,30 @@ def _checked_place(part: Part, transform: Any) -> Place:
         )
     pose, scale = pose_and_scale("transform", transform)
     return pose, 1.0 if scale is None else scale
+
+
+def state_of_saved(
+    saved: Sequence[SavedPart], about: Any, others: Sequence[int] = ()
+) -> tuple[Any, ...]:
+    """Return the parts of a saved ground and all about them; any error if they do not fit.
+
+    ``others`` are keys of what is no part of its own, such as a land of tiles.
+    """
+    same = {int(key): first for key, first in about.get("same", {}).items()}
+    count = len(saved) + len(same) + len(others)
+    keys, next_key = checked_keys(about["keys"], about["next_key"], count)
+    own = [key for key in keys if key not in same and key not in others]
+    parts = dict(zip(own, map(loaded_part, saved), strict=True))
+    parts = {key: parts[same.get(key, key)] for key in keys if key not in others}
+    changes = checks.whole("changes", about["changes"], 0, MOST_EDITS)
+    poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
+    scales = {int(key): checked_scale("scales", one) for key, one in _scales_in(about)}
+    moved = (*poses, *scales, *same, *(parts if others else ()))
+    if not all(isinstance(parts[key], TriangleMesh) for key in moved):
+        raise ValueError("transforms must be of meshes, and other parts than a land meshes")
+    layers = _layers_per_part(about["layers"], len(keys))
+    names = _saved_names(about["names"], keys)
+    return parts, layers, next_key, changes, poses, about["movers"], names, scales
 
 
 def _scales_in(about: Any) -> Iterable[tuple[str, Any]]:

@@ -140,6 +140,10 @@ class CharacterGroup(GroupTable):
     from there, and the character below carries it up and down, but not along. In `states` both are
     "character".
 
+    On a `TiledGround`, members may have to wait for land, as a `CharacterMovement` does; see
+    `GroupResult.waiting`. Others walk against one that waits as against one that cannot be pushed,
+    and may stand on it.
+
     Examples
     --------
     >>> from terrain_physics import CapsuleCollider, HeightMap

@@ -42,6 +42,16 @@ def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column
     return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
 
 
+def samples_within(terrain: LiveMap, region: Region) -> Ranges:
+    """Return the samples whose edit changes the cells of a region: `cells_around` in reverse."""
+    rows, columns = terrain.cell_count
+    row_0, row_1, column_0, column_1 = region
+    return (
+        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
+        slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
+    )
+
+
 def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: Bools) -> None:
     """Set those samples of a range that are new and differ from the map's."""
     down, across = place

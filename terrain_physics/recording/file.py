@@ -34,6 +34,7 @@ from terrain_physics.character.material_rules import MaterialRules, saved_materi
 from terrain_physics.recording.journal import EVENT_BYTES, KINDS, Contents, Event
 from terrain_physics.recording.snapshots import Snapshot
 from terrain_physics.recording.start import RecordedScene
+from terrain_physics.recording.waiting import Waits
 from terrain_physics.recording.worlds import Things, checked_name
 
 FORMAT, VERSION = "terrain_physics recording", 1
@@ -117,6 +118,8 @@ class RecordedFrame:
     states: UInt64s
     # Which things a world has, if others than before.
     things: Things | None = None
+    # Who waited for ground, if anybody did.
+    waits: Waits | None = None
 
     @property
     def hashes(self) -> dict[Key, str]:
@@ -152,6 +155,7 @@ def frame_between(
     seconds: float,
     hashes: dict[Key, str],
     things: Things | None = None,
+    waits: Waits | None = None,
 ) -> RecordedFrame:
     """Return the frame between two states: the writes of the game, and events of the ground."""
     numbers = {key: number for number, key in enumerate(old.keys)}
@@ -181,6 +185,7 @@ def frame_between(
         list(hashes),
         _numbers(hashes.values()),
         things,
+        waits,
     )
 
 
@@ -286,6 +291,8 @@ def _told(frame: RecordedFrame) -> dict[str, Any]:
         told["material_rules"] = frame.material_rules
     if frame.things is not None:
         told["things"] = frame.things
+    if frame.waits is not None:
+        told["waits"] = frame.waits.saved()
     return told
 
 
@@ -398,7 +405,8 @@ def _frames_of(
         hashes_end += len(keys)
         if hashes_end > len(hashes):
             raise ValueError(hashes_end)
-        outcome: Any = (events, keys, states, told.get("things"))
+        waits = Waits.of_saved(told["waits"], len(grounds)) if "waits" in told else None
+        outcome: Any = (events, keys, states, told.get("things"), waits)
         frames.append(RecordedFrame(time, left, bodies, material_rules, *writes, *outcome))
     if hashes_end != len(hashes) or end != len(arrays["rows"]):
         raise ValueError(end)

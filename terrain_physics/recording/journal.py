@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,15 @@ from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
-from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.edits import samples_within
+from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.heightmap.storage import Edited, MapStorage
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.tiles.loading.supply import TileSupply
+from terrain_physics.tiles.saving.values import DTYPES, checked_values, land_digest
+from terrain_physics.tiles.saving.values import KINDS as KINDS_OF_VALUES
+from terrain_physics.tiles.tiled_ground import TiledGround
 
 EVENT_BYTES = 64
 """Size of an event by itself, without its content."""
@@ -113,8 +119,7 @@ class Journal:
 
     def _save(self, ground: Part | Ground) -> None:
         """Keep a ground, unless all of them are too large: nothing is copied then."""
-        different = {id(own): own for own in _storages_of(ground).values()}
-        self._saved_bytes += sum(map(_size_of, different.values()))
+        self._saved_bytes += _bytes_of(ground)
         if self.saved is None or self._saved_bytes > MOST_SAVED_BYTES:
             self.saved = None
             return
@@ -264,8 +269,17 @@ def _storages_of(ground: Part | Ground) -> dict[int, Any]:
     return {key: part.storage for key, part in queries.items()}
 
 
+def _bytes_of(ground: Part | Ground) -> int:
+    """Return how many bytes a ground has in heights, cells, vertices, faces, and edits of tiles."""
+    edits = ground._supply.tiles.edits.nbytes if isinstance(ground, TiledGround) else 0  # noqa: SLF001
+    different = {id(own): own for own in _storages_of(ground).values()}
+    return edits + sum(map(_size_of, different.values()))
+
+
 def _size_of(storage: Any) -> int:
     """Return how many bytes a part has in heights and cells, or vertices and faces."""
+    if isinstance(storage, LatticeMap):
+        return 0
     if isinstance(storage, MapStorage):
         return int(storage.heights.nbytes + storage.cells.nbytes)
     return int(storage.arrays.vertices.nbytes + storage.arrays.faces.nbytes)
@@ -306,7 +320,9 @@ def contents_of(ground: Part | Ground) -> Contents:
         return {"0": _hash(storages[0])}
     movers, poses = parts.movers.saved(), parts.poses
     found = {
-        str(key): _hash(
+        str(key): _hash_of_land(ground, parts.layers[key])
+        if isinstance(storage, LatticeMap)
+        else _hash(
             storage,
             parts.layers[key],
             poses[key].saved() if key in poses else None,
@@ -317,6 +333,11 @@ def contents_of(ground: Part | Ground) -> Contents:
         for key, storage in storages.items()
     }
     return found | {"number of parts and moves": _digits([parts.next_number, movers["count"]])}
+
+
+def _hash_of_land(ground: Any, layers: int) -> str:
+    """Return the hash of a land of tiles, whatever is loaded."""
+    return _digits([land_digest(ground._supply), layers])  # noqa: SLF001 of a TiledGround
 
 
 def _hash(storage: Any, *about: Any) -> str:
@@ -352,11 +373,13 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
         depth, follows_holes = storage.solid_depth
         event.content, event.numbers = np.array(depth).tobytes(), (int(follows_holes), 0, 0, 0)
         return
-    if event.kind == "heights":
-        place = _samples_within(region, *storage.cell_count)
+    is_of_samples = event.kind == "heights"
+    place = samples_within(storage, region) if is_of_samples else _cells_of(region)
+    if isinstance(storage, LatticeMap):
+        values = storage.values(cast("Edited", event.kind), place)
+    elif is_of_samples:
         values = storage.heights[place]
     else:
-        place = _cells_of(region)
         is_hole = event.kind == "holes"
         values = storage.hole_marks(place) if is_hole else storage.material_numbers(place)
     rows, columns = place
@@ -366,15 +389,6 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
 
 def _cells_of(region: Sequence[int]) -> Ranges:
     return slice(*region[:2]), slice(*region[2:])
-
-
-def _samples_within(region: Sequence[int], rows: int, columns: int) -> Ranges:
-    """Return the samples whose edit changes the cells of a region: `cells_around` in reverse."""
-    row_0, row_1, column_0, column_1 = region
-    return (
-        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
-        slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
-    )
 
 
 def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
@@ -428,11 +442,30 @@ def redo(ground: Part | Ground, event: Event) -> None:
 def _redo(ground: Part | Ground, event: Event) -> None:
     if event.kind in _REDONE_TO_GROUNDS:
         _REDONE_TO_GROUNDS[event.kind](ground, event)
+    elif event.kind in KINDS_OF_VALUES and event.key == 0 and isinstance(ground, TiledGround):
+        _redo_land(ground._supply, event)  # noqa: SLF001
     elif event.kind in _REDONE_TO_PARTS:
         part = ground.parts[event.key] if isinstance(ground, Ground) else ground
         _REDONE_TO_PARTS[event.kind](part, event)
     else:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+
+
+def _redo_land(supply: TileSupply, event: Event) -> None:
+    """Edit the land of tiles again, loaded there or not."""
+    (place, shape), what = _place_of(event), cast("Edited", event.kind)
+    given = np.frombuffer(event.content, DTYPES[what]).reshape(shape)
+    values, lines = checked_values(supply.land, what, given), int(what == "heights")
+    supply.fetch(supply.land.missing_of(_within(supply.land, place, lines), lines))
+    supply.land.edit(what, place, values)
+
+
+def _within(land: LatticeMap, place: Ranges, lines: int) -> Ranges:
+    """Return a place, or refuse one that is not on a land; ``lines`` is 1 for samples."""
+    for name, span, count in zip(("rows", "columns"), place, land.cell_count, strict=True):
+        checks.whole(name, span.start, 0, count + lines - 1)
+        checks.whole(name, span.stop, span.start + 1, count + lines)
+    return place
 
 
 def _redo_heights(part: Any, event: Event) -> None:

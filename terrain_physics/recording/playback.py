@@ -22,6 +22,7 @@ from terrain_physics.recording.scenes import (
 )
 from terrain_physics.recording.snapshots import Snapshot, latest
 from terrain_physics.recording.start import Scene
+from terrain_physics.recording.waiting import again, put_totals
 from terrain_physics.recording.worlds import lay_out
 from terrain_physics.world.world import World
 
@@ -136,7 +137,7 @@ def _advanced(
     for event in frame.events:
         redo(grounds[event.ground], event)
     write(scene, state, frame)
-    return update(scene, frame.delta_time), read(scene)
+    return again(grounds, frame.waits, lambda: update(scene, frame.delta_time)), read(scene)
 
 
 def _jumped(
@@ -153,6 +154,9 @@ def _jumped(
                 redo(grounds[event.ground], event)
     for ground, motion in zip(grounds, json.loads(snapshot.motions), strict=True):
         load_motion(ground, motion)
+    waits = next((frame.waits for frame in reversed(frames) if frame.waits is not None), None)
+    if waits is not None:
+        put_totals(grounds, waits.totals)
     given = state_at(state, frames, snapshot.rows)
     things = next((frame.things for frame in reversed(frames) if frame.things is not None), None)
     if isinstance(scene, World) and things is not None:

@@ -32,7 +32,11 @@ from terrain_physics.recording.scenes import (
 )
 from terrain_physics.recording.snapshots import Snapshot, Snapshots
 from terrain_physics.recording.start import RecordedScene, Scene
+from terrain_physics.recording.waiting import Waits, tiles_without_file, watched
 from terrain_physics.recording.worlds import things_of
+from terrain_physics.tiles.saving.reference import TilesReference
+from terrain_physics.tiles.stored import StoredTiles
+from terrain_physics.world.ground.found import tiles_for
 from terrain_physics.world.world import World
 
 _MOST_SHOWN_UPDATES = 1_000_000
@@ -90,6 +94,8 @@ class Recording:
         saved = journal.saved
         begun = None if saved is None else RecordedScene.of(known, self._last, saved)
         self._snapshots = Snapshots()
+        self._saved_in, self._given_tiles = "recording", None
+        self._without_file = tiles_without_file(grounds_of(known))
         self._things = things_of(known) if isinstance(known, World) else None
         self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
 
@@ -122,18 +128,35 @@ class Recording:
         seconds = lived(self._time, self._scene, delta_time)
         events = self._events(self._scene)
         before = settled(self._scene, self._last, read(self._scene))
-        result: GroupResult | MoveResult | dict[Key, Any] = update(self._scene, seconds)
+        result, waits = self._updated(self._scene, seconds)
         after = read(self._scene)
         things = things_of(self._scene) if isinstance(self._scene, World) else None
         told = None if things == self._things else things
         hashes = hashes_of(after)
-        self._frames.append(frame_between(self._last, before, events, seconds, hashes, told))
+        frame = frame_between(self._last, before, events, seconds, hashes, told, waits)
+        self._frames.append(frame)
         self._things = things
         self._journal.drop(len(events))
         self._last, self._time.last = after, seconds
         if self._snapshots.is_due(seconds):
             self._take_snapshot(self._scene)
         return result
+
+    @staticmethod
+    def _updated(
+        scene: Scene, seconds: float
+    ) -> tuple[GroupResult | MoveResult | dict[Key, Any], Waits | None]:
+        """Return the result of an update, and who waited in it."""
+        return watched(grounds_of(scene), lambda: update(scene, seconds))
+
+    @property
+    def waits(self) -> int:
+        """How often a character waited for a tile of a `TiledGround`, in all frames together.
+
+        Nobody waits with the policy "load". A replay lets the same characters wait in the same
+        frames again, whatever is loaded there; a game that is played anew may go another way.
+        """
+        return sum(frame.waits.here for frame in self._frames if frame.waits is not None)
 
     def _take_snapshot(self, scene: Scene) -> None:
         """Take a snapshot, unless another thread has changed the ground meanwhile."""
@@ -166,12 +189,15 @@ class Recording:
         save_frames(path, self._start, self._frames, self._snapshots.taken)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, tiles: Any = None) -> Self:
         """Return a recording that was saved.
 
         Parameters
         ----------
         path : path
+        tiles : path, optional
+            The file of tiles of a `TiledGround`, if it is elsewhere than when the recording began:
+            else `make_scene` looks for it where it was, and beside the file of the recording.
 
         Returns
         -------
@@ -188,6 +214,8 @@ class Recording:
         """
         recording = cls.__new__(cls)
         start, frames, taken = load_frames(path)
+        recording._saved_in, recording._given_tiles = file_name(path), tiles  # noqa: SLF001
+        recording._without_file = {}  # noqa: SLF001
         recording._hold(None, start, frames)  # noqa: SLF001
         recording._snapshots = Snapshots(taken)  # noqa: SLF001
         return recording
@@ -214,7 +242,9 @@ class Recording:
         TypeError, ValueError
             For a frame that is no number, or that the recording does not have. If the scene was not
             kept, and ``first`` is not given: grounds of more than 64 MiB are not. If it is damaged,
-            in a file that somebody made.
+            in a file that somebody made. For a file of tiles that is not the one of then.
+        FileNotFoundError
+            If the file of tiles of a `TiledGround` is not there; the message names all places.
 
         Examples
         --------
@@ -237,21 +267,36 @@ class Recording:
             )
         if first is not None:
             return self._scene_after(number, first)
+        tiles = self._tiles()
         try:
             if number == 0:
-                return self._made()
-            return self._scene_after(number, self._made)
+                return self._made(tiles)
+            return self._scene_after(number, lambda: self._made(tiles))
         except MemoryError:
             raise
         except Exception as error:  # whatever damage leads to
             raise ValueError(f"recording must hold its scene, undamaged: {error}") from error
 
-    def _made(self) -> Scene:
-        """Return the scene that is kept."""
+    def _tiles(self) -> list[StoredTiles | None]:
+        """Return the tiles that the grounds of the scene stand on, found anew."""
         kept = self._start.scene
         if kept is None:
             raise ValueError("no scene is kept")
-        return kept.made()
+
+        def find(wanted: TilesReference | None) -> StoredTiles | None:
+            given = self._given_tiles
+            if wanted is not None and given is None:
+                given = self._without_file.get(wanted.digest)
+            return tiles_for(wanted, self._saved_in, given)
+
+        return kept.tiles(find)
+
+    def _made(self, tiles: list[StoredTiles | None]) -> Scene:
+        """Return the scene that is kept, on these tiles."""
+        kept = self._start.scene
+        if kept is None:
+            raise ValueError("no scene is kept")
+        return kept.made(tiles)
 
     def _scene_after(self, number: int, first: Callable[[], Scene]) -> Scene:
         return scene_after(self._start, self._frames[:number], self._snapshots.taken, first)
@@ -341,7 +386,8 @@ class Recording:
 
     def __repr__(self) -> str:
         seconds = sum(frame.delta_time for frame in self._frames)
-        return f"<Recording: {len(self)} frames, {seconds:.2f} s>"
+        waits = f", {self.waits} waits" if self.waits else ""
+        return f"<Recording: {len(self)} frames, {seconds:.2f} s{waits}>"
 
     def _hold(self, scene: Scene | None, start: Start, frames: list[RecordedFrame]) -> None:
         self._scene, self._start, self._frames = scene, start, frames

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.recording.file import RecordedFrame
 from terrain_physics.recording.playback import Moment
+from terrain_physics.recording.shown_land import SQUARE, ShownLand, land_near
 from terrain_physics.surface.surface import queries_of
+from terrain_physics.tiles.tiled_ground import TILES, TiledGround
 from terrain_physics.viewer.clip import RATE, Clip, ClipBodies, ClipPart, ClipSurface, Edit
 
 MOST_BODY_SAMPLES = 1 << 22
@@ -33,11 +35,28 @@ MOST_TRIANGLES = 1 << 21
 MOST_PART_SAMPLES = 1 << 22
 """Limit of parts of the ground times samples of a clip."""
 
+MOST_CELLS = 1 << 21
+"""Limit of a rectangle of cells around all paths on a land of tiles; far from them it is empty."""
+
 MARGIN = 32
 """Cells shown around the paths of bodies, of a map that is too large to be shown whole."""
 
-Box2 = tuple[Floats, Floats]
-"""Lower and upper x and z in meters; the lower above the upper where there is no body."""
+
+class _BodyPaths(NamedTuple):
+    """Where the bodies of a replay come to.
+
+    Attributes
+    ----------
+    low, high : ndarray of float64, shape (2,)
+        Lower and upper x and z in meters; the lower above the upper where there is no body.
+    squares : set of (int, int)
+        The squares of `SQUARE` meters that they come to: x and z.
+    """
+
+    low: Floats
+    high: Floats
+    squares: set[tuple[int, int]]
+
 
 _KINDS = {SPHERE: "ball", BOX: "box", CAPSULE: "capsule"}
 
@@ -58,12 +77,12 @@ def sampled(play: Callable[[], Iterator[Moment]], title: str) -> Clip:
         return _sampled(play, title, None)
     except _TooManyTrianglesError:
         pass  # what was sampled is given up before the next attempt
-    return _sampled(play, title, _bounds(play()))
+    return _sampled(play, title, _paths(play()))
 
 
-def _sampled(play: Callable[[], Iterator[Moment]], title: str, bounds: Box2 | None) -> Clip:
-    """Return a clip with the maps around some bounds, or whole maps."""
-    bodies, parts = _BodySampler(), _PartSampler(bounds)
+def _sampled(play: Callable[[], Iterator[Moment]], title: str, paths: _BodyPaths | None) -> Clip:
+    """Return a clip with the maps around some paths, or whole maps."""
+    bodies, parts = _BodySampler(), _PartSampler(paths)
     now = slope = 0.0
     for moment in play():
         _refuse_difference(moment)
@@ -78,15 +97,18 @@ def _sampled(play: Callable[[], Iterator[Moment]], title: str, bounds: Box2 | No
     return Clip(title, bodies.times, bodies.made(), parts.parts, slope)
 
 
-def _bounds(moments: Iterator[Moment]) -> Box2:
-    """Return the lowest and the highest x and z that any character of a replay comes to."""
+def _paths(moments: Iterator[Moment]) -> _BodyPaths:
+    """Return where the characters of a replay come to."""
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
+    squares = set[tuple[int, int]]()
     for moment in moments:
         _refuse_difference(moment)
         places = Rows.unpacked(packed_rows(moment.state)).state[:, POSITION][:, [0, 2]]
         low = np.minimum(low, places.min(axis=0, initial=np.inf))
         high = np.maximum(high, places.max(axis=0, initial=-np.inf))
-    return low, high
+        own = np.floor(places / SQUARE).astype(np.int64).tolist()
+        squares.update((x, z) for x, z in own)
+    return _BodyPaths(low, high, squares)
 
 
 def _refuse_difference(moment: Moment) -> None:
@@ -283,9 +305,10 @@ def quaternions(turns: Floats) -> Floats:
 class _PartSampler:
     """Samples the parts of grounds, and notes their changes."""
 
-    def __init__(self, bounds: Box2 | None) -> None:
+    def __init__(self, paths: _BodyPaths | None) -> None:
         self.parts: list[ClipPart] = []
-        self._bounds = bounds
+        self._paths = paths
+        self._lands: dict[int, ShownLand] = {}  # of the grounds that have one
         self._known: dict[tuple[int, int], _SampledPart] = {}
         self._triangles = 0
         self._samples = 0
@@ -295,7 +318,7 @@ class _PartSampler:
         there = {
             (index, key): (ground, part)
             for index, ground in enumerate(grounds)
-            for key, part in _parts_of(ground).items()
+            for key, part in (self._land_of(index, ground) | _parts_of(ground)).items()
         }
         self._samples += len(there)
         if self._samples > MOST_PART_SAMPLES:
@@ -308,14 +331,48 @@ class _PartSampler:
         for name, (ground, part) in there.items():
             known = self._known.get(name)
             if known is None or known.part is not part:
-                region = None if self._bounds is None else _region_near(part, self._bounds)
-                self._count_in(_triangle_count(part, region))
+                region = self._region_of(name, part)
+                self._count_in(self._triangles_of(name, part, region))
                 known = _SampledPart(
                     part, region, count - 1, _scale_of(ground, name[1]), goes_on=_goes_on(ground)
                 )
                 self._known[name] = known
                 self.parts.append(known.shown)
             self._count_in(known.follow(ground, name[1], count))
+
+    def _land_of(self, index: int, ground: Any) -> dict[int, HeightMap]:
+        """Return the land of a ground of tiles as it is now, by its key."""
+        if not isinstance(ground, TiledGround):
+            return {}
+        if index in self._lands:
+            self._lands[index].follow()
+        else:
+            squares = set[tuple[int, int]]() if self._paths is None else self._paths.squares
+            supply = ground._supply  # noqa: SLF001
+            land = None if self._paths is None else land_near(supply, squares, MARGIN, MOST_CELLS)
+            if land is None:  # it is never shown whole
+                raise _TooManyTrianglesError(
+                    f"a page must show at most {MOST_CELLS} cells of a rectangle around the paths "
+                    "of all bodies on a TiledGround, got more"
+                )
+            self._lands[index] = land
+        return {TILES: self._lands[index].terrain}
+
+    def _region_of(self, name: tuple[int, int], part: HeightMap | TriangleMesh) -> Region | None:
+        """Return the cells of a part that are shown; None: all of it."""
+        if self._paths is None or isinstance(part, TriangleMesh):
+            return None
+        if name[0] in self._lands:
+            return Region(0, part.cell_count[0], 0, part.cell_count[1])
+        return _region_near(part, self._paths)
+
+    def _triangles_of(
+        self, name: tuple[int, int], part: HeightMap | TriangleMesh, region: Region | None
+    ) -> int:
+        """Return how many triangles are shown of a part, before any are made."""
+        if name[0] in self._lands and isinstance(part, HeightMap):
+            return 2 * self._lands[name[0]].cell_count
+        return _triangle_count(part, region)
 
     def _count_in(self, triangles: int) -> None:
         self._triangles += triangles
@@ -334,10 +391,8 @@ def _triangle_count(part: HeightMap | TriangleMesh, region: Region | None = None
     return 2 * (row_1 - row_0) * (column_1 - column_0)
 
 
-def _region_near(part: HeightMap | TriangleMesh, bounds: Box2) -> Region | None:
-    """Return the cells of a map near places, at least one; None of a mesh."""
-    if isinstance(part, TriangleMesh):
-        return None
+def _region_near(part: HeightMap, paths: _BodyPaths) -> Region:
+    """Return the cells of a map near paths, at least one."""
     ends = []
     for axis in (1, 0):  # rows go along z
         start, size, count = (
@@ -345,7 +400,7 @@ def _region_near(part: HeightMap | TriangleMesh, bounds: Box2) -> Region | None:
             part.cell_size[axis],
             part.cell_count[1 - axis],
         )
-        low, high = ((float(end[axis]) - start) / size for end in bounds)
+        low, high = ((float(end[axis]) - start) / size for end in paths[:2])
         first = math.floor(min(max(low - MARGIN, 0.0), count - 1.0))
         ends += [first, math.ceil(min(max(high + MARGIN, first + 1.0), count))]
     return Region(*ends)

@@ -1,6 +1,6 @@
 """The start of a recording: characters and grounds, from which both are made anew."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -18,13 +18,18 @@ from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import state_of
-from terrain_physics.ground.ground import loaded_ground
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.worlds import checked_name, lay_out, put_world, things_of
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
+from terrain_physics.tiles.saving.land_content import reference_in
+from terrain_physics.tiles.saving.reference import TilesReference
+from terrain_physics.tiles.stored import StoredTiles
+from terrain_physics.world.ground.found import loaded_on
 from terrain_physics.world.world import World
 
 Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovement]
+
+FindTiles = Callable[[TilesReference | None], StoredTiles | None]
 
 Kind = Literal["group", "character", "characters", "world"]
 Heads = Literal["slide", "stand"]
@@ -75,9 +80,13 @@ class RecordedScene(NamedTuple):
         on = [numbers.setdefault(id(mover.ground), len(numbers)) for mover in scene.values()]
         return cls("characters", state, on, None, grounds)
 
-    def made(self) -> Scene:
-        """Return the scene anew, with grounds of its own."""
-        grounds = [loaded_ground(saved) for saved in self.grounds]
+    def tiles(self, find: FindTiles) -> list[StoredTiles | None]:
+        """Return the tiles that each of the grounds stands on; None of others."""
+        return [find(reference_in(saved)) for saved in self.grounds]
+
+    def made(self, tiles: Sequence[StoredTiles | None]) -> Scene:
+        """Return the scene anew, with grounds of its own, on the tiles that they stand on."""
+        grounds = list(map(loaded_on, self.grounds, tiles))
         if self.kind == "group":
             collides = self.heads is not None
             group = CharacterGroup(grounds[0], collide=collides, heads=self.heads or "slide")

@@ -2,9 +2,11 @@
 
 A file is a zip archive. ``ground.json``, which is stored uncompressed, describes it:
 
-- ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh" or "ground";
-- ``parts``: a description of each part with its ``kind`` (see ``heightmap/saved.py`` and
-  ``mesh/saved.py``); a height map or a mesh by itself is one part;
+- ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh", "ground" or
+  "tiled ground";
+- ``parts``: a description of each part with its ``kind`` (see ``heightmap/saved.py``,
+  ``mesh/saved.py`` and ``tiles/saving/land_content.py``); a height map or a mesh by itself is one
+  part, and the first part of a tiled ground is its land;
 - for a ground: ``keys``, the ascending keys of its parts; ``next_key``; the ``layers`` of each
   part; ``changes``, the count of its own changes; ``transforms`` (3 rows by 4) of meshes that were
   moved, by their keys, and ``scales`` of those that have one; ``same``, for the key of a mesh that
@@ -69,7 +71,16 @@ _ARRAYS = {
     "faces": ("<i4", 2),
     "order": ("<i4", 1),
     "materials": ("|u1", None),
+    "edits": ("|u1", 1),
 }
+
+_LOADERS = {
+    "height map": "HeightMap.load",
+    "mesh": "TriangleMesh.load",
+    "ground": "Ground.load",
+    "tiled ground": "TiledGround.load",
+}
+"""What loads each kind of file."""
 
 
 class SavedPart(NamedTuple):
@@ -116,7 +127,7 @@ class SavedGround(NamedTuple):
     Attributes
     ----------
     kind : str
-        "height map", "mesh" or "ground".
+        "height map", "mesh", "ground" or "tiled ground".
     parts : list of SavedPart
     about : dict
         The other entries of the header, for JSON.
@@ -192,10 +203,11 @@ def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]
         members = members_of(file, archive)
         refuse_other_bytes(file, archive)
         parts, header = ground_in(name, archive, members)
-        if header["kind"] != kind:
+        found = header["kind"]
+        if found != kind:
             raise RefusedError(
-                f"{name}: file must hold a {kind}, got a {checks.shorten(header['kind'])}: what "
-                "saved it can load it"
+                f"{name}: file must hold a {kind}, got a {checks.shorten(found)}: "
+                f"{_LOADERS[found]} loads it"
             )
     return parts, header
 

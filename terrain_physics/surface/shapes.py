@@ -16,6 +16,7 @@ from terrain_physics._kernels.surface.shapes import (
 )
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.shape_rows import (
@@ -111,6 +112,20 @@ def extents_of(kind: int, rows: Floats) -> Floats:
         return np.asarray(abs(0.5 * rows[:, :3] - 0.5 * rows[:, 3:6]) + rows[:, 6:])
     turned = abs(rows[:, 6:].reshape(-1, 3, 3)) * rows[:, np.newaxis, 3:6]
     return np.asarray(turned.sum(axis=2))
+
+
+def box_of(kind: int, row: Sequence[float]) -> tuple[Floats3, Floats3]:
+    """Return a box around a shape."""
+    if kind == CAPSULE:
+        x, y, z, u, v, w, far = row
+        low, high = (min(x, u), min(y, v), min(z, w)), (max(x, u), max(y, v), max(z, w))
+    else:
+        low = high = (row[0], row[1], row[2])
+        far = row[3] if kind == SPHERE else row[3] + row[4] + row[5]
+    return (
+        (low[0] - far, low[1] - far, low[2] - far),
+        (high[0] + far, high[1] + far, high[2] + far),
+    )
 
 
 def for_kernels(rows: Floats) -> Floats:

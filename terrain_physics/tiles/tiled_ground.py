@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._public import public
 from terrain_physics._support import checks
+from terrain_physics._support.files import file_name
 from terrain_physics.geometry.shapes import AABB
-from terrain_physics.ground.ground import Ground
+from terrain_physics.ground.ground import Ground, state_of_saved
+from terrain_physics.ground.keeper import GroundKeeper
 from terrain_physics.ground.movers import NONE_SAVED
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.heightmap.brushes import Disc
@@ -22,20 +24,28 @@ from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_files import (
+    SavedGround,
+    SavedPart,
+    damaged_otherwise,
+    load_parts,
+)
 from terrain_physics.surface.materials import material_rows
 from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.loading.callbacks import Callback
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles
-from terrain_physics.tiles.loading.supply import Callback, TileSupply
+from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.questions.tiled_queries import TiledQueries
 from terrain_physics.tiles.samples import Tile
+from terrain_physics.tiles.saving.land_content import GROUND_KIND, POLICIES, LandContent
+from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.tiles.tile_file import TileFile
 
 TILES = 0
 """The key of all tiles: the first part of the ground."""
 
-_POLICIES = "load", "wait"
 _MEGABYTE = 1 << 20
 
 # A brush over more samples would take gigabytes.
@@ -140,7 +150,7 @@ class TiledGround(Ground):
             For a file that is damaged or something else, for edits of other tiles, and for another
             word. The message names the file and the rule.
         """
-        policy = cast("Any", checks.choice("missing", missing, _POLICIES))
+        policy = cast("Any", checks.choice("missing", missing, POLICIES))
         if isinstance(source, str | os.PathLike):
             stored: StoredTiles = TileFile.open(source)
         elif hasattr(source, "read") and hasattr(source, "shape"):
@@ -267,20 +277,20 @@ class TiledGround(Ground):
 
             land.on_load, land.on_unload = plant, fell
         """
-        return self._supply.on_load
+        return self._supply.callbacks.on_load
 
     @on_load.setter
     def on_load(self, callback: Callback | None) -> None:
-        self._supply.on_load = _checked_callback("on_load", callback)
+        self._supply.callbacks.on_load = _checked_callback("on_load", callback)
 
     @property
     def on_unload(self) -> Callback | None:
         """Called with row, column and bounds of each tile that has gone, as `on_load`."""
-        return self._supply.on_unload
+        return self._supply.callbacks.on_unload
 
     @on_unload.setter
     def on_unload(self, callback: Callback | None) -> None:
-        self._supply.on_unload = _checked_callback("on_unload", callback)
+        self._supply.callbacks.on_unload = _checked_callback("on_unload", callback)
 
     # Loading
 
@@ -347,7 +357,7 @@ class TiledGround(Ground):
         """
         seconds = checks.non_negative("ms", ms) / 1000.0
         count = self._supply.load_some(seconds, checks.whole("max_bytes", max_bytes, 1, 2**62))
-        self._supply.tell()
+        self._supply.callbacks.tell()
         self._supply.raise_error()
         return count
 
@@ -384,7 +394,7 @@ class TiledGround(Ground):
             If a tile cannot be read; the message names it.
         """
         self._supply.load(self._missing_at(aabb))
-        self._supply.tell()
+        self._supply.callbacks.tell()
 
     def _missing_at(self, aabb: Any) -> list[int]:
         """Return the tiles at a box that are not loaded."""
@@ -554,7 +564,134 @@ class TiledGround(Ground):
         """Let go of the files. The loaded tiles still answer; no more can be read or edited."""
         self._supply.close()
 
+    # Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file for `load`: the edits, the meshes, and where the file of tiles is.
+
+        The file is small: it does not hold the tiles, and they must be there when it is loaded. It
+        is a zip archive of arrays and JSON, described in ``surface/ground_files.py``.
+
+        Parameters
+        ----------
+        path : path
+            An existing file is replaced only when the new one is complete.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``path`` is not a path that the system takes, and for more than 2 GiB or 10,000
+            parts.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import TiledGround
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     folder = Path(name)
+        ...     TiledGround.make(folder / "alps.tiles", [[0] * 65] * 65, tile=64)
+        ...     with TiledGround.open(folder / "alps.tiles") as land:
+        ...         land.carve((20, 20), radius=8, depth=1)
+        ...         land.save(folder / "day2.ground")
+        ...     with TiledGround.load(folder / "day2.ground") as again:
+        ...         again.edited
+        frozenset({(0, 0)})
+        """
+        super().save(path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        tiles: str | os.PathLike[str] | StoredTiles | None = None,
+        edits: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Return a ground that `save` wrote: equal answers, to the last bit.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        tiles : path, optional
+            The file of tiles, if it is elsewhere than when the ground was saved: else it is looked
+            for where it was, and beside the file.
+        edits : path, optional
+            The file that edits are kept in from now on. It then holds those of the saved ground:
+            others that it held are replaced. By default edits are kept in memory.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file, or no file of tiles: the message names all places.
+        TypeError, ValueError
+            If it is damaged or holds something else, for more than 2 GiB unpacked, before that is
+            read, for tiles that are not those of then, and for edits of others.
+        OSError
+            If the file of edits cannot be written.
+        """
+        saved = SavedGround(GROUND_KIND, *load_parts(path, GROUND_KIND))
+        name = file_name(path)
+        with damaged_otherwise(name):
+            wanted = TilesReference.of_land(saved.parts[0])
+        stored = wanted.find(name, tiles)
+        with damaged_otherwise(name):
+            ground = cls._of_land(saved, stored)
+        if edits is not None:
+            ground._keep_edits_in(edits)  # noqa: SLF001 its own
+        return ground
+
+    @classmethod
+    def _of_land(cls, saved: SavedGround, stored: StoredTiles) -> Self:
+        """Return the ground of a saved form, on these tiles, which are closed if it is damaged."""
+        try:
+            land, *meshes = saved.parts
+            content = LandContent.of_saved(land)
+            state = state_of_saved(meshes, saved.about, others=[TILES])
+            ground = cls.__new__(cls)
+            ground._take_over(stored, content, state)  # noqa: SLF001 its own
+        except BaseException:
+            stored.close()
+            raise
+        return ground
+
+    def _take_over(self, stored: StoredTiles, content: LandContent, state: tuple[Any, ...]) -> None:
+        """Be the ground of tiles with some content, and with the meshes and counts of a state."""
+        store = EditStore.open(None, stored)
+        store.replace(content.edits)
+        supply = TileSupply(EditedTiles(stored, store), content.missing)
+        supply.waits = content.waits
+        supply.land.version, supply.land.changes = content.version, ChangeLog(content.version)
+        self._begin(supply, state)
+
+    def _keep_edits_in(self, path: str | os.PathLike[str]) -> None:
+        """Keep the edits in a file from now on, which then holds no others."""
+        tiles = self._supply.tiles
+        store = EditStore.open(path, tiles.stored)
+        try:
+            store.replace(tiles.edits.contents())
+        except BaseException:
+            store.close()
+            raise
+        tiles.edits.close()
+        tiles.edits = store
+
+    def _saved(self) -> SavedGround:
+        return super()._saved()._replace(kind=GROUND_KIND)
+
+    def _saved_part(self, storage: Any) -> SavedPart:
+        if storage is not self._land:
+            return super()._saved_part(storage)
+        reference = TilesReference.of(self._supply.tiles.stored)
+        return LandContent.of(self._supply).saved(reference)
+
     # As a ground
+
+    def _new_keeper(self) -> GroundKeeper:
+        return GroundKeeper(self._held, self._parts, self._supply)
 
     @property
     def bounds(self) -> AABB:
@@ -590,24 +727,16 @@ class TiledGround(Ground):
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored
         with self._held.editing():  # all of one moment
-            own = (
-                stored if stored.path is None else stored.path, stored.digest, supply.missing,
-                supply.tiles.edits.contents(), self._land.version, supply.waits,
-            )  # fmt: skip
-            return *own, super().__getstate__()
+            source = stored if stored.path is None else stored.path
+            return source, stored.digest, LandContent.of(supply), super().__getstate__()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        source, digest, missing, edits, version, waits, rest = state
+        source, digest, content, rest = state
         stored = TileFile.open(source) if isinstance(source, str) else source
         if stored.digest != digest:
             stored.close()
             raise ValueError(f"{source} must hold the tiles that it held, got others since")
-        store = EditStore.open(None, stored)
-        store.replace(edits)
-        supply = TileSupply(EditedTiles(stored, store), missing)
-        supply.waits = waits
-        supply.land.version, supply.land.changes = version, ChangeLog(version)
-        self._begin(supply, rest)
+        self._take_over(stored, content, rest)
 
     def __enter__(self) -> Self:
         return self

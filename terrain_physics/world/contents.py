@@ -5,7 +5,7 @@ from weakref import ref
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.world.beginning import Beginning
+from terrain_physics.world.ground.beginning import Beginning
 from terrain_physics.world.things import Layout, Thing, in_turn, move_in
 from terrain_physics.world.turns import Turns
 

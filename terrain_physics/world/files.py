@@ -38,7 +38,7 @@ from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.ground import loaded_ground, saved_ground
+from terrain_physics.ground.ground import saved_ground
 from terrain_physics.surface.ground_files import (
     RefusedError,
     SavedGround,
@@ -48,6 +48,8 @@ from terrain_physics.surface.ground_files import (
     put_ground,
     stored_text,
 )
+from terrain_physics.tiles.saving.land_content import reference_in
+from terrain_physics.world.ground.found import keep_edits_in, loaded_on, tiles_for
 from terrain_physics.world.saved import SavedThings, loaded_things, saved_things
 from terrain_physics.world.things import Layout, Thing
 
@@ -120,22 +122,31 @@ def save_world(
         put_ground(archive, about, saved.parts)
 
 
-def load_world(path: str | os.PathLike[str], owners: Mapping[Key, Any]) -> LoadedWorld:
+def load_world(
+    path: str | os.PathLike[str],
+    owners: Mapping[Key, Any],
+    tiles: Any = None,
+    edits: Any = None,
+) -> LoadedWorld:
     """Return what a file holds, anew, or raise ValueError naming the file.
 
-    ``owners`` has owners of characters, or their arguments about them, by key.
+    ``owners`` has owners of characters, or their arguments about them, by key. ``tiles`` and
+    ``edits`` are files of a `TiledGround`.
     """
     name = file_name(path)
     checked_size(name)
     with pathlib.Path(name).open("rb") as file:
         ground, header, rows, extra = _contents_of(name, file)
     with damaged_otherwise(name, "world"):
-        saved = SavedThings(header["things"], header["bodies"], rows)
-        clock, made = _loaded_clock(header["clock"]), loaded_ground(ground)
+        saved, wanted = SavedThings(header["things"], header["bodies"], rows), reference_in(ground)
+    found = tiles_for(wanted, name, tiles)
+    with damaged_otherwise(name, "world"):
+        clock, made = _loaded_clock(header["clock"]), loaded_on(ground, found)
         things = loaded_things(saved, made)
     if owners:  # only now: what is wrong with them is no damage
         known = _owned(name, owners, things)
         things = loaded_things(saved, made, known)
+    keep_edits_in(made, name, edits)
     return LoadedWorld(made, things, clock, extra)
 
 

@@ -2,8 +2,8 @@
 
 The bytes are a mark, a checksum, and deflated: the length of a header, the header as JSON, the rows
 of all characters, column by column and byte by byte, the content of the ground's difference (see
-``world/difference.py``), and the bytes of the game. A peer is not trusted: everything is measured
-and checked.
+``world/ground/difference.py``), and the bytes of the game. A peer is not trusted: everything is
+measured and checked.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
-from terrain_physics.world.difference import difference_of, put, received, storages_in
+from terrain_physics.world.ground.difference import difference_of, put, received, storages_in
 from terrain_physics.world.kept_character import KeptCharacter
 from terrain_physics.world.kept_world import Kept, KeptWorld
 from terrain_physics.world.seen import have_seen, look_around_then

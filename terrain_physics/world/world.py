@@ -47,7 +47,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
 
     Parameters
     ----------
-    ground : HeightMap, TriangleMesh or Ground
+    ground : HeightMap, TriangleMesh, Ground or TiledGround
         The ground of all things that are added.
     clock : FixedStep, optional
         Cuts the frames of the game into steps; default: ``FixedStep(1 / 60)``.
@@ -325,7 +325,8 @@ class World(AttributeGuard, Mapping[Key, Thing]):
 
         That is the ground with its edits and moving parts, all characters and groups with their
         rules and settings, the clock, and `extra`. What the game has written to positions,
-        velocities and owners is part of it. Owners are objects of the game, and are left out.
+        velocities and owners is part of it. Owners are objects of the game, and are left out. Of a
+        `TiledGround` it has the edits, and tells where its file of tiles is, which `load` needs.
 
         Parameters
         ----------
@@ -366,7 +367,14 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             save_world(path, contents.ground, contents.layout, contents.clock, contents.extra)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, owners: Mapping[Key, Any] | None = None) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        owners: Mapping[Key, Any] | None = None,
+        tiles: Any = None,
+        edits: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Return a world that was saved, with a ground, characters and groups of its own.
 
         Members of a group that were characters of their own with `CharacterGroup.add` are members
@@ -379,6 +387,12 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             Objects of the game that own characters from now on, by the keys of these. Each is put
             where its character is. An owner with other arguments is a dict of those of
             `CharacterMovement`, such as ``{"owner": sprite, "axes": "z-up"}``.
+        tiles : path, optional
+            The file of tiles of a `TiledGround`, if it is elsewhere than when the world was saved:
+            else it is looked for where it was, and beside the file of the world.
+        edits : path, optional
+            The file that the edits of a `TiledGround` are kept in from now on. It then holds those
+            of the world: others that it held are replaced. By default they are kept in memory.
 
         Returns
         -------
@@ -387,13 +401,16 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         Raises
         ------
         FileNotFoundError
-            If there is no such file.
+            If there is no such file, or no file of tiles: the message names all places.
         TypeError, ValueError
             If it is no saved world, damaged, of another version, or larger unpacked than `save`
             writes; naming the file. It is measured before it is read. For owners of characters that
-            are not there, and for what `CharacterMovement` does not take as an owner.
+            are not there, and for what `CharacterMovement` does not take as an owner. For tiles
+            that are not those of then, and edits that are those of others.
+        OSError
+            If the file of edits cannot be written.
         """
-        ground, things, clock, extra = load_world(path, owners or {})
+        ground, things, clock, extra = load_world(path, owners or {}, tiles, edits)
         world = cls(ground, clock=clock)
         world._contents.extra = extra
         world._contents.put(tuple(things.items()))

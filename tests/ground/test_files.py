@@ -309,10 +309,10 @@ def test_pickles_are_not_read(tmp_path):
 def test_another_kind_is_named(tmp_path):
     land = content_of(GROUND.parts[0], tmp_path)
     mesh = content_of(GROUND.parts[1], tmp_path)
-    wrong = "file must hold a {}, got a '{}': what saved it can load it"
-    assert refusal(land, tmp_path) == wrong.format("ground", "height map")
-    assert refusal(mesh, tmp_path, HeightMap) == wrong.format("height map", "mesh")
-    assert refusal(land, tmp_path, TriangleMesh) == wrong.format("mesh", "height map")
+    wrong = "file must hold a {}, got a '{}': {}.load loads it"
+    assert refusal(land, tmp_path) == wrong.format("ground", "height map", "HeightMap")
+    assert refusal(mesh, tmp_path, HeightMap) == wrong.format("height map", "mesh", "TriangleMesh")
+    assert refusal(land, tmp_path, TriangleMesh) == wrong.format("mesh", "height map", "HeightMap")
 
 
 def test_a_later_version_is_named(tmp_path):

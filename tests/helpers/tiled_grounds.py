@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import Ground
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 from terrain_physics.tiles.questions.tiled_queries import TiledQueries
 from tests.helpers.lattices import TilesInMemory, ground_of, lattice
@@ -46,7 +45,7 @@ def tiled_ground(
     side: int,
     missing: Literal["load", "wait"] = "load",
     **options: Any,
-) -> tuple[Ground, MemorySupply]:
+) -> tuple[Any, MemorySupply]:
     """Return a ground on a lattice without any tile in memory yet, and where they come from."""
     terrain, source = lattice(samples, side, **options)
     terrain.source = supply = MemorySupply(source, missing)

@@ -242,7 +242,8 @@ def test_a_large_map_is_shown_around_the_bodies(monkeypatch):
 def test_regions_are_within_their_map(monkeypatch, low, high, region):
     monkeypatch.setattr(sampling, "MARGIN", 2)
     land = HeightMap(np.zeros((11, 21)))
-    assert sampling._region_near(land, (np.array(low, float), np.array(high, float))) == region
+    paths = sampling._BodyPaths(np.array(low, float), np.array(high, float), set())
+    assert sampling._region_near(land, paths) == region
 
 
 def test_edits_of_a_region_are_those_of_the_whole():

@@ -61,7 +61,7 @@ class Walker:
 
 def nearness(rows: int, columns: int, origin: Any = (0.0, 0.0, 0.0)) -> Nearness:
     tiles = TilesOfArrays(level(rows, columns), origin=origin)
-    return Nearness(tiles.shape, tiles.exists.reshape(-1))
+    return Nearness(tiles.shape)
 
 
 @pytest.mark.parametrize("count", [1, 7, 300])
@@ -72,34 +72,36 @@ def test_tiles_near_to_positions_are_found(count: int) -> None:
         points = rng.uniform(-300, 800, (count, 3))
         if count == 300:
             points = rng.choice(points[:3], 300) + rng.normal(0, 5, (300, 3))
-        radius, loaded = float(rng.uniform(1, 200)), rng.random(63) < 0.3
+        radius, missing = float(rng.uniform(1, 200)), rng.random(63) < 0.7
         unload = radius * float(rng.uniform(1, 2))
-        wanted, kept = near.look(WantedPlaces(points, near.width), radius, unload, loaded)
+        wanted, kept = near.look(
+            WantedPlaces(points, near.width), radius, unload, missing.view(np.uint8)
+        )
         corners = np.array([divmod(n, 7)[::-1] for n in range(63)]) * SIDE + (-100.0, 50.0)
         flat = points[:, np.newaxis, ::2]
         gaps = np.maximum(np.maximum(corners - flat, flat - corners - SIDE), 0.0)
         far = np.hypot(gaps[..., 0], gaps[..., 1]).min(axis=0)
         # Many are taken together: then more may be wanted, by less than a tile, and nothing less.
         more = 0.0 if count < 65 else SIDE
-        assert set(np.flatnonzero((far <= radius) & ~loaded)) <= set(wanted.tolist())
-        assert set(wanted.tolist()) <= set(np.flatnonzero((far <= radius + more) & ~loaded))
+        assert set(np.flatnonzero((far <= radius) & missing)) <= set(wanted.tolist())
+        assert set(wanted.tolist()) <= set(np.flatnonzero((far <= radius + more) & missing))
         assert set(np.flatnonzero(far <= unload)) <= set(np.flatnonzero(kept))
         assert set(np.flatnonzero(kept)) <= set(np.flatnonzero(far <= unload + more))
         assert len(set(wanted.tolist())) == len(wanted)
 
 
 def test_tiles_that_are_reached_first_come_first() -> None:
-    near, none = nearness(1, 11), np.zeros(11, np.bool_)
+    near, all_ = nearness(1, 11), np.ones(11, np.uint8)
     middle = (5.5 * SIDE, 0.0, 30.0)
-    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200, 200, none)[0]
+    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200, 200, all_)[0]
     assert wanted[0] == 5
     assert [sorted(pair) for pair in wanted[1:].reshape(-1, 2).tolist()] == [[4, 6], [3, 7], [2, 8]]
     fast = Walker(middle, glm.vec3(60, 0, 0))
-    wanted = near.look(WantedPlaces([fast], near.width), 200, 200, none)[0]
+    wanted = near.look(WantedPlaces([fast], near.width), 200, 200, all_)[0]
     assert wanted.tolist() == [5, 6, 7, 8, 4, 3, 2]
     # Another one who stands there: what is near to it is not far.
     both = WantedPlaces([fast, Walker((2.5 * SIDE, 0, 9))], near.width)
-    assert near.look(both, 10, 10, none)[0].tolist() == [2, 5]
+    assert near.look(both, 10, 10, all_)[0].tolist() == [2, 5]
 
 
 def test_places_of_many_kinds() -> None:

@@ -39,7 +39,7 @@ class Case:
         """Let random tiles come and go."""
         numbers = self.rng.permutation(np.flatnonzero(self.exists))
         self.land.take(list(self.land.loaded))
-        self.supply.fetch(numbers[: self.rng.integers(0, len(numbers) + 1)].tolist())
+        self.supply.fetch(numbers[: self.rng.integers(0, len(numbers))].tolist())
 
     def places(self, far=6.0):
         """Return random places on the land and a little beside it, some on borders of tiles."""
@@ -172,3 +172,237 @@ def test_answers_are_those_of_one_map(seed):
             ask = question(case)
             case.load_some()
             assert digest(ask(case.ground)) == digest(ask(case.oracle)), name
+
+
+def assert_told(case, hits, starts, ways, most, extents):
+    """Assert that hits are unknown where paths come to missing tiles first, and only there."""
+    missing = [n for n in np.flatnonzero(case.exists).tolist() if n not in case.land.loaded]
+    lower, upper = case.supply.tile_bounds.corners(np.array(missing, np.int64))
+    parts = hits.fraction if hasattr(hits, "fraction") else hits.distance
+    for k in range(len(starts)):
+        exactly, widened = (
+            min(
+                entry_to(
+                    starts[k], ways[k], most[k], low - extents[k] - wide, high + extents[k] + wide
+                )
+                for low, high in zip(lower, upper, strict=True)
+            )
+            for wide in (0.0, 1e-9)
+        )
+        if hits.unknown[k]:
+            assert widened - 1e-12 <= parts[k] <= exactly + 1e-12
+            assert parts[k] <= most[k]
+        elif exactly < np.inf:
+            assert parts[k] <= exactly + 1e-9
+
+
+def entry_to(start, way, most, lower, upper):
+    """Return where a path comes to a box; infinite if it does not."""
+    begin, end = 0.0, most
+    for at, rate, low, high in zip(start, way, lower, upper, strict=True):
+        if rate == 0.0:
+            end = end if low <= at <= high else -1.0
+        else:
+            one, other = sorted(((low - at) / rate, (high - at) / rate))
+            begin, end = max(begin, one), min(end, other)
+    return begin if begin <= end else np.inf
+
+
+def rows_alike(one, other, rows):
+    return digest([values[rows] for values in one]) == digest([values[rows] for values in other])
+
+
+@pytest.mark.parametrize("seed", rest_is_full(range(20), 4))
+def test_what_waits_is_known_or_told_as_unknown(seed):
+    case = Case(seed, "wait")
+    unknown = 0
+    for _ in range(3):
+        case.load_some()
+        before = dict(case.land.loaded)
+        places, ways = case.places(30), case.motions()
+        hits, expected = (
+            ground.raycast_many(places, ways, 100.0) for ground in (case.ground, case.oracle)
+        )
+        units = ways / np.sqrt((ways**2).sum(axis=1))[:, None]
+        most = np.full(COUNT, 100.0)
+        assert_told(case, hits, places, units, most, np.zeros((COUNT, 3)))
+        assert rows_alike(hits, expected, ~hits.unknown)
+        unknown += hits.unknown.sum()
+        shapes = spheres_of(case.rng, places)
+        touches, expected = (
+            ground.sweep_many(shapes, ways) for ground in (case.ground, case.oracle)
+        )
+        extents = np.repeat(shapes[:, 3:], 3, axis=1)
+        assert_told(case, touches, places, ways, np.ones(COUNT), extents)
+        assert rows_alike(touches, expected, ~touches.unknown)
+        assert case.land.loaded == before
+    assert unknown > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_that_is_unknown_is_as_many_are(seed):
+    case = Case(seed, "wait")
+    case.load_some()
+    places, ways = case.places(30), case.motions()
+    hits = case.ground.raycast_many(places, ways, 100.0)
+    shapes = spheres_of(case.rng, places)
+    touches = case.ground.sweep_many(shapes, ways)
+    assert hits.unknown.any()
+    assert touches.unknown.any()
+    for k in range(COUNT):
+        one = case.ground.raycast(Ray(places[k], ways[k]), 100.0)
+        same(one, hits, k, ("distance", "point", "normal", "triangle", "material", "unknown"))
+        touch = case.ground.sweep(Sphere(places[k], shapes[k, 3]), ways[k])
+        same(touch, touches, k, ("fraction", "distance", "normal", "point", "triangle", "unknown"))
+
+
+def same(one, many, k, names):
+    if one is None:
+        assert np.isnan(many.distance[k])
+        return
+    for name in names:
+        values = np.asarray(getattr(many, name)[k])
+        values = values.astype(np.float32) if values.ndim else values
+        assert np.array_equal(np.asarray(getattr(one, name)), values), name
+
+
+def test_an_unknown_hit_has_no_triangle_and_no_names():
+    ground, supply = tiled_ground(np.ones((SIDE + 1, SIDE + 1), np.float32), SIDE, "wait")
+    ground.add(TriangleMesh.box((1, 1, 1), material_names=["wood"]), name="crate")
+    hit = ground.raycast(Ray((10, 9, 10), (0, -1, 0)))
+    assert (hit.unknown, hit.triangle, hit.part, hit.material) == (True, -1, -1, 0)
+    assert hit.distance == pytest.approx(8)
+    assert (hit.point, hit.normal) == ((10, 1, 10), (0, 0, 0))
+    assert hit.material_name is hit.part_name is None
+    touch = ground.sweep(Sphere((10, 9, 10), 1), (0, -14, 0))
+    assert (touch.unknown, touch.triangle) == (True, -1)
+    assert (touch.fraction, touch.distance) == (pytest.approx(0.5), pytest.approx(7))
+    assert (touch.point, touch.normal) == ((10, 1, 10), (0, 0, 0))
+    assert np.isnan(ground.height_at(10, 10))
+    assert not ground.contains((10, 0, 10))
+    supply.fetch([0])
+    hit = ground.raycast(Ray((10, 9, 10), (0, -1, 0)))
+    assert (hit.unknown, hit.distance, hit.part) == (False, 8, 0)
+
+
+ROW = np.linspace(0, 63, 64 * 8 + 1, dtype=np.float32)
+"""Heights along x of a slope over 8 tiles."""
+
+
+ALONG = Ray((0, 3, 30), (512, 63, 0))
+"""Along the slope, in the boxes of all tiles."""
+
+
+def slope(missing="load", **options):
+    return tiled_ground(np.tile(ROW, (SIDE + 1, 1)), SIDE, missing, **options)
+
+
+def test_a_ray_reads_tiles_in_order_and_no_farther_than_its_hit():
+    ground, supply = slope()
+    level = Ray((-5, 20.0, 30), (1, 0, 0))
+    assert ground.raycast(level).point.x == pytest.approx(20 * 512 / 63)
+    assert supply.fetched == [2]  # it is over the boxes of the first two
+    ground, supply = slope()
+    assert ground.raycast(ALONG) is None
+    assert supply.fetched == [*range(8)]
+    ground, supply = slope()
+    both = ([(0, 3, 30), (600, 20.0, 30)], [ALONG.direction, (-1, 0, 0)])
+    assert ground.raycast_many(*both).distance.tolist()[1] == 88  # a side of the last one
+    assert supply.fetched == [0, 7, *range(1, 7)]
+
+
+def test_a_mesh_in_the_way_needs_no_tile():
+    for missing in ("load", "wait"):
+        ground, supply = slope(missing)
+        ground.add(TriangleMesh.box((2, 60, 60)), transform=(50.0, 20.0, 30.0))
+        ray, ball = Ray((-5, 20, 30), (1, 0, 0)), Sphere((-5, 20, 30), 1)
+        assert ground.raycast(ray).distance == 54
+        assert ground.sweep(ball, (500, 0, 0)).distance == 53
+        assert ground.raycast_many([ray.origin], [ray.direction]).distance.tolist() == [54]
+        assert supply.fetched == []
+
+
+def test_a_mask_without_the_land_needs_no_tile():
+    for missing in ("load", "wait"):
+        ground, supply = slope(missing)
+        ground.add(TriangleMesh.box((2, 2, 2)), layers=2, transform=(9.0, 90.0, 9.0))
+        down = Ray((9, 99, 9), (0, -1, 0))
+        assert ground.raycast(down, mask=2).distance == 8
+        assert ground.raycast(Ray((100, 99, 9), (0, -1, 0)), mask=2) is None
+        assert ground.raycast_many([(100, 99, 9)], [(0, -1, 0)], mask=2).unknown.tolist() == [False]
+        assert np.isnan(ground.height_at(100, 9, mask=2))
+        assert ground.closest_point((100, 0, 9), mask=2).distance > 90
+        assert len(ground.contacts(Sphere((9, 91, 9), 1), mask=2))
+        assert supply.fetched == []
+
+
+def test_closest_points_read_only_what_may_be_nearer():
+    ground, supply = slope()
+    assert ground.closest_point((120, 40, 30)).distance < 26
+    assert supply.fetched == [2, 1]  # the nearest box first
+    assert ground.closest_points([(120, 40, 30), (500, 90, 30)]).triangle[1] > 0
+    assert supply.fetched == [2, 1, 7]
+
+
+def test_edits_widen_the_box_of_a_tile():
+    ground, supply = slope("wait")
+    level = Ray((10, 40, 30), (1, 0, 0))
+    assert not ground.raycast(level, 60.0)
+    supply.fetch([1])
+    supply.land.edit("heights", np.s_[20:30, 100:110], np.full((10, 10), 70, np.float32))
+    supply.land.take([1])
+    hit = ground.raycast(level, 60.0)
+    assert hit.unknown
+    assert hit.distance == pytest.approx(54)
+    assert not ground.raycast(Ray((10, 40, 30), (0, 0, 1)), 20.0)
+
+
+def test_many_rows_are_answered_in_slices_of_bounded_memory():
+    ground, supply = slope()
+    tiles = ground._queries._tiles
+    tiles.most, loaded = 2, []
+    fetch = supply.fetch
+
+    def bounded(numbers):
+        supply.land.take(sorted({*supply.land.loaded} - {*numbers}))
+        fetch(numbers)
+        loaded.append(len(supply.land.loaded))
+
+    supply.fetch = bounded
+    oracle = one_map(supply)
+    x = np.linspace(1, 511, 200)
+    assert digest(ground.height_at(x, 30.0)) == digest(oracle.height_at(x, 30.0))
+    down = np.column_stack([x, np.full(200, 99.0), np.full(200, 30.0)])
+    asked = [g.raycast_many(down, [(0, -1, 0)]) for g in (ground, oracle)]
+    assert digest(asked[0]) == digest(asked[1])
+    assert max(loaded) == 2
+    assert len(loaded) >= 8
+
+
+def test_what_needs_too_many_tiles_at_once_is_refused():
+    ground, supply = slope()
+    ground._queries._tiles.most = 4
+    with pytest.raises(ValueError, match=r"aabb must reach at most 4 tiles at once .* got 8: ask"):
+        ground.triangles_in(AABB((0, 0, 0), (512, 1, 1)))
+    with pytest.raises(ValueError, match="shapes must reach at most 4 tiles"):
+        ground.contacts(Sphere((256, 0, 30), 200))
+    with pytest.raises(ValueError, match="origins must reach at most 4 tiles"):
+        ground.raycast_many([ALONG.origin], [ALONG.direction])
+    assert len(supply.land.loaded) <= 4
+    supply.fetch(range(8))
+    assert len(ground.triangles_in(AABB((0, 0, 0), (512, 1, 1)))) > 0
+
+
+@pytest.mark.parametrize("missing", ["load", "wait"])
+def test_reports_of_triangles_of_missing_tiles(missing):
+    ground, supply = slope(missing)
+    supply.materials[:] = 3
+    queries, triangle = ground._queries, 2 * (8 * SIDE * 5 + 3 * SIDE + 7)
+    found = triangle, 3, True
+    assert queries.triangle_at(0, triangle, (0, 0, 0)) == (
+        found if missing == "load" else (triangle, 0, False)
+    )
+    supply.fetch([3])
+    assert queries.triangle_at(0, triangle, (0, 0, 0)) == found
+    side = 2 * 8 * SIDE * SIDE + 6 * (5 * SIDE) + 2
+    assert queries.triangle_at(0, side, (0, 0, 0))[::2] == (side, missing == "load")

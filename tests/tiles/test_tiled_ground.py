@@ -278,7 +278,6 @@ def test_rectangles_are_set_as_of_one_map() -> None:
         terrain.materials[row : row + rows, column : column + columns] = names
         if rng.random() < 0.4:
             land._supply.land.take(rng.permutation(4).tolist()[:2])
-            land._supply._is_loaded[:] = [n in land._supply.land.loaded for n in range(4)]
     land.load_now(EVERYWHERE)
     assert_alike(land, other, 8, 2 * SIDE)
 

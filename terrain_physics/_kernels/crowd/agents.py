@@ -218,13 +218,13 @@ def _bucket(row: int, column: int, buckets: int) -> int:
 
 @kernel(inline=True, no_refcount=True)
 def _pin(agent: Floats) -> None:
-    """Let an agent stand where it is, in the air too, and nobody push it."""
+    """Let an agent stand where it is, even in the air, and nobody push it."""
     agent[AGENT_MASS] = agent[INVERSE_MASS] = 0.0
     agent[BOTTOM], agent[TOP] = agent[BOTTOM] - agent[BASE_RISE], agent[TOP] - agent[BASE_RISE]
     agent[SWEPT_BOTTOM], agent[SWEPT_TOP] = agent[BOTTOM], agent[TOP]
     for column in (OWN_DISPLACEMENT, VELOCITY, HEADING, BASE_DISPLACEMENT):
         agent[column] = agent[column + 1] = 0.0
-    agent[BASE_RISE] = agent[ZEAL] = 0.0
+    agent[BASE_RISE] = agent[ZEAL] = agent[IS_OFF_GROUND] = agent[IS_ON_CHARACTER] = 0.0
 
 
 @kernel

@@ -9,7 +9,7 @@ whatever comes or goes then copies the table. The blocks are one array for all: 
 run they are only widened, and made tight again later.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import product
 from typing import Any, cast
@@ -324,8 +324,9 @@ class LatticeMap(LiveMap):
         return found
 
     def samples(self, place: Ranges) -> Float32s:
-        self.source.need(self.missing_of(place, 1), "heights of tiles that are not loaded")
-        found: Float32s = self.values("heights", place)
+        source, why = self.source, "heights of tiles that are not loaded"
+        with self.once_loaded(lambda: self.missing_of(place, 1), lambda own: source.need(own, why)):
+            found: Float32s = self.values("heights", place)
         return found
 
     def missing_of(self, place: Ranges, lines: int) -> list[int]:
@@ -369,15 +370,33 @@ class LatticeMap(LiveMap):
         """
         if values.size == 0:
             return
-        self.source.need(self._missing_within(what, place), f"{what} of tiles that are not loaded")
-        self.put_back(what, place, values)
+        source, why = self.source, f"{what} of tiles that are not loaded"
+        with self.once_loaded(
+            lambda: self._missing_within(what, place), lambda own: source.need(own, why)
+        ):
+            self.put_back(what, place, values)
 
     def paint(self, place: Ranges, marked: Bools, material: int) -> None:
         """Set the material of the marked cells of a range; errors as of `edit`."""
-        self.source.need(self.missing_of(place, 0), "materials of tiles that are not loaded")
-        with self.editing():
+        source, why = self.source, "materials of tiles that are not loaded"
+        with self.once_loaded(lambda: self.missing_of(place, 0), lambda own: source.need(own, why)):
             present = self.values("materials", place)
             self.edit("materials", place, np.where(marked, np.uint8(material), present))
+
+    @contextmanager
+    def once_loaded(
+        self, missing: Callable[[], list[int]], bring: Callable[[list[int]], None]
+    ) -> Iterator[None]:
+        """Hold all locks that an edit holds, once no tile is missing; ``bring`` puts them here.
+
+        Files are read before that, and then another thread may take a tile out.
+        """
+        while True:
+            bring(missing())
+            with self.editing():
+                if not missing():
+                    yield
+                    return
 
     def _missing_within(self, what: Edited, place: Ranges) -> list[int]:
         """Return missing tiles without which an edit would not know what it replaces."""

@@ -81,8 +81,7 @@ class LatticeEdit:
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
         storage, held = self.storage, self._held
-        storage.source.fetch(self.tiles)
-        with storage.editing():
+        with storage.once_loaded(lambda: self.tiles, storage.source.fetch):
             after = held.begun or [
                 old._replace(values=storage.values(old.what, old.place)) for old in held.replaced
             ]

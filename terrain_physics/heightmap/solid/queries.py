@@ -1,6 +1,6 @@
 """The questions to a height map as solid ground: its surface, its sides and its underside."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
 
@@ -27,7 +27,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
 )
-from terrain_physics.surface.shapes import Shape, centers_of, row_of
+from terrain_physics.surface.shapes import Shape, box_of, centers_of, row_of
 
 _Hit = TypeVar("_Hit", RayHit, SweepHit)
 _Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
@@ -126,7 +126,7 @@ class SolidMapQueries(MapQueries):
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         kind, row = row_of("shapes", shape)
-        box = _box_of(kind, row)
+        box = box_of(kind, row)
         with self.storage.lock:
             is_near = bool(self._now()) and self._reach.of_box(*box) != 0
         if not is_near:
@@ -166,7 +166,7 @@ class SolidMapQueries(MapQueries):
             found = MapQueries.sweep(self, kind, row, motion)
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
-        lower, upper = _box_of(kind, row.tolist())
+        lower, upper = box_of(kind, row.tolist())
         with self.storage.lock:
             best = super().sweep(kind, row, motion)
             part = 1.0 if best is None else best.fraction
@@ -300,17 +300,3 @@ def _reach_of(kind: int, rows: Floats) -> Floats:
     if kind == CAPSULE:
         return np.asarray(0.5 * abs(rows[:, :3] - rows[:, 3:6]).sum(axis=1) + rows[:, 6])[:, None]
     return np.asarray(rows[:, 3:6].sum(axis=1, keepdims=True))
-
-
-def _box_of(kind: int, row: Sequence[float]) -> tuple[Floats3, Floats3]:
-    """Return a box around a shape."""
-    if kind == CAPSULE:
-        x, y, z, u, v, w, far = row
-        low, high = (min(x, u), min(y, v), min(z, w)), (max(x, u), max(y, v), max(z, w))
-    else:
-        low = high = (row[0], row[1], row[2])
-        far = row[3] if kind == SPHERE else row[3] + row[4] + row[5]
-    return (
-        (low[0] - far, low[1] - far, low[2] - far),
-        (high[0] + far, high[1] + far, high[2] + far),
-    )

@@ -4,10 +4,10 @@ import math
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.lattice.tile import LoadedTile, TileSource
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.surface.streaming import Streaming
+from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
 from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
-Callback = Callable[[int, int, AABB], object]
 
 # Bytes of tiles that the loader has read and that wait to be put into the map.
 _MOST_READY = 32 << 20
@@ -40,15 +40,6 @@ _STAY = 120
 
 # A tile that is loaded or unloaded is in memory about this many bytes a cell.
 _CELL_BYTES = 7
-
-
-class _TileEvent(NamedTuple):
-    """A tile that came or went, for the game to be told."""
-
-    is_load: bool
-    number: int
-    least: float
-    greatest: float
 
 
 class TileSupply(Streaming, TileSource):
@@ -64,18 +55,15 @@ class TileSupply(Streaming, TileSource):
     missing : "load" or "wait"
         What happens where a tile is needed that is not loaded.
     waits : int
-    on_load, on_unload : callable or None
-        Called by `tell`, with row, column and bounds of a tile.
+    callbacks : TileCallbacks
+        Noted of each tile that comes or goes.
     """
 
     __slots__ = (
         "__weakref__",
         "_calls",
         "_checked",
-        "_events",
         "_fetched",
-        "_is_loaded",
-        "_is_telling",
         "_kept",
         "_leaving",
         "_loader",
@@ -84,10 +72,9 @@ class TileSupply(Streaming, TileSource):
         "_needed",
         "_stays",
         "_tile_bounds",
+        "callbacks",
         "land",
         "missing",
-        "on_load",
-        "on_unload",
         "tiles",
         "waits",
     )
@@ -99,11 +86,8 @@ class TileSupply(Streaming, TileSource):
         # The map is held by this, and does not hold it: both end with the ground.
         self.land.source = weakref.proxy(self)
         self._tile_bounds: TileBounds | None = None
-        self.on_load: Callback | None = None
-        self.on_unload: Callback | None = None
-        self._events, self._is_telling = deque[_TileEvent](), False
-        self._is_loaded = np.zeros(exists.size, np.bool_)
-        self._nearness = Nearness(shape, exists.reshape(-1))
+        self.callbacks = TileCallbacks()
+        self._nearness = Nearness(shape)
         self._kept = np.zeros(exists.size, np.bool_)
         self._leaving, self._calls = deque[int](), 0
         # By threads in updates: boxes of which the tiles are needed, x and z.
@@ -138,11 +122,15 @@ class TileSupply(Streaming, TileSource):
     @contextmanager
     def updating(self) -> Iterator[None]:
         me = get_ident()
-        self._needed[me] = []
+        outer = self._needed.get(me)  # of an update that a signal handler has interrupted
+        self._needed[me] = list(outer or ())
         try:
             yield
         finally:
-            del self._needed[me]
+            if outer is None:
+                del self._needed[me]
+            else:
+                self._needed[me] = outer
 
     def bring(self, boxes: Floats) -> Bools | None:
         needed = self._needed.get(get_ident())
@@ -171,7 +159,7 @@ class TileSupply(Streaming, TileSource):
     def fetch(self, numbers: Sequence[int]) -> None:
         self._stay(numbers)
         for number in numbers:
-            if not self._is_loaded[number]:
+            if number not in self.land.loaded:
                 self._put(self._read(number), is_fetched=True)
         self._unload_fetched(set(numbers))
 
@@ -183,7 +171,7 @@ class TileSupply(Streaming, TileSource):
         if self.missing == "load":
             self.fetch(numbers)
             return
-        lacking = [self.tiles.place(number) for number in numbers if not self._is_loaded[number]]
+        lacking = [self.tiles.place(number) for number in numbers if number not in self.land.loaded]
         if lacking:
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             raise ValueError(
@@ -203,7 +191,7 @@ class TileSupply(Streaming, TileSource):
         """Put tiles into the map now, as many as they are."""
         self._stay(numbers)
         for number in numbers:
-            if self._is_loaded[number]:
+            if number in self.land.loaded:
                 self._fetched.pop(number, None)
             else:
                 self._put(self._read(number))
@@ -214,14 +202,15 @@ class TileSupply(Streaming, TileSource):
         if (checked := (radius, len(near.points))) != self._checked:
             near.refuse_larger(radius)
             self._checked = checked
-        wanted, kept = self._nearness.look(near, radius, unload, self._is_loaded)
+        wanted, kept = self._nearness.look(near, radius, unload, self.land.missing)
         with self._lock:
             self._calls += 1
             while self._stays and next(iter(self._stays.values())) < self._calls:
                 del self._stays[next(iter(self._stays))]
-            self._kept, leaving = kept, self._is_loaded & ~kept
-            leaving[list(self._stays)] = False
-            self._leaving = deque(np.flatnonzero(leaving).tolist())
+            self._kept, stays = kept, self._stays
+            far = self.land.exists.reshape(-1) & (self.land.missing == 0) & ~kept
+            leaving = [number for number in np.flatnonzero(far).tolist() if number not in stays]
+            self._leaving = deque(leaving)
         self._loader.want(wanted.tolist())
 
     def _stay(self, numbers: Sequence[int]) -> None:
@@ -259,24 +248,6 @@ class TileSupply(Streaming, TileSource):
         """Whether tiles are being read ahead, or wait to be put into the map."""
         return self._loader.is_busy
 
-    def tell(self) -> None:
-        """Call the callbacks for tiles that came and went; the caller holds no locks."""
-        if self._is_telling:  # a callback that loads: what comes is told behind it
-            return
-        self._is_telling = True
-        try:
-            while self._events:
-                event = self._events.popleft()
-                callback = self.on_load if event.is_load else self.on_unload
-                if callback is not None:
-                    callback(*self.tiles.place(event.number), self._bounds(event))
-        finally:
-            self._is_telling = False
-
-    def _bounds(self, event: _TileEvent) -> AABB:
-        (x0, z0), (x1, z1) = self._square_of(event.number)
-        return AABB((x0, event.least, z0), (x1, event.greatest, z1))
-
     def bounds_of(self, number: int) -> AABB:
         """Return a box around a tile that there is, loaded or not."""
         (x0, z0), (x1, z1) = self._square_of(number)
@@ -313,23 +284,19 @@ class TileSupply(Streaming, TileSource):
         """Put a tile into the map; return 0 if another thread has done so already."""
         number = read.tile.number
         with self.land.editing():
-            if self._is_loaded[number]:
+            if number in self.land.loaded:
                 return 0
             self.land.put([self.tiles.now(read)])
-            self._is_loaded[number] = True
             if is_fetched:
                 self._fetched[number] = None
-            if self.on_load is not None:
-                self._events.append(self._event(number, is_load=True))
+            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=True)
         return 1
 
     def _take(self, number: int) -> None:
         with self.land.editing():
-            if not self._is_loaded[number] or self._is_needed(number):
+            if number not in self.land.loaded or self._is_needed(number):
                 return
-            if self.on_unload is not None:
-                self._events.append(self._event(number, is_load=False))
-            self._is_loaded[number] = False
+            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=False)
             self._fetched.pop(number, None)
             self.land.take([number])
 
@@ -344,14 +311,15 @@ class TileSupply(Streaming, TileSource):
             for least_x, least_z, greatest_x, greatest_z in list(needed)
         )
 
-    def _event(self, number: int, *, is_load: bool) -> _TileEvent:
-        """Return what to tell of a tile that is loaded."""
-        shape = self.tiles.stored.shape
+    def _box_of(self, number: int) -> AABB:
+        """Return a box around a tile that is loaded."""
+        shape = self.land.shape
         ends = self.land.loaded[number].blocks[-2:].astype(np.float64)
         if ends[0] > ends[1]:  # holes only
             ends[:] = 0.0
         least, greatest = sorted((shape.origin[1] + shape.height_scale * ends).tolist())
-        return _TileEvent(is_load, number, least, greatest)
+        (x0, z0), (x1, z1) = self._square_of(number)
+        return AABB((x0, least, z0), (x1, greatest, z1))
 
     def _unload_one(self) -> bool:
         """Take a tile out that nobody is near to; return False if there is none."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bools, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics.heightmap.lattice.tile import LatticeShape
 from terrain_physics.surface.limits import refuse_far
@@ -176,20 +176,13 @@ def _reach_of(collider: Any) -> float:
 
 
 class Nearness:
-    """Finds the tiles near to places.
+    """Finds the tiles near to places."""
 
-    Parameters
-    ----------
-    shape : LatticeShape
-    exists : ndarray of bool, shape (n,)
-        Of all tiles of the lattice.
-    """
+    __slots__ = ("_corner", "_sizes", "_tiles")
 
-    __slots__ = ("_corner", "_exists", "_sizes", "_tiles")
-
-    def __init__(self, shape: LatticeShape, exists: Bools) -> None:
+    def __init__(self, shape: LatticeShape) -> None:
         x0, _, z0 = shape.origin
-        self._exists, self._corner = exists, (x0, z0)
+        self._corner = x0, z0
         self._sizes = shape.side * shape.cell_size[0], shape.side * shape.cell_size[1]
         self._tiles = shape.columns, shape.rows
 
@@ -199,13 +192,13 @@ class Nearness:
         return min(self._sizes)
 
     def look(
-        self, places: WantedPlaces, radius: float, unload: float, is_loaded: Bools
+        self, places: WantedPlaces, radius: float, unload: float, missing: Bytes
     ) -> tuple[Int64s, Bools]:
-        """Return the tiles to load, the soonest first, and which tiles are to be kept.
+        """Return the missing tiles to load, the soonest first, and which tiles are to be kept.
 
         Tiles within ``radius`` of a place are loaded, those within ``unload`` are kept.
         """
-        kept = np.zeros(len(is_loaded), np.bool_)
+        kept = np.zeros(len(missing), np.bool_)
         if len(places.least) == 0:
             return np.empty(0, np.int64), kept
         across, gaps_x = self._gaps(places, 0, unload)
@@ -215,7 +208,7 @@ class Nearness:
         numbers = down[which[0], which[1]] * self._tiles[0] + across[which[0], which[2]]
         kept[numbers] = True
         wanted = squares[which] <= radius * radius
-        wanted &= self._exists[numbers] & ~is_loaded[numbers]
+        wanted &= missing[numbers] != 0
         if not wanted.any():
             return np.empty(0, np.int64), kept
         who, row, column = (own[wanted] for own in which)

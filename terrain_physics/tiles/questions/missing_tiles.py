@@ -107,6 +107,14 @@ class MissingTiles:
 
     # Many
 
+    def are_off(self, square: Floats) -> bool:
+        """Tell whether they are away from a square (4,): least x and z, greatest x and z."""
+        x0, z0, x1, z1 = square.tolist()
+        is_finite = x0 > -np.inf and z0 > -np.inf
+        if is_finite and self.are_away(x0, z0, x1, z1):
+            return True
+        return not len(self.under(square[np.newaxis]))
+
     def under(self, boxes: Floats) -> Int64s:
         """Return the numbers of those under boxes (n, 4), each once, ascending.
 

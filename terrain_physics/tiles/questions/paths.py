@@ -4,9 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.tiles.squares import put_square_of_paths
+from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 from terrain_physics.tiles.questions.row_answers import Rows, some_of
+
+_SQUARE = CachedDispatch(put_square_of_paths)
 
 _POINT = np.zeros((1, 3))
 _POINT.setflags(write=False)
@@ -47,15 +51,13 @@ class Paths(NamedTuple):
         any.
         """
         starts, ways, extents = (some_of(rows, values) for values in self[:3])
-        if missing.are_none or not len(most):
+        square = np.empty(4)
+        _SQUARE.call(*read_only(*map(np.ascontiguousarray, (starts, ways, most))), square)
+        reach = extents[:, ::2].max(axis=0, initial=0.0)
+        square[:2] -= reach
+        square[2:] += reach
+        if not len(most) or missing.are_off(square):
             return None
-        if np.isfinite(most).all():
-            both = np.concatenate([starts, starts + ways * most[:, np.newaxis]])
-            reach = extents.max(axis=0)
-            x0, _, z0 = both.min(axis=0) - reach
-            x1, _, z1 = both.max(axis=0) + reach
-            if not len(missing.under(np.array([[x0, z0, x1, z1]]))):
-                return None
         if self.looks_below and not most.all():
             extents = np.broadcast_to(extents, (len(most), 3)).copy()
             extents[most == 0.0, 1] = np.inf

@@ -47,9 +47,9 @@ def answered(tiles: LandTiles, question: RowQuestion) -> Columns:
     for _ in range(_ATTEMPTS):
         version = question.version()
         answer, needed = _asked(tiles, question, None)
-        pending = np.flatnonzero(needed >= 0)
-        if not len(pending):
+        if needed is None:
             break
+        pending = np.flatnonzero(needed >= 0)
         order = np.argsort(needed[pending], kind="stable")
         _settle(tiles, question, answer, pending[order], needed[pending][order])
         if question.version() == version:
@@ -57,12 +57,15 @@ def answered(tiles: LandTiles, question: RowQuestion) -> Columns:
     return answer
 
 
-def _asked(tiles: LandTiles, question: RowQuestion, rows: Rows) -> tuple[Columns, Int64s]:
-    """Return the answers of rows from what is loaded, and the tile that each needs next, or -1."""
+def _asked(tiles: LandTiles, question: RowQuestion, rows: Rows) -> tuple[Columns, Rows]:
+    """Return the answers of rows from what is loaded, and the tile that each needs next, or -1.
+
+    None: no row needs any.
+    """
     missing = tiles.now()
     answer = question.ask(rows)
-    needed = question.need(missing.or_changed(), rows, answer)
-    return answer, np.full(len(answer[0]), -1) if needed is None else needed
+    changed = missing.or_changed()
+    return answer, None if changed.are_none else question.need(changed, rows, answer)
 
 
 def _settle(
@@ -85,11 +88,13 @@ def _settle(
                 break
             tiles.refuse_more(len(brought), question.what)
             tiles.bring(sorted(brought))  # the earlier ones are to stay
-            some, needed = _asked(tiles, question, rows)
+            some, next_needed = _asked(tiles, question, rows)
             for values, new in zip(answer, some, strict=True):
                 values[rows] = new
-            pending = needed >= 0
-            rows, needed = rows[pending], needed[pending]
+            if next_needed is None:
+                break
+            pending = next_needed >= 0
+            rows, needed = rows[pending], next_needed[pending]
 
 
 def some_of(rows: Rows, values: _Values) -> _Values:

@@ -7,13 +7,15 @@ of their paths, by the boxes of the tiles, up to the first hit.
 With "wait", nothing is read, and rays and sweeps tell where they come to a missing tile's box.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import TypeVar, cast
 
 import numpy as np
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics._kernels.tiles.squares import put_square_of_shapes
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
@@ -29,7 +31,14 @@ from terrain_physics.surface.results import (
     SweepHits,
     Triangles,
 )
-from terrain_physics.surface.shapes import Shape, centers_of, extents_of, row_of
+from terrain_physics.surface.shapes import (
+    Shape,
+    box_of,
+    centers_of,
+    extents_of,
+    for_kernels,
+    row_of,
+)
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
@@ -49,6 +58,8 @@ from terrain_physics.tiles.questions.unknown_hits import (
 
 LAND = 0
 """The key of the land in its ground."""
+
+_SQUARE = CachedDispatch(put_square_of_shapes)
 
 _Answer = TypeVar("_Answer")
 _Hits = TypeVar("_Hits", RayHits, SweepHits)
@@ -106,19 +117,24 @@ class TiledQueries(GroundQueries):
         """Whether questions load what they need."""
         return not self._tiles.waits and self._asks_land
 
-    def _over(self, boxes: Floats, what: str, ask: Callable[[], _Answer]) -> _Answer:
-        """Return an answer from all tiles under boxes (n, 4): least x and z, greatest ones."""
+    def _over(
+        self, boxes: Callable[[MissingTiles], Floats | None], what: str, ask: Callable[[], _Answer]
+    ) -> _Answer:
+        """Return an answer from all tiles under boxes (n, 4): least x and z, greatest ones.
+
+        ``boxes`` returns None where it is easy to tell that nothing is missing there.
+        """
         tiles, loads = self._tiles, self._loads
         while True:
             missing = tiles.now()
-            needed = missing.under(boxes) if loads else ()
-            if len(needed):
+            needed = _under(missing, boxes) if loads else []
+            if needed:
                 tiles.refuse_more(len(needed), what)
-                tiles.bring([int(number) for number in needed])
+                tiles.bring(needed)
                 continue
             answer = ask()
             changed = missing.or_changed()
-            if changed is missing or not loads or not len(changed.under(boxes)):
+            if changed is missing or not loads or not _under(changed, boxes):
                 return answer
 
     def _rows(
@@ -141,7 +157,7 @@ class TiledQueries(GroundQueries):
             if missing.or_changed() is missing:
                 return level
         box = np.array([[x, z, x, z]])
-        return self._over(box, "x and z", lambda: GroundQueries.height(self, x, z))
+        return self._over(lambda _: box, "x and z", lambda: GroundQueries.height(self, x, z))
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
@@ -182,12 +198,14 @@ class TiledQueries(GroundQueries):
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         box = np.array([[lower[0], lower[2], upper[0], upper[2]]])
-        return self._over(box, "aabb", lambda: GroundQueries.triangles_in(self, lower, upper, most))
+        return self._over(
+            lambda _: box, "aabb", lambda: GroundQueries.triangles_in(self, lower, upper, most)
+        )
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         squares = boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
         return self._over(
-            squares, "boxes", lambda: GroundQueries.triangle_ids_in(self, boxes, most)
+            lambda _: squares, "boxes", lambda: GroundQueries.triangle_ids_in(self, boxes, most)
         )
 
     # Rays
@@ -216,8 +234,6 @@ class TiledQueries(GroundQueries):
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
-        paths = Paths.of_rays(origins, directions)
-
         def ask(rows: Rows) -> RayHits:
             number = count if rows is None else len(rows)
             starts, ways, far = (some_of(rows, own) for own in (origins, directions, longest))
@@ -226,7 +242,9 @@ class TiledQueries(GroundQueries):
         def most(rows: Rows, hits: RayHits) -> Floats:
             return np.asarray(np.fmin(hits.distance, some_of(rows, longest)))
 
-        return self._first_hits("origins", paths, ask, most, threads)
+        return self._first_hits(
+            "origins", lambda: Paths.of_rays(origins, directions), ask, most, threads
+        )
 
     def _first_missing(
         self,
@@ -257,7 +275,7 @@ class TiledQueries(GroundQueries):
     def _first_hits(
         self,
         what: str,
-        paths: Paths,
+        paths: Callable[[], Paths],
         ask: Callable[[Rows], _Hits],
         most: Callable[[Rows, _Hits], Floats],
         threads: int | None,
@@ -268,14 +286,14 @@ class TiledQueries(GroundQueries):
 
         def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
             hits = cast("_Hits", columns)
-            found = paths.first_missing(missing, rows, most(rows, hits), threads)
+            found = paths().first_missing(missing, rows, most(rows, hits), threads)
             return None if found is None else found[1]
 
         return cast("_Hits", self._rows(what, ask, need))
 
     def _known_hits(
         self,
-        paths: Paths,
+        paths: Callable[[], Paths],
         ask: Callable[[Rows], _Hits],
         most: Callable[[Rows, _Hits], Floats],
         threads: int | None,
@@ -286,19 +304,25 @@ class TiledQueries(GroundQueries):
             attempts -= 1
             missing, hits = self._tiles.now(), ask(None)
             changed = missing.or_changed()
-            found = paths.first_missing(changed, None, most(None, hits), threads)
+            if changed.are_none:
+                return hits
+            found = paths().first_missing(changed, None, most(None, hits), threads)
             if found is None:
                 return hits
             if changed is missing or not attempts:
-                return with_unknown(hits, paths, self._supply.tile_bounds, *found)
+                return with_unknown(hits, paths(), self._supply.tile_bounds, *found)
 
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        kind, row = row_of("shapes", shape)
+        missing, (kind, row) = self._tiles.now(), row_of("shapes", shape)
+        if missing.are_none or missing.are_away(*_square_of_row(kind, row)):
+            found = super().contacts_of_one(shape, keep, most)
+            if missing.or_changed() is missing:
+                return found
         rows = np.array([row])
         return self._over(
-            _under_shapes(kind, rows),
+            lambda _: _boxes_of_shapes(kind, rows),
             "shapes",
             lambda: GroundQueries.contacts_of_one(self, shape, keep, most),
         )
@@ -306,8 +330,11 @@ class TiledQueries(GroundQueries):
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
+        def boxes(missing: MissingTiles) -> Floats | None:
+            return None if _are_off_shapes(missing, kind, rows) else _boxes_of_shapes(kind, rows)
+
         return self._over(
-            _under_shapes(kind, rows),
+            boxes,
             "shapes",
             lambda: GroundQueries.contacts(self, kind, rows, keep, threads, most, room),
         )
@@ -318,6 +345,8 @@ class TiledQueries(GroundQueries):
 
         def need(missing: MissingTiles, some: Rows, _: Columns) -> Int64s | None:
             shapes = some_of(some, rows)
+            if _are_off_shapes(missing, kind, shapes):
+                return None
             x, _, z = centers_of(kind, shapes).T
             extents = extents_of(kind, shapes) * (1.0, 0.0, 1.0) + _PLACE
             return _under_each(missing, x, z, extents, threads)
@@ -331,18 +360,19 @@ class TiledQueries(GroundQueries):
         return Paths(centers_of(kind, rows), motions, extents_of(kind, rows), has_underside)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        paths = self._ways_of(kind, row[np.newaxis], motion)
-        (x, _, z), way = paths.starts[0].tolist(), motion[0].tolist()
-        reach, needed = float(paths.extents[0, ::2].max()), list[int]()
+        needed: list[int] = []
         while True:
             missing = self._tiles.now()
             hit = super().sweep(kind, row, motion)
             part = 1.0 if hit is None else hit.fraction
             changed = missing.or_changed()
-            if changed.are_away(x, z, x + part * way[0], z + part * way[2], reach):
+            if changed.are_none or changed.are_away(
+                *_square_of_row(kind, row.tolist(), motion, part)
+            ):
                 return hit
             if not self._asks_land:
                 return hit
+            paths = self._ways_of(kind, row[np.newaxis], motion)
             found = self._first_missing(missing, changed, paths, part, needed)
             if found is None:
                 return hit
@@ -352,8 +382,6 @@ class TiledQueries(GroundQueries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        paths = self._ways_of(kind, rows, motions)
-
         def ask(some: Rows) -> SweepHits:
             number = count if some is None else len(some)
             shapes, ways = some_of(some, rows), some_of(some, motions)
@@ -362,7 +390,9 @@ class TiledQueries(GroundQueries):
         def most(_: Rows, hits: SweepHits) -> Floats:
             return np.asarray(np.fmin(hits.fraction, 1.0))
 
-        return self._first_hits("shapes", paths, ask, most, threads)
+        return self._first_hits(
+            "shapes", lambda: self._ways_of(kind, rows, motions), ask, most, threads
+        )
 
     # Closest points
 
@@ -448,8 +478,16 @@ class TiledQueries(GroundQueries):
 
 
 def _square_around(xs: Floats, zs: Floats, far: float) -> Floats:
-    """Return the box (1, 4) around places, as far as that around each."""
-    return np.array([[xs.min() - far, zs.min() - far, xs.max() + far, zs.max() + far]])
+    """Return the square (4,) around places, as far as that around each."""
+    return np.array([xs.min() - far, zs.min() - far, xs.max() + far, zs.max() + far])
+
+
+def _under(missing: MissingTiles, boxes: Callable[[MissingTiles], Floats | None]) -> list[int]:
+    """Return the numbers of missing tiles under boxes."""
+    if missing.are_none or (found := boxes(missing)) is None:
+        return []
+    numbers: list[int] = missing.under(found).tolist()
+    return numbers
 
 
 def _under_each(
@@ -457,7 +495,7 @@ def _under_each(
 ) -> Int64s | None:
     """Return the number of a missing tile at each place (n,), or -1; None: there are none near."""
     far = float(extents[:, ::2].max(initial=0.0))
-    if missing.are_none or not len(xs) or not len(missing.under(_square_around(xs, zs, far))):
+    if not len(xs) or missing.are_off(_square_around(xs, zs, far)):
         return None
     starts, still = np.column_stack([xs, np.zeros(len(xs)), zs]), np.zeros(len(xs))
     return missing.first_on(starts, _STILL, still, extents, threads)[1]
@@ -467,15 +505,31 @@ def _nearest(
     missing: MissingTiles, points: Floats, within: Floats, threads: int | None
 ) -> Int64s | None:
     """Return the nearest missing tile of each point up to a distance, or -1; None: none is near."""
-    if missing.are_none or not len(points):
+    if not len(points):
         return None
-    far = float(within.max())
-    if far < inf and not len(missing.under(_square_around(points[:, 0], points[:, 2], far))):
+    if missing.are_off(_square_around(points[:, 0], points[:, 2], float(within.max()))):
         return None
     return missing.nearest(points, within, threads)
 
 
-def _under_shapes(kind: int, rows: Floats) -> Floats:
+def _are_off_shapes(missing: MissingTiles, kind: int, rows: Floats) -> bool:
+    """Tell whether missing tiles are away from a square around shapes."""
+    square = np.empty(4)
+    _SQUARE.call(kind, for_kernels(rows), len(rows), square)
+    return not len(rows) or missing.are_off(square)
+
+
+def _boxes_of_shapes(kind: int, rows: Floats) -> Floats:
     """Return the boxes (n, 4) under shapes: least x and z, greatest ones."""
     places, extents = centers_of(kind, rows)[:, ::2], extents_of(kind, rows)[:, ::2]
     return np.concatenate([places - extents, places + extents], axis=1)
+
+
+def _square_of_row(
+    kind: int, row: Sequence[float], motion: Floats = _STILL, part: float = 1.0
+) -> tuple[float, float, float, float]:
+    """Return a square around a shape, or a shape that moves by a part of (1, 3)."""
+    (x0, _, z0), (x1, _, z1) = box_of(kind, row)
+    way_x, _, way_z = motion[0].tolist()
+    x, z = part * way_x, part * way_z
+    return x0 + min(x, 0.0), z0 + min(z, 0.0), x1 + max(x, 0.0), z1 + max(z, 0.0)

@@ -261,3 +261,36 @@ def test_an_interrupt_leaves_no_tile_half_there(
     monkeypatch.undo()
     source.fetch([0, 1, 2, 3])
     assert_alike(ground, one_map(source), 11, 2 * SIDE)
+
+
+@pytest.mark.parametrize("kind", ["carve", "paint", "restore"])
+def test_a_tile_that_goes_just_before_an_edit_is_brought_again(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terrain, source = lattice(land(12, 2, 2), SIDE)
+    ground, left = ground_of(terrain), [3]
+    source.fetch([0, 1, 2, 3])
+    other, before = one_map(source), ground.state()
+    for each in (ground, other):
+        each.carve((SIDE, SIDE), radius=9, depth=2)
+        each.paint((SIDE, SIDE), radius=5, material=2)
+    proper = LatticeMap.editing
+
+    def late(self: LatticeMap) -> Any:  # another thread comes first
+        if left:
+            number = left.pop()
+            self.take([number])
+        return proper(self)
+
+    monkeypatch.setattr(LatticeMap, "editing", late)
+    if kind == "restore":
+        ground.restore(before)
+        other = one_map(lattice(land(12, 2, 2), SIDE)[1])
+    else:
+        for each in (ground, other):
+            arguments = {"depth": 1.0} if kind == "carve" else {"material": 3}
+            getattr(each, kind)((SIDE, SIDE), 7, **arguments)
+    assert not left
+    monkeypatch.undo()
+    source.fetch([0, 1, 2, 3])
+    assert_alike(ground, other, 12, 2 * SIDE)

@@ -25,8 +25,8 @@ from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.mesh import TriangleMesh
-from terrain_physics.surface.ground_files import SavedPart, checked_keys
-from terrain_physics.world.beginning import (
+from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, checked_keys
+from terrain_physics.world.ground.beginning import (
     BLOCK,
     DTYPES,
     KINDS,
@@ -38,6 +38,12 @@ from terrain_physics.world.beginning import (
     shape_of,
     storage_of,
     values_of,
+)
+from terrain_physics.world.ground.land_difference import (
+    Wanted,
+    put_land,
+    put_land_blocks,
+    received_land,
 )
 
 Values = dict[str, dict[Block, NDArray[Any]]]
@@ -91,12 +97,14 @@ def difference_of(
     ground: AnyGround, state: Any, beginning: Beginning
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Return a ground in a state as JSON and bytes."""
-    storages = [own.storage for own in beginning.maps.values()]
-    with ground._kept().looking(state, storages) as (edits, rest):  # noqa: SLF001
+    with ground._kept().looking(state, storages_in(beginning)) as (edits, rest):  # noqa: SLF001
         then, content = _Then(edits), list[bytes]()
         parts = beginning.parts if rest is None else rest.parts
         about: dict[str, Any] = {"maps": [], "refits": [], "came": [], "layout": None}
         about["motion"] = None if rest is None else rest.motion.saved()
+        if beginning.land is not None:
+            about["land"] = put_land_blocks(beginning.land, edits, content)
+            about["waits"] = state.waits
         for key, part in parts.items():
             storage = storage_of(part)
             if beginning.parts.get(key) is not part:
@@ -177,6 +185,10 @@ class GroundDifference:
         Parts that are not of the beginning.
     layout : list, or None
     motion : dict, or None
+    land : dict, or None
+        Of a land of tiles, the blocks that differ.
+    waits : int
+        See `GroundState`.
     """
 
     maps: dict[int, tuple[tuple[float, bool], Values]] = field(default_factory=dict)
@@ -184,6 +196,8 @@ class GroundDifference:
     came: dict[int, Any] = field(default_factory=dict)
     layout: Any = None
     motion: Any = None
+    land: Wanted | None = None
+    waits: int = 0
 
 
 class _Bytes:
@@ -210,6 +224,12 @@ def received(
     found, pieces = GroundDifference(), _Bytes(content)
     found.layout = beginning.layout if about["layout"] is None else _layout(about["layout"])
     keys = [0] if found.layout is None else found.layout[0]
+    if beginning.land is not None:
+        if keys[0] != 0:
+            raise ValueError("a land of tiles must be there")
+        keys = keys[1:]  # of the meshes
+        found.land = received_land(beginning.land, about["land"], pieces.take)
+        found.waits = checks.whole("waits", about["waits"], 0, MOST_EDITS)
     came = {key: (packed, size) for key, packed, size in about["came"]}
     maps = {key: own for key, *own in about["maps"]}
     refits = set(about["refits"])
@@ -221,6 +241,8 @@ def received(
                 places.append((key, packed))
                 continue
             part = loaded_part(SavedPart.unpacked(packed, pieces.take(size)))
+            if beginning.land is not None and not isinstance(part, TriangleMesh):
+                raise ValueError("parts of a land of tiles must be meshes")
             found.came[key] = _known(ground, key, part)
         elif key in maps:
             found.maps[key] = _map(beginning.maps[key], maps.pop(key), pieces)
@@ -341,12 +363,18 @@ def _vertices(beginning: Beginning, key: int, pieces: _Bytes) -> NDArray[Any]:
 
 def storages_in(beginning: Beginning) -> list[Any]:
     """Return the storages that `put` may edit."""
-    return [own.storage for own in beginning.maps.values()]
+    land = beginning.land
+    found = [own.storage for own in beginning.maps.values()]
+    return found if land is None else [land.supply.land, *found]
 
 
 def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -> None:
     """Make a ground as a difference says: the caller holds the locks and makes this a change."""
     keys = [0] if difference.layout is None else difference.layout[0]
+    if beginning.land is not None and difference.land is not None:
+        keys = keys[1:]
+        put_land(beginning.land, difference.land)
+        beginning.land.supply.waits = difference.waits
     for key in keys:
         if key in difference.came:
             continue
@@ -407,7 +435,8 @@ def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning)
     """Have these parts, where they are and as they move."""
     held, keeper = ground._held, ground._kept()  # noqa: SLF001
     keys, layers, names, scales, end = difference.layout
-    parts = {key: difference.came.get(key, beginning.parts.get(key)) for key in keys}
+    own = keys if beginning.land is None else keys[1:]
+    parts = {key: difference.came.get(key, beginning.parts.get(key)) for key in own}
     is_same = [*parts] == [*ground.parts] and all(
         parts[key] is part for key, part in ground.parts.items()
     )

@@ -18,6 +18,8 @@ from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.surface import Surface, queries_of
+from terrain_physics.tiles.tiled_ground import TiledGround
+from terrain_physics.world.ground.edited_land import EditedLand
 
 BLOCK = 32
 """Samples or cells along each side of a block."""
@@ -129,17 +131,22 @@ class Beginning:
     maps : dict of int to EditedBlocks
     meshes : dict of int to Mesh
         The arrays that meshes had.
+    land : EditedLand, or None
+        The land of a `TiledGround`, of key 0, which is none of the parts.
     """
 
-    __slots__ = ("_digest", "layout", "maps", "meshes", "parts")
+    __slots__ = ("_digest", "land", "layout", "maps", "meshes", "parts")
 
     def __init__(self, ground: AnyGround) -> None:
+        self.land: EditedLand | None = None
         if isinstance(ground, Ground):
             held = ground._held  # noqa: SLF001
             with held.followed:
                 self.parts: dict[int, Any] = dict(ground.parts)
                 self.layout: Any = layout_of(held.layout())
                 self._watch()
+                if isinstance(ground, TiledGround):
+                    self.land = EditedLand(ground._supply)  # noqa: SLF001
         else:
             self.parts, self.layout = {0: ground}, None
             self._watch()
@@ -153,10 +160,13 @@ class Beginning:
     def digest(self) -> str:
         """Return 32 hexadecimal digits of all parts; found once, some 10 ms for a million samples.
 
-        Thickness, layers and places are not in it: states have them.
+        Of a land of tiles, those that were edited are read. Thickness, layers and places are not in
+        it: states have them.
         """
         if not self._digest:
             digest = hashlib.blake2b(digest_size=16)
+            if self.land is not None:
+                digest.update(self.land.digest().encode())
             for key in self.parts:
                 about, arrays = self._map(key) if key in self.maps else self._mesh(key)
                 shapes = [values.shape for values in arrays]

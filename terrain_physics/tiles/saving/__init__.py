@@ -1,0 +1,1 @@
+"""Land of tiles in saved files."""

@@ -1,0 +1,1 @@
+"""Grounds of worlds, kept and sent."""

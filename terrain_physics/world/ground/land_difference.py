@@ -1,0 +1,169 @@
+"""What a land of tiles has in a state, as the difference from the beginning of its world.
+
+Blocks that differ travel as the exclusive or of both. Values that nobody has edited on one side are
+those of the beginning on both: so a side needs to know the others only.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._support import checks
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.storage import Edited
+from terrain_physics.tiles.saving.values import DTYPES, KINDS, LandValues, checked_values
+from terrain_physics.world.ground.edited_land import BLOCK, Block, EditedLand, FirstValues
+
+Wanted = dict[Edited, dict[Block, FirstValues]]
+"""By kind and block, values that differ from the beginning."""
+
+
+def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes]) -> dict[str, Any]:
+    """Tell the blocks of a land that differ from the beginning once edits are swapped, in order."""
+    terrain, values = own.supply.land, LandValues(own.supply)
+    told: dict[str, Any] = {}
+    swapped = [old for edit in edits if edit.storage is terrain for old in edit.replaced]
+    for kind in KINDS:
+        numbers = []
+        for block in sorted(own.before[kind]):
+            old, marks = own.before[kind][block]
+            place = _place_of(own, kind, block)
+            new = values.of(kind, place)
+            for old in swapped:
+                if old.what == kind:
+                    _put_over(new, place, old)
+            crossed = _crossed(_in_block(new), old)
+            crossed[~marks] = 0
+            if crossed.any():
+                numbers.append(block)
+                content.append(crossed.tobytes())
+        if numbers:
+            told[kind] = numbers
+    return told
+
+
+def _put_over(values: NDArray[Any], place: Ranges, old: Any) -> None:
+    """Write what an edit has replaced over the values at a place, as far as it is there."""
+    here, there = [], []
+    for span, own in zip(place, old.place, strict=True):
+        first, last = max(span.start, own.start), min(span.stop, own.stop)
+        if first >= last:
+            return
+        here.append(slice(first - span.start, last - span.start))
+        there.append(slice(first - own.start, last - own.start))
+    new = old.values[there[0], there[1]]
+    marks = ... if old.marks is None else old.marks[there[0], there[1]]
+    values[here[0], here[1]][marks] = new[marks]
+
+
+def received_land(own: EditedLand, about: Any, take: Callable[[int], bytes]) -> Wanted:
+    """Return the blocks that `put_land_blocks` told elsewhere; any error if they are damaged."""
+    if not about.keys() <= set(KINDS):
+        raise ValueError("blocks must be of heights, holes or materials")
+    values, wanted = LandValues(own.supply), Wanted()
+    for kind in KINDS:
+        blocks = [(row, column) for row, column in about.get(kind, [])]
+        if blocks != sorted(set(blocks)):
+            raise ValueError("blocks must ascend")
+        wanted[kind] = {}
+        for row, column in blocks:
+            rows, columns = _size(own, kind)
+            checks.whole("row", row, 0, (rows - 1) // BLOCK)
+            checks.whole("column", column, 0, (columns - 1) // BLOCK)
+            wanted[kind][row, column] = _received(own, kind, (row, column), values, take)
+    return wanted
+
+
+def _received(
+    own: EditedLand, kind: Edited, block: Block, values: LandValues, take: Callable[[int], bytes]
+) -> FirstValues:
+    """Return the checked values of a block that differ."""
+    now = _in_block(values.of(kind, _place_of(own, kind, block)))
+    known = own.before[kind].get(block)
+    first = now if known is None else np.where(known.marks, known.values, now)
+    word = f"<u{first.dtype.itemsize}"
+    crossed = np.frombuffer(take(first.nbytes), word).reshape(first.shape)
+    new: NDArray[Any] = (np.ascontiguousarray(first).view(word) ^ crossed).view(DTYPES[kind])
+    return FirstValues(
+        checked_values(own.supply.land, kind, new).astype(DTYPES[kind]), crossed != 0
+    )
+
+
+def put_land(own: EditedLand, wanted: Wanted) -> None:
+    """Bring a land to its beginning, but for values that differ from it."""
+    supply = own.supply
+    terrain, values = supply.land, LandValues(supply)
+    for kind in KINDS:
+        for block in sorted(own.before[kind].keys() | wanted.get(kind, {}).keys()):
+            place = _place_of(own, kind, block)
+            now = values.of(kind, place)
+            new = _wanted_in(own, wanted, kind, block, now)
+            rows, columns = np.nonzero(_crossed(new, now))
+            if not len(rows):
+                continue
+            own_rows, own_columns = (slice(n.min(), n.max() + 1) for n in (rows, columns))
+            within = _moved(place, own_rows, own_columns)
+            supply.fetch(terrain.tiles_of(within, int(kind == "heights")))
+            terrain.edit(kind, within, _as_edited(kind, new[own_rows, own_columns]))
+            values = LandValues(supply)
+
+
+def _wanted_in(
+    own: EditedLand, wanted: Wanted, kind: Edited, block: Block, now: NDArray[Any]
+) -> NDArray[Any]:
+    """Return what a block shall hold, from what it holds now."""
+    rows, columns = now.shape
+    found = now.copy()
+    for known in (own.before[kind].get(block), wanted.get(kind, {}).get(block)):
+        if known is not None:
+            marks = known.marks[:rows, :columns]
+            found[marks] = known.values[:rows, :columns][marks]
+    return found
+
+
+def _as_edited(kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.bool_) if kind == "holes" else values
+
+
+def _moved(place: Ranges, rows: slice, columns: slice) -> Ranges:
+    """Return rows and columns within a place, on the whole land."""
+    down, across = place[0].start, place[1].start
+    return (
+        slice(down + rows.start, down + rows.stop),
+        slice(across + columns.start, across + columns.stop),
+    )
+
+
+def _size(own: EditedLand, kind: Edited) -> tuple[int, int]:
+    """Return how many rows and columns of samples or cells a land has."""
+    terrain = own.supply.land
+    return terrain.sample_count if kind == "heights" else terrain.cell_count
+
+
+def _place_of(own: EditedLand, kind: Edited, block: Block) -> Ranges:
+    """Return the samples or cells of a block, as far as the land goes."""
+    down, across = (
+        slice(BLOCK * place, min(BLOCK * (place + 1), size))
+        for place, size in zip(block, _size(own, kind), strict=True)
+    )
+    return down, across
+
+
+def _in_block(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values as those of a whole block, with zeros where the land has ended."""
+    if values.shape == (BLOCK, BLOCK):
+        return np.ascontiguousarray(values)
+    found = np.zeros((BLOCK, BLOCK), values.dtype)
+    found[: values.shape[0], : values.shape[1]] = values
+    return found
+
+
+def _crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Return the exclusive or of the bits of two arrays of one type."""
+    word = f"<u{one.dtype.itemsize}"
+    found: NDArray[Any] = np.bitwise_xor(
+        np.ascontiguousarray(one).view(word), np.ascontiguousarray(other).view(word)
+    )
+    return found
