@@ -2,7 +2,12 @@
 
 import io
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO
+
+Read = Callable[[int, int], bytes]
+"""Returns bytes, at a place and of a length."""
 
 
 class Log(ABC):
@@ -28,8 +33,11 @@ class Log(ABC):
         """Remove all bytes from there on."""
 
     @abstractmethod
-    def read(self, place: int, length: int) -> bytes:
-        """Return bytes."""
+    def reading(self) -> AbstractContextManager[Read]:
+        """Hold the bytes as they are now, and yield what reads them, at a place, of a length.
+
+        Within it other threads may append and replace.
+        """
 
     @abstractmethod
     def reader(self) -> BinaryIO:
@@ -66,8 +74,10 @@ class MemoryLog(Log):
         del self._content[size:]
         self.size = size
 
-    def read(self, place: int, length: int) -> bytes:
-        return bytes(memoryview(self._content)[place : place + length])
+    @contextmanager
+    def reading(self) -> Iterator[Read]:
+        content = self._content
+        yield lambda place, length: bytes(content[place : place + length])
 
     def reader(self) -> BinaryIO:
         return io.BytesIO(self._content)

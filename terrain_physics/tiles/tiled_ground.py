@@ -727,7 +727,7 @@ class TiledGround(Ground):
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored
         with self._held.editing():  # all of one moment
-            source = stored if stored.path is None else stored.path
+            source = stored if stored.path is None else os.path.abspath(stored.path)  # noqa: PTH100
             return source, stored.digest, LandContent.of(supply), super().__getstate__()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
