@@ -1,5 +1,6 @@
 """The edits of a land without end: kept beside its file, and laid over tiles as they are read."""
 
+import errno
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -16,8 +17,8 @@ from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.lattice.tile import LoadedTile
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     FOLLOWED,
     HEAD,
@@ -186,6 +187,18 @@ class EditStore:
             for number in range(row * columns + column_0, row * columns + column_1 + 1)
             if exists[number]
         ]
+
+    def make_room(self, size: int) -> None:
+        """Raise OSError if the disk has no room for edits of so many bytes that come together.
+
+        Of several that belong together, such as those of a state that is put back, either all are
+        made or none.
+        """
+        free = self._log.room()
+        if free < size:
+            raise OSError(
+                errno.ENOSPC, f"edits must have room for {size} bytes, got {free}", self._log.name
+            )
 
     def add(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Keep the new values of a rectangle: samples of heights, else cells.

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sys
 import threading
 import weakref
@@ -69,6 +70,9 @@ class FileLog(Log):
                 f"{self.name}: edits must be made in the process that opened their file, got one "
                 "that was forked from it: open the ground there with edits=None"
             )
+
+    def room(self) -> float:
+        return shutil.disk_usage(Path(self._path).resolve().parent).free
 
     def cut(self, size: int) -> None:
         os.ftruncate(self._descriptor, size)

@@ -1,6 +1,7 @@
 """Bytes that only grow, in memory or elsewhere: the edits of a land."""
 
 import io
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -27,6 +28,10 @@ class Log(ABC):
     @abstractmethod
     def append(self, content: bytes) -> int:
         """Add bytes, all or none of them, and return where they begin."""
+
+    @abstractmethod
+    def room(self) -> float:
+        """Return how many bytes more there is room for."""
 
     @abstractmethod
     def cut(self, size: int) -> None:
@@ -69,6 +74,9 @@ class MemoryLog(Log):
         self._content += content
         self.size += len(content)
         return place
+
+    def room(self) -> float:
+        return math.inf
 
     def cut(self, size: int) -> None:
         del self._content[size:]
