@@ -67,6 +67,10 @@ class TiledGround(Ground):
     everything were loaded. With "wait" nothing waits for a file: a character there is left out of
     the update, solid and unmoved, until the tile has come, see `MoveResult.waiting`.
 
+    With "load", a question reads what it needs: a ray the tiles along its way whose boxes it comes
+    to, up to its hit. What needs more than 128 MiB of tiles at once is refused, and of what
+    questions and updates have read, 256 MiB stay.
+
     Edits, such as `carve`, `paint` or `set_heights`, stay when their tile is unloaded. They are
     kept in memory, or in the file ``edits``; the file of tiles is never written to.
 
@@ -139,6 +143,7 @@ class TiledGround(Ground):
         missing : "load" or "wait", default "load"
             What happens where a tile is needed that is not loaded. "load": it is read there.
             "wait": characters wait for it, questions find no ground there, and edits are refused.
+            Rays and sweeps tell where they come to its box, see `RayHit.unknown`.
         edits : path, optional
             The file of the edits, made if there is none. By default edits are kept in memory.
 
