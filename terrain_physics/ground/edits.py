@@ -11,10 +11,10 @@ from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.edits import paint, set_heights
 from terrain_physics.heightmap.framed import LiveMap
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.materials import Names, material_number
 
 

@@ -19,13 +19,13 @@ from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.undo import LatticeEdit
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.heightmap.undo import MapEdit
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.undo import LatticeEdit
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable

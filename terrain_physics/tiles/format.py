@@ -27,7 +27,7 @@ from terrain_physics._kernels.heightmap.blocks import BLOCK
 from terrain_physics._kernels.types import Float32s
 from terrain_physics._support import checks
 from terrain_physics.heightmap.checks import TINY, checked_cell_size, refuse_overflow
-from terrain_physics.heightmap.lattice.tile import MOST_CELLS, LatticeShape
+from terrain_physics.lattice.tile import MOST_CELLS, LatticeShape
 from terrain_physics.surface.materials import Names, checked_names
 
 MAGIC, VERSION = b"\x89TILES\r\n", 1  # a file that was copied as text is told by its first bytes

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from terrain_physics._kernels.types import Bools, Float32s
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 
 
 class StoredTiles(Protocol):

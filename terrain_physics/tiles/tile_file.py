@@ -14,7 +14,7 @@ from terrain_physics._kernels.heightmap.grid import CELL_FLIPPED, CELL_HOLE
 from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._support.files import checked_size, file_name
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 from terrain_physics.tiles.format import (
     HOLDS_CELLS,
     HOLDS_MATERIALS,

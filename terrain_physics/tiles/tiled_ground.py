@@ -21,8 +21,8 @@ from terrain_physics.heightmap.brushes import Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples, hole_cells
 from terrain_physics.heightmap.heightmap import HeightMap
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_files import (
     SavedGround,
@@ -566,7 +566,15 @@ class TiledGround(Ground):
         self._supply.tiles.edits.compact()
 
     def close(self) -> None:
-        """Let go of the files. The loaded tiles still answer; no more can be read or edited."""
+        """Put all edits on the disk, and let go of the files.
+
+        The loaded tiles still answer; none can be read or edited any more.
+
+        Raises
+        ------
+        OSError
+            If edits cannot be put on the disk. The files are let go all the same.
+        """
         self._supply.close()
 
     # Files

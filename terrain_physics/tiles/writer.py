@@ -7,8 +7,8 @@ import numpy as np
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.lattice.tile import LatticeShape
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES
+from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.tiles.format import INDEX, Header, hash_of
 from terrain_physics.tiles.samples import CheckedTile
 

@@ -11,10 +11,10 @@ from terrain_physics._kernels.heightmap import grid
 from terrain_physics.ground.movers import NONE_SAVED
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.queries import GroundQueries
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile, TileSource
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.survey import survey
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile, TileSource
 
 
 class TilesInMemory(TileSource):

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics import Ground
 from terrain_physics._kernels.types import Bools, Floats
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import queries_of
 

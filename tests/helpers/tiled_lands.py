@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, TiledGround
 from terrain_physics._kernels.heightmap import grid
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
 from terrain_physics.heightmap.survey import survey
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.tiles.loading.supply import _STAY
 
 SIDE = 64
 
@@ -124,6 +125,12 @@ def waves(rows: int, columns: int, seed: int = 0) -> NDArray[np.float32]:
 def level(rows: int, columns: int) -> NDArray[np.float32]:
     """Return samples of so many tiles, all 0."""
     return np.zeros((rows * SIDE + 1, columns * SIDE + 1), np.float32)
+
+
+def forget_needs(land: TiledGround) -> None:
+    """Let what updates, questions and edits have needed be as far as all else."""
+    for _ in range(_STAY + 1):
+        land.keep_near([], radius=1)
 
 
 def settle(land: TiledGround, frames: int = 1) -> None:

@@ -22,14 +22,14 @@ from terrain_physics import (
     TiledGround,
     TriangleMesh,
 )
-from terrain_physics.heightmap.lattice.tile import LoadedTile
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading import loader as loading
 from terrain_physics.tiles.loading import supply as supplying
 from terrain_physics.tiles.loading.edited_tiles import ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
 from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
 from tests.helpers import forks
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, level, settle, waves
+from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, settle, waves
 
 EVERYWHERE = AABB((-1e6, 0, -1e6), (1e6, 0, 1e6))
 FLAT = HeightMap([[0, 0], [0, 0]], cell_size=1000)
@@ -305,6 +305,32 @@ def test_closed_loader_reads_no_more() -> None:
     assert own._thread is None
 
 
+@pytest.mark.parametrize("wait", [True, False])
+def test_what_ends_is_called_once_and_its_error_is_told_to_who_waits(wait: bool) -> None:
+    reads, calls = Reads(), list[str]()
+
+    def end() -> None:
+        calls.append(threading.current_thread().name)
+        if wait:
+            raise OSError("disk full")
+
+    own = TileLoader(reads, end, 10)
+    own.want([1])
+    until(lambda: own._reading == 1)
+    thread = own._thread
+    assert thread is not None
+    reads.gate.release()
+    if wait:
+        with pytest.raises(OSError, match="disk full"):
+            own.close(wait=True)
+    else:
+        own.close()
+        thread.join(60)
+    assert not thread.is_alive()
+    own.close(wait=True)
+    assert calls == [threading.current_thread().name if wait else thread.name]
+
+
 # Ground that loads
 
 
@@ -410,7 +436,7 @@ def test_callbacks_tell_of_tiles_that_come_and_go() -> None:
         (64.0, float(own.min()), 0.0), (128.0, float(own.max()), 64.0)
     )  # fmt: skip
     told.clear()
-    land._supply._stays.clear()
+    forget_needs(land)
     land.keep_near([], radius=1)
     land.load_some(ms=100)
     assert sorted(each[:3] for each in told) == [("unload", 10, 20), ("unload", 10, 21)]
@@ -443,7 +469,7 @@ def test_callbacks_may_change_the_ground_and_load() -> None:
     assert (len(trees), len(land.parts)) == (9, 9)
     assert (land.height_at(32, 32), land.height_at(41, 32)) == (4.0, -1.0)
     land.on_load = None
-    land._supply._stays.clear()
+    forget_needs(land)
     land.keep_near([], radius=1)
     settle(land)
     assert (len(trees), len(land.parts)) == (0, 0)
@@ -494,6 +520,22 @@ def test_edit_while_a_tile_is_read_is_in_it() -> None:
     assert land.load_some() == 1
     assert land.height_at(SIDE + 0.25, 10) == 3.75
     assert land.tile(0, 1).heights[10, 0] == 5.0  # type: ignore[union-attr, index]
+
+
+def test_edits_that_were_merged_while_a_tile_waited_are_in_it() -> None:
+    land = opened(TilesOfArrays(level(1, 2)))
+    land.load_now(AABB((1, 0, 1), (2, 0, 2)))
+    for height in (1.0, 2.0, 3.0):
+        land.set_heights(10, SIDE, [[height]])
+    land.keep_near((70, 0, 30), radius=1000)
+    until(lambda: len(land._supply._loader._ready) == 1)
+    land.compact()  # three edits become one
+    for row, height in ((10, 4.0), (12, 5.0)):
+        land.set_heights(row, SIDE, [[height]])
+    assert land.load_some() == 1
+    found = land.tile(0, 1)
+    assert found is not None
+    assert np.asarray(found.heights)[[10, 12], 0].tolist() == [4.0, 5.0]
 
 
 # Ends

@@ -19,7 +19,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.tiles import tiled_ground
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, level, settle, waves
+from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, settle, waves
 
 EVERYWHERE = AABB((-1e6, 0, -1e6), (1e6, 0, 1e6))
 
@@ -91,7 +91,7 @@ def test_answers_are_those_of_one_map_whatever_comes_and_goes(seed: int) -> None
             edit(other, rng, size)
         land.load_now(EVERYWHERE)
         assert_alike(land, other, turn, size)
-        land._supply._stays.clear()  # as if nobody had asked for them
+        forget_needs(land)
     assert land.material_names == other.material_names
 
 
@@ -473,3 +473,25 @@ def test_failed_tile_is_told_by_name() -> None:
     tiles.failing.clear()
     land.load_now(EVERYWHERE)
     assert len(land.loaded) == 2
+
+
+def test_edits_that_cannot_be_saved_are_told_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "land.tiles"
+    TiledGround.make(path, level(1, 1), tile=SIDE)
+    land = TiledGround.open(path, edits=tmp_path / "save.edits")
+    land.keep_near((30, 0, 30), radius=10)
+    settle(land)  # there is a thread
+    land.carve((30, 30), radius=5, depth=1)
+
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(land._supply.tiles.edits, "close", full)
+    with pytest.raises(OSError, match="no space left on device"):
+        land.close()
+    monkeypatch.undo()
+    land._supply.tiles.edits.close()
+    with pytest.raises(ValueError, match="closed"):
+        land._supply.tiles.stored.read(0)

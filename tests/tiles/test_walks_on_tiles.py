@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +21,7 @@ from terrain_physics import (
     SphereCollider,
     TiledGround,
 )
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, settle, waves
+from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, settle, waves
 
 EVERYWHERE = AABB((-1e6, 0, -1e6), (1e6, 0, 1e6))
 BODIES = (
@@ -55,7 +56,7 @@ def test_walks_are_those_on_one_map_whatever_is_loaded(seed: int) -> None:
     hordes = [horde_of(ground, seed, 20) for ground in both]
     for frame in range(150):
         if frame % 9 == 0:
-            land._supply._stays.clear()  # as if nobody had asked for them
+            forget_needs(land)
             land.keep_near(rng.uniform(0, 3 * SIDE, (1, 3)), radius=float(rng.uniform(1, 80)))
             if rng.random() < 0.3:
                 settle(land)
@@ -116,7 +117,7 @@ def test_who_waits_goes_on_as_if_it_had_not() -> None:
                 result = hero.update(1 / 60)
             assert not result.waiting
         assert heroes[0].position64 == heroes[1].position64, turn
-        land._supply._stays.clear()
+        forget_needs(land)
         land.keep_near([], radius=1)  # gone below its feet
         settle(land)
         assert land.loaded == frozenset()
@@ -127,8 +128,8 @@ def test_who_waits_goes_on_as_if_it_had_not() -> None:
 
 
 @contextmanager
-def threads(*loops: Callable[[], Any]) -> Iterator[None]:
-    """Let functions run again and again, a thread each; errors come out at the end."""
+def threads(*loops: Callable[[], Any]) -> Iterator[list[BaseException]]:
+    """Let functions run over and over, a thread each; give their errors, and raise one."""
     done, errors = threading.Event(), list[BaseException]()
 
     def run(loop: Callable[[], Any]) -> None:
@@ -142,7 +143,7 @@ def threads(*loops: Callable[[], Any]) -> Iterator[None]:
     for thread in begun:
         thread.start()
     try:
-        yield
+        yield errors
     finally:
         done.set()
         for thread in begun:
@@ -162,7 +163,7 @@ def test_threads_walk_ask_edit_and_load_at_once() -> None:
     known, visits = other.height_at(xs, zs), itertools.count()
 
     def roam() -> None:
-        land._supply._stays.clear()
+        forget_needs(land)
         place = 50.0 * (next(visits) % 5)
         land.keep_near((place, 0, place), radius=30, unload=31)
         land.load_some(ms=0.5)
@@ -178,15 +179,15 @@ def test_threads_walk_ask_edit_and_load_at_once() -> None:
             land.carve(left.pop(), radius=9, depth=1)
 
     heroes = [(hero_of(land, seed), hero_of(other, seed)) for seed in range(2)]
-    with threads(roam, ask, dig):
+    with threads(roam, ask, dig) as errors:
         for frame in range(250):
             for hero, twin in heroes:
                 for own in (hero, twin):
                     own.walk(5 * np.cos(frame / 9), 5 * np.sin(frame / 9))
                     own.update(1 / 60)
                 assert hero.position64 == twin.position64, frame
-        while left:
-            pass
+        while left and not errors:
+            time.sleep(0.001)
     for center in reversed(centers):
         other.carve(center, radius=9, depth=1)
     land.load_now(EVERYWHERE)

@@ -1,8 +1,13 @@
 """The tiles of a file with the edits that a store keeps of them."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from terrain_physics.heightmap.lattice.tile import LoadedTile
+from numpy.typing import NDArray
+
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.stored import StoredTiles
 
@@ -14,7 +19,7 @@ class ReadTile(NamedTuple):
     ----------
     tile : LoadedTile
     edits : int
-        How many edits there were of it; it has these, and perhaps later ones.
+        How many of it had been kept by then; it has these, and perhaps later ones.
     """
 
     tile: LoadedTile
@@ -33,11 +38,13 @@ class EditedTiles:
 
     def __init__(self, stored: StoredTiles, edits: EditStore) -> None:
         self.stored, self.edits, self._is_closed = stored, edits, False
+        # How many edits were kept of each tile: the store merges its records, and has fewer then.
+        self._kept: dict[int, int] = {}
 
     def read(self, number: int) -> ReadTile:
         """Return a tile; errors name it."""
         self.refuse_closed()
-        count = self.edits.count(number)  # first: later edits are seen by the count
+        count = self._kept.get(number, 0)  # first: later edits are seen by the count
         try:
             tile = self.stored.read(number)
         except ValueError:
@@ -51,7 +58,17 @@ class EditedTiles:
     def now(self, read: ReadTile) -> LoadedTile:
         """Return a tile with all edits. The caller lets nobody edit meanwhile."""
         tile = read.tile
-        return tile if self.edits.count(tile.number) == read.edits else self.edits.apply(tile)
+        is_current = self._kept.get(tile.number, 0) == read.edits
+        return tile if is_current else self.edits.apply(tile)
+
+    def keep(
+        self, what: Edited, place: Ranges, values: NDArray[Any], numbers: Sequence[int]
+    ) -> None:
+        """Keep an edit of some tiles. The caller lets nobody edit meanwhile."""
+        self.refuse_closed()
+        self.edits.add(what, place, values)
+        for number in numbers:
+            self._kept[number] = self._kept.get(number, 0) + 1
 
     def place(self, number: int) -> tuple[int, int]:
         """Return row and column of a tile as the user counts."""
@@ -69,7 +86,9 @@ class EditedTiles:
             raise ValueError("TiledGround must be open to read tiles, got a closed one")
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Let go of all files; OSError if edits cannot be put on the disk."""
         self._is_closed = True
-        self.edits.close()
-        self.stored.close()
+        try:
+            self.edits.close()
+        finally:
+            self.stored.close()

@@ -34,7 +34,7 @@ class TileLoader:
         hold_at_fork(lock, Rank.FILES)
         self._changed = threading.Condition(lock)
         self._thread: threading.Thread | None = None
-        self._is_closed = False
+        self._is_closed = self._ends_alone = self._is_finished = False
         self._wanted: deque[int] = deque()
         self._urgent: dict[int, None] = {}  # a set in order
         self._reading: int | None = None
@@ -97,15 +97,24 @@ class TileLoader:
             return bool(is_reading or self._ready) or self._next() is not None
 
     def close(self, *, wait: bool = False) -> None:
-        """End the thread; ``wait`` until it has."""
+        """Read no more, and call ``end``; ``wait`` for that, and raise what it raises."""
         with self._changed:
-            was_closed, self._is_closed = self._is_closed, True
             thread = self._thread if self._is_alive() else None
+            is_own = thread is threading.current_thread()
+            self._is_closed, self._ends_alone = True, thread is not None and (is_own or not wait)
             self._changed.notify_all()
-        if thread is None and not was_closed:
-            self._end()
-        if wait and thread is not None and thread is not threading.current_thread():
+        if self._ends_alone:
+            return
+        if thread is not None:
             thread.join()
+        self._finish()
+
+    def _finish(self) -> None:
+        """Call ``end``, once."""
+        with self._changed:
+            is_first, self._is_finished = not self._is_finished, True
+        if is_first:
+            self._end()
 
     def _is_alive(self) -> bool:
         """Tell whether there is a thread; a forked child has none."""
@@ -132,7 +141,8 @@ class TileLoader:
                 self._note(number, error)
             else:
                 self._put(number, found)
-        self._end()
+        if self._ends_alone:
+            self._finish()
 
     def _begun(self) -> int | None:
         """Return the tile to read next, once there is one; None if it is closed."""

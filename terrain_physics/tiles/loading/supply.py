@@ -17,9 +17,9 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LoadedTile, TileSource
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LoadedTile, TileSource
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
@@ -180,8 +180,8 @@ class TileSupply(Streaming, TileSource):
             )
 
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
-        self.tiles.refuse_closed()
-        self.tiles.edits.add(what, place, values)
+        numbers = self.land.tiles_of(place, int(what == "heights"))
+        self.tiles.keep(what, place, values, numbers)
         if what == "heights" and self._tile_bounds is not None:
             self._tile_bounds.widen(place, values)
 

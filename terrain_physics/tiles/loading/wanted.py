@@ -11,7 +11,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support import checks
-from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.surface.limits import refuse_far
 
 # In m/s: what stands still, or goes away from a tile, may come at this speed all the same.

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
-from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 

@@ -10,7 +10,7 @@ from terrain_physics._kernels.tiles.paths import put_first_on_paths
 from terrain_physics._kernels.tolerances import CULLING_SLACK
 from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
 from terrain_physics._support.threads import Workers
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 _PATHS, _NEAREST = CachedDispatch(put_first_on_paths), CachedDispatch(put_nearest)

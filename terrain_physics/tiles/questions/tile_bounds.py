@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools, Float32s, Floats
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.lattice.tile import LatticeShape
 from terrain_physics.heightmap.solid.pieces import depth_of
+from terrain_physics.lattice.tile import LatticeShape
 
 
 class TileBounds:

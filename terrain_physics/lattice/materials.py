@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from terrain_physics._kernels.types import Bytes, Int64s
-from terrain_physics.heightmap.lattice.tile import LatticeShape
+from terrain_physics.lattice.tile import LatticeShape
 
 
 class LatticeMaterials:

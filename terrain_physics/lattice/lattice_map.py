@@ -26,13 +26,13 @@ from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import cells_around
 from terrain_physics.heightmap.framed import LiveMap, no_changes
-from terrain_physics.heightmap.lattice.blocks import LatticeBlocks
-from terrain_physics.heightmap.lattice.ends import GroundEnds
-from terrain_physics.heightmap.lattice.materials import LatticeMaterials
-from terrain_physics.heightmap.lattice.table import BASE_ADDRESS, SHARED, TileTable
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile, TileSource
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.heightmap.tiled import TileMemory
+from terrain_physics.lattice.blocks import LatticeBlocks
+from terrain_physics.lattice.ends import GroundEnds
+from terrain_physics.lattice.materials import LatticeMaterials
+from terrain_physics.lattice.table import BASE_ADDRESS, SHARED, TileTable
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile, TileSource
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.watching import Watchers

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
 from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice.lattice_map import LatticeMap
 
 # Edits are joined by squares of so many samples or cells along each side.
 _SQUARE = 64

@@ -12,7 +12,7 @@ import numpy as np
 
 from terrain_physics._kernels.heightmap import blocks as kernels
 from terrain_physics._kernels.types import Float32s
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 
 # The levels of blocks that lie within one tile, whose sides are multiples of 64 cells.
 _OWN_LEVELS = 2

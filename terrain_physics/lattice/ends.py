@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Region
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 
 # Rows and columns to the tiles beside one, towards -x, +x, -z and +z.
 _BESIDE = (0, -1), (0, 1), (-1, 0), (1, 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics._kernels.types import Int64s
-from terrain_physics.heightmap.lattice.tile import LatticeShape, LoadedTile
+from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 
 # Arrays are addressed from here on: below all of them, and not 0.
 BASE_ADDRESS = 4096

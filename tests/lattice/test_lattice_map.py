@@ -8,8 +8,8 @@ import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
-from terrain_physics.heightmap.lattice import blocks
-from terrain_physics.heightmap.lattice.lattice_map import LatticeMap
+from terrain_physics.lattice import blocks
+from terrain_physics.lattice.lattice_map import LatticeMap
 from tests.helpers.lattices import ground_of, lattice, one_map
 
 SIDE = 64
