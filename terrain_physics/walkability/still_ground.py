@@ -31,14 +31,15 @@ def parts_of(queries: Queries) -> GroundParts | None:
 
 
 @contextmanager
-def reading_still(queries: Queries, square: Floats) -> Iterator[StillGround]:
+def reading_still(queries: Queries, square: Floats | None = None) -> Iterator[StillGround]:
     """Give the still ground of one moment to a long query.
 
-    ``square`` (4,) is least x and z, greatest x and z: of land in tiles, what is there is brought.
+    ``square`` (4,) is least x and z, greatest x and z: of land in tiles, what is there is brought
+    before. Default: nothing.
     """
     parts, streaming = parts_of(queries), queries.streaming
     with ExitStack() as held:
-        if streaming is not None:
+        if streaming is not None and square is not None:
             held.enter_context(streaming.updating())
             streaming.bring(square.reshape(1, 4))
         reading = queries.reading() if parts is None else parts.reading_still()
