@@ -5,13 +5,18 @@ from typing import Any, NamedTuple, cast
 
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.lattice.undo import LatticeEdit
 from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper
+from terrain_physics.surface.history import KeptEdit
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import Surface, queries_of
 
 # Memory of a part in the tables of a layout, roughly.
 _PART_BYTES = 100
+
+# Bytes in a file, at most, that an edit of a land of tiles takes beside its values.
+_RECORD_BYTES = 100
 
 
 class _Rest(NamedTuple):
@@ -82,6 +87,11 @@ class GroundKeeper(Keeper):
 
     def _own_log(self, kept: tuple[KeptLog, KeptLog]) -> KeptLog:
         return kept[0]
+
+    def _refuse_way(self, edits: list[KeptEdit]) -> None:
+        own = [edit.nbytes for edit in edits if isinstance(edit, LatticeEdit)]
+        if own and self._streaming is not None:
+            self._streaming.make_room(sum(own) + _RECORD_BYTES * len(own))
 
     def _waits(self) -> int:
         return 0 if self._streaming is None else int(self._streaming.waits)

@@ -145,6 +145,7 @@ class Keeper:
             raise
 
     def _put_back(self, state: GroundState) -> None:
+        self._refuse_way(self.history.edits_to(state._mark))  # noqa: SLF001
         self.history.go_to(state._mark)  # noqa: SLF001
         self._put_rest(state._rest)  # noqa: SLF001
         self._put_waits(state._waits)  # noqa: SLF001
@@ -230,6 +231,9 @@ class Keeper:
 
     def _put_rest(self, rest: Any) -> None:
         """Put it back."""
+
+    def _refuse_way(self, edits: list[KeptEdit]) -> None:
+        """Refuse edits that cannot be kept, before any of them is made."""
 
     def _waits(self) -> int:
         """Return how often characters have waited for ground that was not there yet."""

@@ -234,8 +234,10 @@ class History:
             for edit in edits:
                 edit.swap()
         except BaseException:
-            _swap_back(edits, were_swapped)
-            self._now, self._later = before
+            try:
+                _swap_back(edits, were_swapped)
+            finally:
+                self._now, self._later = before
             raise
         finally:
             self._swapper = None

@@ -1,10 +1,13 @@
 """The edits of a land without end: kept beside its file, and laid over tiles as they are read."""
 
+import errno
 import os
+import shutil
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -167,6 +170,20 @@ class EditStore:
             for number in range(row * columns + column_0, row * columns + column_1 + 1)
             if exists[number]
         ]
+
+    def make_room(self, size: int) -> None:
+        """Raise OSError if the disk has no room for edits of so many bytes that come together.
+
+        Of several that belong together, such as those of a state that is put back, either all are
+        made or none.
+        """
+        if isinstance(self._log, MemoryLog):
+            return
+        free = shutil.disk_usage(Path(self._log.name).resolve().parent).free
+        if free < size:
+            raise OSError(
+                errno.ENOSPC, f"edits must have room for {size} bytes, got {free}", self._log.name
+            )
 
     def add(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Keep the new values of a rectangle: samples of heights, else cells.

@@ -24,6 +24,7 @@ from terrain_physics.recording.sampling import sampled
 from terrain_physics.recording.waiting import Waits
 from terrain_physics.tiles.making import make_tiles
 from tests.helpers.draws import Draws
+from tests.helpers.examples import rest_is_full
 from tests.tiles.twins import (
     BODY,
     FRAME,
@@ -44,7 +45,7 @@ def folder(tmp_path_factory):
     return made
 
 
-def recorded(land: TiledGround, frames: int = 90, *, edits: bool = True) -> tuple[Any, Recording]:
+def recorded(land: TiledGround, frames: int = 60, *, edits: bool = True) -> tuple[Any, Recording]:
     """Return a world that was recorded while tiles came and went, and the recording."""
     world: Any = world_on(land)
     land.carve((64, 64), radius=5, depth=0.3)  # before it begins
@@ -52,9 +53,9 @@ def recorded(land: TiledGround, frames: int = 90, *, edits: bool = True) -> tupl
     for frame in range(frames):
         if edits and frame % 9 == 4:
             edit(land, Draws(frame))
-        if frame == 50:
+        if frame == 30:
             state = world.state()
-        if frame == 70 and edits:
+        if frame == 45 and edits:
             world.restore(state)
         play(world, frame, recording.update)
         if frame % 13 == 5:
@@ -91,7 +92,7 @@ def test_a_replay_goes_the_same_way(story):
         closed(scene)
 
 
-@pytest.mark.parametrize("frame", [0, 45, 90])
+@pytest.mark.parametrize("frame", rest_is_full([40, 0, 60]))
 def test_a_scene_at_a_frame(frame, story):
     _, recording, path = story
     one: Any = recording.make_scene(frame)
@@ -107,7 +108,7 @@ def test_the_tiles_are_found_or_told(story, tmp_path):
     shutil.copy(path, tmp_path / "walk.rec")
     shutil.copy(tiles_in(path.parent), tmp_path / "other.tiles")
     loaded = Recording.load(tmp_path / "walk.rec", tiles=tmp_path / "other.tiles")
-    scene: Any = loaded.make_scene(90)
+    scene: Any = loaded.make_scene(60)
     assert scene.ground.path == str(tmp_path / "other.tiles")
     assert scene.hashes() == world.hashes()
     closed(scene)
@@ -148,14 +149,14 @@ def test_those_who_waited_wait_again(folder, tmp_path):
     world: Any = world_on(land)
     recording, draws = Recording(world), Draws(4)
     waited, totals = 0, []
-    for frame in range(80):
+    for frame in range(50):
         if frame % 10 == 3:
             drop(land, draws)
         if frame % 10 == 8:
             land.load_now(AABB((0, 0, 0), (300, 0, 300)))
-        if frame == 30:
+        if frame == 20:
             state = world.state()
-        if frame == 45:
+        if frame == 35:
             world.restore(state)
         result: Any = play(world, frame, recording.update)
         waited += sum(result[f"hero{k}"].waiting for k in range(3))
@@ -174,8 +175,8 @@ def test_those_who_waited_wait_again(folder, tmp_path):
             assert replay_to(own, scene) is None
             assert scene.ground.waits == totals[-1]
             closed(scene)
-    scene = loaded.make_scene(60)
-    assert scene.ground.waits == totals[59]
+    scene = loaded.make_scene(40)
+    assert scene.ground.waits == totals[39]
     assert scene.ground.missing == "wait"
     closed(scene)
     closed(world)
