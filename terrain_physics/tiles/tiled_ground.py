@@ -142,8 +142,8 @@ class TiledGround(Ground):
             A file that `make` wrote. It must not change while it is open.
         missing : "load" or "wait", default "load"
             What happens where a tile is needed that is not loaded. "load": it is read there.
-            "wait": characters wait for it, rays and sweeps tell that they end at what is `RayHit.unknown`,
-            other questions find no ground there, and edits are refused.
+            "wait": characters wait for it, rays and sweeps tell that they end at what is
+            `RayHit.unknown`, other questions find no ground there, and edits are refused.
         edits : path, optional
             The file of the edits, made if there is none. By default edits are kept in memory.
 
