@@ -138,7 +138,8 @@ class TiledGround(Ground):
             A file that `make` wrote. It must not change while it is open.
         missing : "load" or "wait", default "load"
             What happens where a tile is needed that is not loaded. "load": it is read there.
-            "wait": characters wait for it, questions find no ground there, and edits are refused.
+            "wait": characters wait for it, rays and sweeps tell that they end at what is unknown,
+            other questions find no ground there, and edits are refused.
         edits : path, optional
             The file of the edits, made if there is none. By default edits are kept in memory.
 
@@ -735,7 +736,7 @@ class TiledGround(Ground):
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored
         with self._held.editing():  # all of one moment
-            source = stored if stored.path is None else stored.path
+            source = stored if stored.path is None else os.path.abspath(stored.path)  # noqa: PTH100
             return source, stored.digest, LandContent.of(supply), super().__getstate__()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:

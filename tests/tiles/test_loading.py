@@ -152,13 +152,16 @@ def test_wrong_distances_are_refused() -> None:
     with pytest.raises(ValueError, match=r"unload must be at least radius, 5.0, got 4"):
         land.keep_near((0, 0, 0), radius=5, unload=4)
     hero = CharacterMovement(land, CapsuleCollider(0.5, 6, offset=(0, 3, 0)), position=(9, 9, 9))
-    with pytest.raises(ValueError, match="radius must not be smaller than a body, 6 m in places"):
+    with pytest.raises(ValueError, match="radius must not be smaller than a body, 6 m of Caps"):
         land.keep_near([hero], radius=5.9)
     group = CharacterGroup(land, BoxCollider((3, 4, 12)))
     group.add("a", (9, 9, 9))
     with pytest.raises(ValueError, match="radius must not be smaller than a body, 13 m"):
         land.keep_near(group, radius=12)
     land.keep_near([hero, group], radius=13)
+    giant = CharacterMovement(land, SphereCollider(17), position=(9, 9, 9))
+    with pytest.raises(ValueError, match="radius must not be smaller than a body, 17 m"):
+        land.keep_near([giant, group], radius=13)
     for wrong in ({"ms": -1}, {"max_bytes": 0}, {"ms": float("nan")}):
         with pytest.raises(ValueError, match="must be"):
             land.load_some(**wrong)

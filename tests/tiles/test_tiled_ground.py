@@ -460,6 +460,20 @@ def test_closed_land_answers_and_reads_no_more() -> None:
     assert land.height_at(20, 20) == 0.0
 
 
+def test_closed_land_with_a_file_of_edits_answers(tmp_path: Path) -> None:
+    path, edits = tmp_path / "land.tiles", tmp_path / "save.edits"
+    TiledGround.make(path, level(1, 1), tile=SIDE)
+    with TiledGround.open(path, edits=edits) as land:
+        land.carve((20, 20), radius=5, depth=1)
+        expected = answers(land, 1, SIDE)
+    with TiledGround.open(path, edits=edits) as again:
+        again.load_now(EVERYWHERE)
+    for own in (land, again):
+        assert own.bounds == AABB((0, -1, 0), (SIDE, 0, SIDE))
+        for here, there in zip(answers(own, 1, SIDE), expected, strict=True):
+            np.testing.assert_array_equal(here, there)
+
+
 def test_failed_tile_is_told_by_name() -> None:
     tiles = TilesOfArrays(level(1, 2), first=(3, 4))
     land = opened(tiles)

@@ -181,6 +181,11 @@ def test_other_tiles_are_refused(story, tmp_path):
             with pytest.raises(ValueError, match="tiles") as caught:
                 World.load(path, **options)
             assert told in str(caught.value)
+    with pytest.raises(TypeError, match="tiles must be a path, got 5"):
+        World.load(path, tiles=5)
+    (tmp_path / "gone.tiles").write_bytes(b"no tiles")
+    with pytest.raises(ValueError, match=r"must be the one of then, looked at .*gone\.tiles: "):
+        World.load(path)
     # The right ones at a later place are taken all the same.
     shutil.copy(tiles_in(story[0]), tmp_path / "gone.tiles")
     closed(World.load(path))

@@ -1,6 +1,7 @@
 """Brings tiles into a map and takes them out again, for updates, questions, edits and players."""
 
 import math
+import operator
 import time
 import weakref
 from collections import deque
@@ -24,7 +25,7 @@ from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
-from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces
+from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces, refuse_smaller
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
@@ -92,7 +93,7 @@ class TileSupply(Streaming, TileSource):
         self._leaving, self._calls = deque[int](), 0
         # By threads in updates: boxes of which the tiles are needed, x and z.
         self._needed: dict[int, list[tuple[float, ...]]] = {}
-        self._checked = math.nan, 0  # the radius, and of how many places
+        self._checked: tuple[float, list[Any]] = math.nan, []  # a radius, and bodies within it
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
         self._lock = new_lock(Rank.FILES)
@@ -107,15 +108,19 @@ class TileSupply(Streaming, TileSource):
     def tile_bounds(self) -> TileBounds:
         """The boxes of tiles, whether they are loaded or not."""
         known = self._tile_bounds
-        if known is None:
-            stored = self.tiles.stored
-            with self.land.lock:  # nobody edits meanwhile
-                known = TileBounds(stored.shape, stored.exists, stored.ranges)
+        return self._find_bounds() if known is None else known
+
+    def _find_bounds(self) -> TileBounds:
+        """Find the boxes of tiles: those of the file, widened by all edits."""
+        stored = self.tiles.stored
+        with self.land.lock:  # nobody edits meanwhile
+            if self._tile_bounds is None:
+                found = TileBounds(stored.shape, stored.exists, stored.ranges)
                 for what, place, values in self.tiles.edits.records():
                     if what == "heights":
-                        known.widen(place, values)
-                self._tile_bounds = known
-        return known
+                        found.widen(place, values)
+                self._tile_bounds = found
+            return self._tile_bounds
 
     # For updates and edits
 
@@ -204,9 +209,10 @@ class TileSupply(Streaming, TileSource):
     def keep_near(self, places: Any, radius: float, unload: float) -> None:
         """Read the tiles near to places, and let go those that are far from all."""
         near = WantedPlaces(places, self._nearness.width)
-        if (checked := (radius, len(near.points))) != self._checked:
-            near.refuse_larger(radius)
-            self._checked = checked
+        bodies = near.bodies()
+        if radius != self._checked[0] or not _are_same(bodies, self._checked[1]):
+            refuse_smaller(radius, bodies)
+            self._checked = radius, bodies
         wanted, kept = self._nearness.look(near, radius, unload, self.land.missing)
         with self._lock:
             self._calls += 1
@@ -280,8 +286,11 @@ class TileSupply(Streaming, TileSource):
         return least, (x0 + (column + shape.side) * cell_x, z0 + (row + shape.side) * cell_z)
 
     def close(self) -> None:
-        """End the thread, and let go of all files."""
-        self._loader.close(wait=True)
+        """End the thread, and let go of all files; questions are answered as before."""
+        try:
+            self._find_bounds()
+        finally:
+            self._loader.close(wait=True)
 
     # The map
 
@@ -356,3 +365,8 @@ def _size_of(tile: LoadedTile) -> int:
     """Return how much memory a tile takes."""
     arrays = tile.heights, tile.cells, tile.materials, tile.blocks
     return sum(own.nbytes for own in arrays if own is not None)
+
+
+def _are_same(some: list[Any], others: list[Any]) -> bool:
+    """Tell whether two lists hold the same objects."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))

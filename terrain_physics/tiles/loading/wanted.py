@@ -73,16 +73,24 @@ class WantedPlaces:
         counts = np.diff(np.append(self._starts, len(speeds)))[:, np.newaxis]
         return np.asarray(np.add.reduceat(speeds[self._order], self._starts) / counts)
 
-    def refuse_larger(self, radius: float) -> None:
-        """Raise ValueError if a body is larger than a radius; of a group, the first member."""
-        for name, owner in self._owners:
-            for one in owner if isinstance(owner, list) else _first_of(owner):
-                collider = getattr(one, "collider", None)
-                if collider is not None and radius < (reach := _reach_of(collider)):
-                    raise ValueError(
-                        f"radius must not be smaller than a body, {reach:g} m in {name}, got "
-                        f"{radius:g}"
-                    )
+    def bodies(self) -> list[Any]:
+        """Return the bodies of the characters; of a group, that of its first member."""
+        ones = (
+            one
+            for _, owner in self._owners
+            for one in (owner if isinstance(owner, list) else _first_of(owner))
+        )
+        return [body for one in ones if (body := getattr(one, "collider", None)) is not None]
+
+
+def refuse_smaller(radius: float, bodies: list[Any]) -> None:
+    """Raise ValueError for a radius that is smaller than a body."""
+    for body in bodies:
+        reach = _reach_of(body)
+        if radius < reach:
+            raise ValueError(
+                f"radius must not be smaller than a body, {reach:g} m of {body}, got {radius:g}"
+            )
 
 
 def _owners(name: str, places: Any) -> Iterator[tuple[str, Any]]:
