@@ -740,15 +740,12 @@ class TiledGround(Ground):
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored
         with self._held.editing():  # all of one moment
-            source = stored if stored.path is None else stored.path
-            return source, stored.digest, LandContent.of(supply), super().__getstate__()
+            source = stored if stored.path is None else TilesReference.of(stored)
+            return source, LandContent.of(supply), super().__getstate__()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        source, digest, content, rest = state
-        stored = TileFile.open(source) if isinstance(source, str) else source
-        if stored.digest != digest:
-            stored.close()
-            raise ValueError(f"{source} must hold the tiles that it held, got others since")
+        source, content, rest = state
+        stored = source.find("copy") if isinstance(source, TilesReference) else source
         self._take_over(stored, content, rest)
 
     def __enter__(self) -> Self:
