@@ -41,7 +41,7 @@ class TilesReference(NamedTuple):
     @classmethod
     def of(cls, tiles: StoredTiles) -> Self:
         """Return the reference to some tiles."""
-        absolute = None if tiles.path is None else os.path.abspath(tiles.path)  # noqa: PTH100 follows no link
+        absolute = tiles.absolute if isinstance(tiles, TileFile) else None
         return cls(tiles.path, absolute, tiles.digest)
 
     def saved(self) -> dict[str, Any]:
