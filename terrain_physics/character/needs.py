@@ -91,8 +91,9 @@ class _Needs:
         self, rows: Rows, queries: Queries, streaming: Streaming, *, in_crowd: bool
     ) -> None:
         self._rows, self._queries, self._streaming = rows, queries, streaming
-        # Kernels take flat arrays of rows; these are views.
-        self._flat = rows.state.reshape(-1), rows.rules.reshape(-1), rows.hits.reshape(-1)
+        self._flat = rows.state, rows.rules, rows.hits
+        if rows.hits.ndim > 1:  # kernels take flat arrays of rows; these are views
+            self._flat = rows.state.reshape(-1), rows.rules.reshape(-1), rows.hits.reshape(-1)
         self._marks = self._flat[2][NEED_MARK::HITS_SIZE]
         count = len(self._marks)
         self._which, self._boxes = np.empty(count, np.int64), np.empty((count, 4))

@@ -169,6 +169,11 @@ class LiveMap(FramedMap):
             return [self.whole]
         return [region for _, region in changes[len(changes) - count :]]
 
+    @property
+    def solid_depth(self) -> tuple[float, bool]:
+        """How deep the ground is solid, and whether the first hole changes it."""
+        return self.thickness, False
+
     @abstractmethod
     def samples(self, place: Ranges) -> Float32s:
         """Return the samples of a range: to read, and only until the next edit."""

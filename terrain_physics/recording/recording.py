@@ -65,7 +65,8 @@ class Recording:
     A change of the ground takes 64 bytes and what it led to: 104 for a move, 4 for each sample of
     the rectangle around an edit, 1 for each of its cells, 24 for each vertex of a mesh that is
     refitted, and all of a part that is added. At most 256 MiB are kept; then `update` refuses to go
-    on. Grounds of at most 64 MiB are kept as they were at the start, for `make_scene`. A change
+    on. Grounds of at most 64 MiB are kept as they were at the start, for `make_scene`; of a
+    `TiledGround` the edits, and where its file of tiles is. A change
     that another thread makes during an update counts as made after it. A recording hears of changes
     until it is dropped. To begin one, all of the ground is hashed, some ten milliseconds for each
     million samples.

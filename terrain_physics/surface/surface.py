@@ -346,7 +346,8 @@ class Surface:
             several triangles are hit at the same distance, the first by row, column and half (map)
             or by id. On a map, a vertical ray hits exactly at `height_at`, on the triangle of
             `normal_at`. No other ray passes between two adjacent triangles. A ray in the plane of a
-            triangle hits where it enters the triangle.
+            triangle hits where it enters the triangle. On a `TiledGround` that waits for tiles, a
+            hit may be `RayHit.unknown`.
 
         Raises
         ------
@@ -594,7 +595,8 @@ class Surface:
         -------
         SweepHit or None
             ``None`` if nothing stops the shape. If several triangles are touched after the same
-            distance, the first by row, column and half (map) or by id.
+            distance, the first by row, column and half (map) or by id. On a `TiledGround` that
+            waits for tiles, a hit may be `SweepHit.unknown`.
 
         Raises
         ------

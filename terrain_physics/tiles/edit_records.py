@@ -1,13 +1,17 @@
 """Edits as bytes of a log: what they begin with, and records that follow one another.
 
-The first bytes name the land that the edits are of. A process that is killed leaves at most the
-beginning of a last record, which is left out. Damage anywhere else is an error.
+The first bytes name the land that the edits are of. A record has the values of a rectangle within a
+square of the lattice, as large as a tile; a larger edit is several records, of which all but the
+last say that others follow. Once all is on the disk, a mark is written that says so.
+
+A process that is killed leaves the beginning of a last edit, and a machine whose power goes may
+leave anything behind the last mark: what begins there with a damaged record is left out. Damage
+before a mark is an error.
 """
 
 import struct
 import zlib
 from collections.abc import Iterator
-from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -15,7 +19,7 @@ from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import Edited
-from terrain_physics.tiles.log import Log
+from terrain_physics.tiles.log import Log, Read
 
 MAGIC, VERSION = b"\x89EDITS\r\n", 1
 
@@ -28,9 +32,18 @@ KINDS: tuple[Edited, ...] = ("heights", "holes", "materials")
 TYPES = (np.dtype("<f4"), np.dtype("u1"), np.dtype("u1"))
 """Of the values of each kind."""
 
-# A mark, the kind, rows and columns from start to before stop, the CRC-32 of the values.
-_FIELDS = struct.Struct("<BB2x5I")
-_MARK = 0xED
+_SIZES = tuple(each.itemsize for each in TYPES)
+
+# A mark, the kind, flags, rows and columns from start to before stop, the CRC-32 of the values.
+_FIELDS = struct.Struct("<BBBx5I")
+_MARK, _SAVED = 0xED, 0xFF
+
+FOLLOWED = 1
+"""A flag: further records belong to the same edit."""
+
+RENEWING = 2
+"""A flag: the record is the first of all values of its kind in its square; earlier ones are old."""
+
 HEAD = _FIELDS.size + _CHECKSUM.size
 """Bytes of a record before its values."""
 
@@ -53,6 +66,8 @@ class EditRecord(NamedTuple):
         Where its values are in the log.
     checksum : int
         The CRC-32 of its values.
+    flags : int
+        `FOLLOWED`, `RENEWING`.
     """
 
     kind: int
@@ -62,6 +77,7 @@ class EditRecord(NamedTuple):
     column_stop: int
     place: int
     checksum: int
+    flags: int = 0
 
     @property
     def ranges(self) -> Ranges:
@@ -71,7 +87,8 @@ class EditRecord(NamedTuple):
     @property
     def length(self) -> int:
         """How many bytes its values are."""
-        return prod(self.shape) * TYPES[self.kind].itemsize
+        rows, columns = self.row_stop - self.row_start, self.column_stop - self.column_start
+        return rows * columns * _SIZES[self.kind]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,14 +102,26 @@ def start_of(digest: str) -> bytes:
     return content + _CHECKSUM.pack(zlib.crc32(content))
 
 
-def packed(kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any]) -> tuple[bytes, int]:
+def packed(
+    kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any], flags: int = 0
+) -> tuple[bytes, int]:
     """Return the bytes of a record, and the CRC-32 of its values."""
     if values.dtype != TYPES[kind]:
         values = values.astype(TYPES[kind])
     content = values.tobytes()
     checksum = zlib.crc32(content)
-    head = _FIELDS.pack(_MARK, kind, *bounds, checksum)
-    return head + _CHECKSUM.pack(zlib.crc32(head)) + content, checksum
+    head = _FIELDS.pack(_MARK, kind, flags, *bounds, checksum)
+    return head + zlib.crc32(head).to_bytes(4, "little") + content, checksum
+
+
+def saved_mark(place: int) -> bytes:
+    """Return the mark that stands at a place, of which all before is on the disk."""
+    head = _FIELDS.pack(_MARK, _SAVED, 0, place & 0xFFFFFFFF, place >> 32, 0, 0, 0)
+    return head + _CHECKSUM.pack(zlib.crc32(head))
+
+
+class _TornError(Exception):
+    """A record that is not as it was written."""
 
 
 class RecordReader:
@@ -101,7 +130,7 @@ class RecordReader:
     Attributes
     ----------
     end : int
-        Where the records end: what follows is torn.
+        Where the last edit or mark ends: what follows is torn.
     """
 
     def __init__(self, log: Log, start: bytes) -> None:
@@ -110,32 +139,61 @@ class RecordReader:
 
     def records(self) -> Iterator[tuple[EditRecord, NDArray[Any]]]:
         """Yield records with their values; ValueError naming the first one that is damaged."""
-        size = self._log.size
         with self._log.reader() as file:
             _check_start(file.read(len(self._start)), self._start)
-            number = 0
-            while size - self.end >= HEAD:
-                head = file.read(HEAD)
-                if not any(head) and _is_zero(file):  # a power failure may leave such an end
-                    return
+            number, place = 0, self.end
+            edit: list[tuple[EditRecord, NDArray[Any]]] = []
+            while True:
                 try:
-                    record = _record_of(head, self.end + HEAD)
-                    if record.length > size - record.place:
+                    found = self._next(file, place)
+                except _TornError as error:
+                    if not _is_marked_behind(file, place):
                         return
-                    content = file.read(record.length)
-                    _check_values(record, content)
+                    raise ValueError(
+                        f"record {number} at byte {place} is damaged: {error}"
+                    ) from None
                 except ValueError as error:
                     raise ValueError(
-                        f"record {number} at byte {self.end} is damaged: {error}"
+                        f"record {number} at byte {place} is damaged: {error}"
                     ) from None
-                self.end = record.place + record.length
-                number += 1
-                yield record, values_of(record, content)
+                if found is None:  # a mark
+                    place += HEAD
+                    self.end = place
+                    continue
+                edit.append(found)
+                place, number = found[0].place + found[0].length, number + 1
+                if not found[0].flags & FOLLOWED:
+                    yield from edit
+                    edit, self.end = [], place
+
+    def _next(self, file: BinaryIO, place: int) -> tuple[EditRecord, NDArray[Any]] | None:
+        """Return the record at a place, with its values; None if a mark stands there."""
+        head = file.read(HEAD)
+        if head == saved_mark(place):
+            return None
+        record = _record_of(head, place + HEAD)
+        if record.length > self._log.size - record.place:
+            raise _TornError("it must be whole")
+        content = file.read(record.length)
+        if zlib.crc32(content) != record.checksum:
+            raise _TornError("its values must have their checksum")
+        return record, values_of(record, content)
 
 
-def _is_zero(file: BinaryIO) -> bool:
-    """Tell whether all that follows in a file is zero."""
-    return all(part.count(0) == len(part) for part in iter(lambda: file.read(_AT_ONCE), b""))
+def _is_marked_behind(file: BinaryIO, place: int) -> bool:
+    """Tell whether a mark stands behind a place: all up to there was on the disk."""
+    file.seek(place)
+    kept, begun = b"", saved_mark(0)[:4]
+    while part := file.read(_AT_ONCE):
+        part = kept + part
+        found = part.find(begun)
+        while found >= 0:
+            if part[found : found + HEAD] == saved_mark(place + found):
+                return True
+            found = part.find(begun, found + 1)
+        kept = part[1 - HEAD :]
+        place += len(part) - len(kept)
+    return False
 
 
 def _check_start(content: bytes, start: bytes) -> None:
@@ -159,22 +217,27 @@ def _check_start(content: bytes, start: bytes) -> None:
     )
 
 
-def _check_values(record: EditRecord, content: bytes) -> None:
-    if zlib.crc32(content) != record.checksum:
-        raise ValueError("its values must have their checksum")
-
-
 def _record_of(head: bytes, place: int) -> EditRecord:
     """Return a record of its first bytes; its values follow at a place."""
-    fields = _FIELDS.unpack_from(head)
-    if zlib.crc32(head[:-4]) != _CHECKSUM.unpack(head[-4:])[0]:
-        raise ValueError("its first bytes must have their checksum")
-    mark, kind, row_start, row_stop, column_start, column_stop, checksum = fields
+    if len(head) < HEAD or zlib.crc32(head[:-4]) != _CHECKSUM.unpack(head[-4:])[0]:
+        raise _TornError("its first bytes must have their checksum")
+    mark, kind, flags, *bounds, checksum = _FIELDS.unpack_from(head)
     if mark != _MARK or kind >= len(KINDS):
         raise ValueError(f"its kind must be one of {', '.join(KINDS)}, got {kind}")
+    row_start, row_stop, column_start, column_stop = bounds
     if not (row_start < row_stop and column_start < column_stop):
-        raise ValueError(f"its rows and columns must be some, got {fields[2:6]}")
-    return EditRecord(kind, row_start, row_stop, column_start, column_stop, place, checksum)
+        raise ValueError(f"its rows and columns must be some, got {tuple(bounds)}")
+    return EditRecord(kind, row_start, row_stop, column_start, column_stop, place, checksum, flags)
+
+
+def checked_content(record: EditRecord, read: Read) -> bytes:
+    """Return the bytes of the values of a record."""
+    content = read(record.place, record.length)
+    if zlib.crc32(content) != record.checksum:
+        raise ValueError(
+            f"the edit at byte {record.place} must have its checksum: changed or damaged"
+        )
+    return content
 
 
 def values_of(record: EditRecord, content: bytes) -> NDArray[Any]:

@@ -2,12 +2,10 @@
 
 import errno
 import os
-import shutil
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -22,26 +20,40 @@ from terrain_physics.heightmap.checks import refuse_overflow
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
+    FOLLOWED,
     HEAD,
     KINDS,
     MOST_VALUES,
+    RENEWING,
     EditRecord,
     RecordReader,
+    checked_content,
     packed,
+    saved_mark,
     start_of,
     values_of,
+)
+from terrain_physics.tiles.edit_squares import (
+    EditedHeights,
+    EditSquare,
+    EditSquares,
+    squares_of,
 )
 from terrain_physics.tiles.file_log import FileLog
 from terrain_physics.tiles.format import tile_name
 from terrain_physics.tiles.log import Log, MemoryLog
-from terrain_physics.tiles.merging import Bounds, merged
+from terrain_physics.tiles.merging import Bounds, Merged, merged
 from terrain_physics.tiles.stored import StoredTiles
 
 HEIGHTS, HOLES, MATERIALS = range(3)
 
+Corner = tuple[int, int]
+"""Row and column of a square."""
+
 _NUMBERS = {word: number for number, word in enumerate(KINDS)}
 
-# In memory, records are merged when they take more than this, and twice what they took then.
+# Records in memory are merged when they take more than this, and twice what they took then. A file
+# is merged when it is opened, if it takes that much more than four times its values.
 _LEAST_MERGED = 1 << 24
 
 
@@ -58,8 +70,15 @@ class EditStore:
         self._exists, self._samples = tiles.exists.tobytes(), tiles.shape.sample_count
         self._sizes = tiles.shape.side, tiles.shape.rows, tiles.shape.columns
         self._lock = new_lock(Rank.FILES)
-        self._limit = _LEAST_MERGED
-        self._adopt(self._checked(log) if log.size else ())
+        self._limit, self._marked = _LEAST_MERGED, 0
+        self._counts = defaultdict[int, int](int)
+        self._edited = set[int]()
+        self._adopt(*(self._checked(log) if log.size else ([], {})))
+        if not isinstance(log, MemoryLog):
+            self._marked = log.size
+            if log.size > 4 * self._squares.size + _LEAST_MERGED:
+                with suppress(OSError):  # the disk may be full: it can wait
+                    self.compact()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None, tiles: StoredTiles) -> Self:
@@ -93,63 +112,83 @@ class EditStore:
         """The first bytes of a log; a digest takes time, which edits in memory may never need."""
         return start_of(self._tiles.digest)
 
-    def _checked(self, log: Log) -> list[EditRecord]:
-        """Return the records of a log; cut off what is torn, or raise ValueError."""
+    def _checked(self, log: Log) -> tuple[list[EditRecord], dict[Corner, EditedHeights]]:
+        """Return the records of a log and the ranges of their heights.
+
+        What is torn is cut off; ValueError if anything else is wrong.
+        """
         reader = RecordReader(log, self._start)
-        found = []
+        found: list[EditRecord] = []
+        ranges: dict[Corner, EditedHeights] = {}
         for record, values in reader.records():
-            self._check(record, values)
+            try:
+                self._check_place(record.kind, record[1:5], values.shape)
+                if record.kind == HEIGHTS:
+                    self._put_range(ranges, record, values)
+                else:
+                    self._check_cells(record, values)
+            except ValueError as error:
+                raise ValueError(f"record {len(found)} is damaged: {error}") from None
             found.append(record)
         if reader.end < log.size:
             log.cut(reader.end)
-        return found
+        return found, ranges
+
+    def _put_range(
+        self, ranges: dict[Corner, EditedHeights], record: EditRecord, values: NDArray[Any]
+    ) -> None:
+        """Widen the range of a square by the heights of a record; refuse those that overflow."""
+        shape = self._tiles.shape
+        least = float(np.fmin.reduce(values, axis=None, initial=np.inf))
+        greatest = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
+        bounds = least, greatest
+        refuse_overflow(bounds, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
+        corner = record.row_start // shape.side, record.column_start // shape.side
+        own = EditedHeights(*record[1:5], least, greatest)
+        ranges[corner] = own.joined(ranges[corner]) if corner in ranges else own
 
     def _check_place(self, kind: int, bounds: Bounds, filled: tuple[int, ...]) -> None:
         """Refuse a rectangle that is not on the lattice, or has not a value for each place."""
         row_start, row_stop, column_start, column_stop = bounds
         rows, columns = self._samples
-        line = kind != HEIGHTS
-        if not (0 <= row_start < row_stop <= rows - line and 0 <= column_start < column_stop) or (
-            column_stop > columns - line
+        line = kind != HEIGHTS  # there is a line of samples more than of cells
+        if not (
+            0 <= row_start < row_stop <= rows - line
+            and 0 <= column_start < column_stop <= columns - line
         ):
             raise ValueError(
                 f"edits must be within {rows - line} rows and {columns - line} columns, got "
                 f"{bounds}"
             )
-        size = row_stop - row_start, column_stop - column_start
-        if filled != size or size[0] * size[1] > MOST_VALUES:
+        down, across = row_stop - row_start, column_stop - column_start
+        if filled != (down, across) or down * across > MOST_VALUES:
             raise ValueError(
                 f"an edit must have a value for each place, at most {MOST_VALUES}, got "
                 f"{filled} for {bounds}"
             )
 
-    def _check(self, record: EditRecord, values: NDArray[Any]) -> None:
-        """Refuse values that no edit has: kernels trust them."""
-        self._check_place(record.kind, record[1:5], values.shape)
-        shape = self._tiles.shape
-        if record.kind == HEIGHTS:
-            least = float(np.fmin.reduce(values, axis=None, initial=np.inf))
-            greatest = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
-            bounds = least, greatest
-            refuse_overflow(bounds, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
-            return
-        most = 1
+    def _check_cells(self, record: EditRecord, values: NDArray[Any]) -> None:
+        """Refuse values of cells that no edit has: kernels trust them."""
+        most, names = 1, self._tiles.shape.material_names
         if record.kind == MATERIALS:
-            most = 255 if shape.material_names is None else len(shape.material_names) - 1
+            most = 255 if names is None else len(names) - 1
         if values.max() > most:
             raise ValueError(f"{KINDS[record.kind]} must be 0 to {most}, got {values.max()}")
 
-    def _adopt(self, records: Iterable[EditRecord]) -> None:
-        """Take records for all there are."""
-        self._records: list[EditRecord] = []
-        self._by_tile = defaultdict[int, list[EditRecord]](list)
+    def _adopt(self, records: Iterable[EditRecord], ranges: dict[Corner, EditedHeights]) -> None:
+        """Take records for all there are, with the ranges of their heights."""
+        self._ranges, self._measured = ranges, self._log.size
+        for number in self._edited:  # so that it is told from what it was
+            self._counts[number] += 1
+        self._squares, self._edited = EditSquares(self._tiles.shape.side), set()
         for record in records:
             self._note(record, self._numbers(record.kind, record[1:5]))
 
-    def _note(self, record: EditRecord, numbers: list[int]) -> None:
-        self._records.append(record)
+    def _note(self, record: EditRecord, numbers: list[int]) -> EditSquare:
+        self._edited.update(numbers)
         for number in numbers:
-            self._by_tile[number].append(record)
+            self._counts[number] += 1
+        return self._squares.add(record)
 
     def _numbers(self, kind: int, bounds: Bounds) -> list[int]:
         """Return the tiles that share a value of a rectangle."""
@@ -177,9 +216,7 @@ class EditStore:
         Of several that belong together, such as those of a state that is put back, either all are
         made or none.
         """
-        if isinstance(self._log, MemoryLog):
-            return
-        free = shutil.disk_usage(Path(self._log.name).resolve().parent).free
+        free = self._log.room()
         if free < size:
             raise OSError(
                 errno.ENOSPC, f"edits must have room for {size} bytes, got {free}", self._log.name
@@ -203,13 +240,44 @@ class EditStore:
         numbers = self._numbers(kind, bounds)
         if not numbers:
             return
-        content, checksum = packed(kind, bounds, values)
+        parts = [(Merged(kind, bounds, values), numbers)]
+        squares = squares_of(bounds, self._sizes[0])
+        if len(squares) > 1:
+            parts = [
+                (Merged(kind, part, _cut(values, bounds, part)), shared)
+                for part in squares
+                if (shared := self._numbers(kind, part))
+            ]
         with self._lock:
-            place_in_log = self._log.append(content) + HEAD
-            self._note(EditRecord(kind, *bounds, place_in_log, checksum), numbers)
+            self._append(parts)
             if self._log.size > self._limit and isinstance(self._log, MemoryLog):
                 self.compact()
                 self._limit = max(_LEAST_MERGED, 2 * self._log.size)
+
+    def _append(self, parts: list[tuple[Merged, list[int]]], flags: int = 0) -> None:
+        """Write the parts of an edit, each with the tiles that it is of; flags: of the first."""
+        contents, records = list[bytes](), list[EditRecord]()
+        place, left = self._log.size + HEAD, len(parts)
+        for (kind, bounds, values), _ in parts:
+            left -= 1
+            own = flags | FOLLOWED if left else flags
+            content, checksum = packed(kind, bounds, values, own)
+            row_0, row_1, column_0, column_1 = bounds
+            records.append(EditRecord(kind, row_0, row_1, column_0, column_1, place, checksum, own))
+            contents.append(content)
+            place, flags = place + len(content), 0
+        self._log.append(b"".join(contents))
+        for record, (_, numbers) in zip(records, parts, strict=True):
+            square = self._note(record, numbers)
+            if square.is_heavy and not records[0].flags & RENEWING:
+                self._renew(square)
+
+    def _renew(self, square: EditSquare) -> None:
+        """Write what the records of a square leave, so that older ones need not be read again."""
+        with suppress(OSError), self._log.reading() as read:  # the disk may be full: it can wait
+            parts = merged(square.records, read, self._sizes[0])
+            self._append([(part, self._numbers(*part[:2])) for part in parts], RENEWING)
+        square.merged()
 
     def apply(self, tile: LoadedTile) -> LoadedTile:
         """Return a tile with all its edits so far; over a tile that has some, the same comes out.
@@ -221,27 +289,32 @@ class EditStore:
         ValueError
             If the file has changed since it was opened; the message names file and tile.
         """
-        with self._lock:
-            found = [
-                (record, self._log.read(record.place, record.length))
-                for record in self._by_tile.get(tile.number, ())
-            ]
         rows: list[slice] = []
         columns: list[slice] = []
-        for record, content in found:
-            if zlib.crc32(content) != record.checksum:
-                name = tile_name(tile.number, self._tiles.shape.columns, self._tiles.first)
-                raise ValueError(
-                    f"{self._log.name}: {name}: the edit at byte {record.place} must have its "
-                    "checksum: changed or damaged"
-                )
-            own = self._write(tile, record, values_of(record, content))
+        for record, values in self._edits_of(tile.number):
+            own = self._write(tile, record, values)
             if record.kind == HEIGHTS:
                 rows.append(own[0])
                 columns.append(own[1])
         if rows:
             self._survey(tile, _span(rows), _span(columns))
         return tile
+
+    def _edits_of(self, number: int) -> list[tuple[EditRecord, NDArray[Any]]]:
+        """Return the records of a tile and their values."""
+        with ExitStack() as stack:
+            with self._lock:  # not while they are read: who edits would wait
+                if number not in self._edited:
+                    return []
+                records = self._squares.of_tile(*divmod(number, self._sizes[2]))
+                read = stack.enter_context(self._log.reading())
+            try:
+                return [
+                    (record, values_of(record, checked_content(record, read))) for record in records
+                ]
+            except ValueError as error:
+                name = tile_name(number, self._sizes[2], self._tiles.first)
+                raise ValueError(f"{self._log.name}: {name}: {error}") from None
 
     def _write(self, tile: LoadedTile, record: EditRecord, values: NDArray[Any]) -> Ranges:
         """Write an edit to the samples or cells that a tile has of it; return their ranges."""
@@ -267,15 +340,15 @@ class EditStore:
         kernels.put_blocks(samples, frame, row_0, row_1, column_0, column_1, tile.blocks)
 
     def count(self, number: int) -> int:
-        """Return how many records a tile has; another number tells that it was edited since."""
+        """Return a number that rises with each edit of a tile, and never falls."""
         with self._lock:
-            return len(self._by_tile.get(number, ()))
+            return self._counts.get(number, 0)
 
     @property
     def edited(self) -> set[int]:
         """The numbers of the tiles that share a value of an edit."""
         with self._lock:
-            return set(self._by_tile)
+            return set(self._edited)
 
     @property
     def nbytes(self) -> int:
@@ -283,11 +356,38 @@ class EditStore:
         return self._log.size
 
     def records(self) -> Iterator[tuple[Edited, Ranges, NDArray[Any]]]:
-        """Yield what all edits were, where, and their values, the oldest first."""
+        """Yield what edits were, where, and their values; in each square the oldest first.
+
+        An edit of several squares is as many; those that were merged are told no more.
+        """
+        with ExitStack() as stack:
+            with self._lock:
+                records = [record for square in self._squares for record in square.records]
+                read = stack.enter_context(self._log.reading())
+            for record in records:
+                values = values_of(record, checked_content(record, read))
+                yield KINDS[record.kind], record.ranges, values
+
+    def ranges(self) -> list[EditedHeights]:
+        """Return the least and the greatest height of each square that has any, and where.
+
+        They may be wider than what is there now. Only edits that were added since this was asked
+        last are read.
+        """
         with self._lock:
-            records = [(each, self._log.read(each.place, each.length)) for each in self._records]
-        for record, content in records:
-            yield KINDS[record.kind], record.ranges, values_of(record, content)
+            new = [
+                record
+                for square in self._squares
+                for record in square.records
+                if record.kind == HEIGHTS and record.place >= self._measured
+            ]
+            if new:
+                with self._log.reading() as read:
+                    for record in new:
+                        values = values_of(record, checked_content(record, read))
+                        self._put_range(self._ranges, record, values)
+            self._measured = self._log.size
+            return list(self._ranges.values())
 
     def sync(self) -> None:
         """Return when all edits are on the disk, whatever happens to the machine then.
@@ -299,11 +399,23 @@ class EditStore:
         """
         with self._lock:
             self._log.sync()
+            self._mark()
+
+    def _mark(self) -> None:
+        """Note in the file that all edits are on the disk."""
+        if isinstance(self._log, MemoryLog) or self._log.size == self._marked:
+            return
+        with suppress(OSError, ValueError):  # it only helps to tell damage from what was torn
+            self._log.append(saved_mark(self._log.size))
+            self._marked = self._log.size
 
     def contents(self) -> bytes:
         """Return all edits, merged: the values that the last of them left, each once."""
-        with self._lock:
-            parts = merged(self._records, self._log.read, self._tiles.shape.side)
+        with self._lock, self._log.reading() as read:
+            side = self._sizes[0]
+            parts = (
+                part for square in self._squares for part in merged(square.records, read, side)
+            )
             return self._start + b"".join(packed(*part)[0] for part in parts)
 
     def replace(self, contents: bytes) -> None:
@@ -319,12 +431,13 @@ class EditStore:
             If the file cannot be written; nothing has changed then.
         """
         log = MemoryLog(contents)
-        records = self._checked(log)
+        records, ranges = self._checked(log)
         if log.size != len(contents):
-            raise ValueError("contents of edits must be whole, got a part: damaged")
+            raise ValueError("contents of edits must be whole, got a part, or damaged ones")
         with self._lock:
             self._log.replace(contents)
-            self._adopt(records)
+            self._adopt(records, ranges)
+            self._mark()
 
     def compact(self) -> None:
         """Merge all edits: the file, which is replaced, then has each value once.
@@ -340,8 +453,16 @@ class EditStore:
     def close(self) -> None:
         """Put all edits on the disk, and close their file."""
         with self._lock:
-            self._log.sync()
-            self._log.close()
+            try:
+                self.sync()
+            finally:
+                self._log.close()
+
+
+def _cut(values: NDArray[Any], bounds: Bounds, part: Bounds) -> NDArray[Any]:
+    """Return the values of a part of a rectangle."""
+    row, _, column, _ = bounds
+    return values[part[0] - row : part[1] - row, part[2] - column : part[3] - column]
 
 
 def _span(parts: list[slice]) -> slice:

@@ -2,13 +2,18 @@
 
 import errno
 import os
+import shutil
 import sys
+import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from terrain_physics._support.files import checked_size, file_name, written_whole
-from terrain_physics.tiles.log import Log
+from terrain_physics.tiles.log import Log, Read
 
 _AT_ONCE = 1 << 20
 
@@ -21,13 +26,14 @@ class FileLog(Log):
 
     def __init__(self, path: str | os.PathLike[str], start: bytes) -> None:
         """Open a file of edits, or begin a new one by ``start``."""
-        self.name = file_name(path)
-        if Path(self.name).exists():
+        self.name, self._process = file_name(path), os.getpid()
+        self._path = os.path.abspath(self.name)  # noqa: PTH100 a program may go to another folder
+        if os.path.exists(self._path):  # noqa: PTH110
             checked_size(self.name)
-        self._hold(_taken(self.name))
+        self._hold(_taken(self._path, self.name))
         self._is_torn = False  # whether bytes may follow that are no record
         self.size = os.fstat(self._descriptor).st_size
-        begun = self.read(0, len(start))
+        begun = _bytes_at(self._descriptor, 0, len(start))
         self._is_new = len(begun) < len(start) and start.startswith(begun)
         if self._is_new:  # no record can be there
             self.cut(0)
@@ -39,8 +45,7 @@ class FileLog(Log):
         self._closing = weakref.finalize(self, os.close, descriptor)
 
     def append(self, content: bytes) -> int:
-        if self._descriptor < 0:
-            raise ValueError(f"{self.name}: edits must be open, got ones that were closed")
+        self._refuse_others()
         if self._is_torn:
             self.cut(self.size)
         place = self.size
@@ -56,36 +61,58 @@ class FileLog(Log):
         self._is_torn = False
         return place
 
+    def _refuse_closed(self) -> None:
+        if self._descriptor < 0:
+            raise ValueError(f"{self.name}: edits must be open, got ones that were closed")
+
+    def _refuse_others(self) -> None:
+        """Refuse to write if the file is closed, or in a forked process."""
+        self._refuse_closed()
+        if self._process != os.getpid():
+            raise ValueError(
+                f"{self.name}: edits must be made in the process that opened their file, got one "
+                "that was forked from it: open the ground there with edits=None"
+            )
+
+    def room(self) -> float:
+        return shutil.disk_usage(Path(self._path).resolve().parent).free
+
     def cut(self, size: int) -> None:
         os.ftruncate(self._descriptor, size)
         self.size, self._is_torn = size, False
 
-    def read(self, place: int, length: int) -> bytes:
-        os.lseek(self._descriptor, place, os.SEEK_SET)  # what is written goes to the end anyway
-        return os.read(self._descriptor, length)
+    @contextmanager
+    def reading(self) -> Iterator[Read]:
+        self._refuse_closed()
+        descriptor = os.dup(self._descriptor)
+        try:
+            yield partial(_bytes_at, descriptor)
+        finally:
+            os.close(descriptor)
 
     def reader(self) -> BinaryIO:
-        return Path(self.name).open("rb", buffering=_AT_ONCE)
+        return Path(self._path).open("rb", buffering=_AT_ONCE)
 
     def replace(self, content: bytes) -> None:
+        self._refuse_others()
         new = -1
         try:
-            with written_whole(self.name) as file:
+            with written_whole(self._path) as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
                 if sys.platform == "win32":  # no file is replaced there while it is open
                     self._closing()
                 else:
-                    new = _taken(file.name)
+                    new = _taken(file.name, self.name)
         except BaseException:
             if new >= 0:
                 os.close(new)
             elif not self._closing.alive:
-                self._hold(_taken(self.name))
+                self._hold(_taken(self._path, self.name))
             raise
         if new < 0:
-            new = _taken(self.name)
+            new = _taken(self._path, self.name)
         self._closing()
         self._hold(new)
         self.size, self._is_torn, self._is_new = len(content), False, True
@@ -96,7 +123,7 @@ class FileLog(Log):
             return
         os.fsync(self._descriptor)
         if self._is_new:  # the folder has its name only then
-            _sync_folder(self.name)
+            _sync_folder(self._path)
             self._is_new = False
 
     def close(self) -> None:
@@ -104,16 +131,28 @@ class FileLog(Log):
         self._descriptor = -1  # the system may give the old number to another file
 
 
-def _taken(name: str) -> int:
-    """Return the descriptor of a file that is open for this process alone."""
+_one_reads = threading.Lock()
+
+
+def _bytes_at(descriptor: int, place: int, length: int) -> bytes:
+    """Return bytes of an open file."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, length, place)
+    with _one_reads:  # copies of a descriptor have one place together
+        os.lseek(descriptor, place, os.SEEK_SET)  # what is written goes to the end anyway
+        return os.read(descriptor, length)
+
+
+def _taken(path: str, name: str) -> int:
+    """Return the descriptor of a file that is open for this process alone; name it in errors."""
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(name, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+        descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
     except OSError as error:
         rule = "Edits must be in a file that can be written to"
         raise type(error)(error.errno, f"{rule} ({error.strerror})", name) from None
     try:
-        _lock(descriptor, name)
+        _lock(descriptor, path)
     except BlockingIOError:
         os.close(descriptor)
         rule = "Edits must be open once only: another ground, here or in another process, has them"
@@ -124,7 +163,7 @@ def _taken(name: str) -> int:
     return descriptor
 
 
-def _lock(descriptor: int, name: str) -> None:
+def _lock(descriptor: int, path: str) -> None:
     """Take the lock of a file, or raise BlockingIOError."""
     if sys.platform == "win32":
         import msvcrt
@@ -138,7 +177,7 @@ def _lock(descriptor: int, name: str) -> None:
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(descriptor), os.stat(name)):  # noqa: PTH116 as fstat
+        if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116 as fstat
             raise BlockingIOError  # its owner has just put another file in its place
 
 

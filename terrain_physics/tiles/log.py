@@ -1,8 +1,14 @@
 """Bytes that only grow, in memory or elsewhere: the edits of a land."""
 
 import io
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO
+
+Read = Callable[[int, int], bytes]
+"""Returns bytes, at a place and of a length."""
 
 
 class Log(ABC):
@@ -24,12 +30,19 @@ class Log(ABC):
         """Add bytes, all or none of them, and return where they begin."""
 
     @abstractmethod
+    def room(self) -> float:
+        """Return how many bytes more there is room for."""
+
+    @abstractmethod
     def cut(self, size: int) -> None:
         """Remove all bytes from there on."""
 
     @abstractmethod
-    def read(self, place: int, length: int) -> bytes:
-        """Return bytes."""
+    def reading(self) -> AbstractContextManager[Read]:
+        """Hold the bytes as they are now, and yield what reads them, at a place, of a length.
+
+        Within it other threads may append and replace.
+        """
 
     @abstractmethod
     def reader(self) -> BinaryIO:
@@ -62,12 +75,17 @@ class MemoryLog(Log):
         self.size += len(content)
         return place
 
+    def room(self) -> float:
+        return math.inf
+
     def cut(self, size: int) -> None:
         del self._content[size:]
         self.size = size
 
-    def read(self, place: int, length: int) -> bytes:
-        return bytes(memoryview(self._content)[place : place + length])
+    @contextmanager
+    def reading(self) -> Iterator[Read]:
+        content = self._content
+        yield lambda place, length: bytes(content[place : place + length])
 
     def reader(self) -> BinaryIO:
         return io.BytesIO(self._content)

@@ -39,6 +39,8 @@ class TileFile:
     Attributes
     ----------
     path : str
+    absolute : str
+        The same from the root.
     shape : LatticeShape
     first : (int, int)
         Row and column, as the user counts, of the lattice's first tile.
@@ -51,6 +53,7 @@ class TileFile:
     def __init__(self, path: str, descriptor: int) -> None:
         """Take over an open file, and check its header and its index."""
         self.path, self._descriptor, self._lock = path, descriptor, threading.Lock()
+        self.absolute = os.path.abspath(path)  # noqa: PTH100 a program may go to another folder
         self._closing = weakref.finalize(self, os.close, descriptor)
         self._content = self._read_header()
         self._header = header_of(self._content)

@@ -67,6 +67,10 @@ class TiledGround(Ground):
     everything were loaded. With "wait" nothing waits for a file: a character there is left out of
     the update, solid and unmoved, until the tile has come, see `MoveResult.waiting`.
 
+    With "load", a question reads what it needs: a ray the tiles along its way whose boxes it comes
+    to, up to its hit. What needs more than 128 MiB of tiles at once is refused, and of what
+    questions and updates have read, 256 MiB stay.
+
     Edits, such as `carve`, `paint` or `set_heights`, stay when their tile is unloaded. They are
     kept in memory, or in the file ``edits``; the file of tiles is never written to.
 
@@ -138,8 +142,8 @@ class TiledGround(Ground):
             A file that `make` wrote. It must not change while it is open.
         missing : "load" or "wait", default "load"
             What happens where a tile is needed that is not loaded. "load": it is read there.
-            "wait": characters wait for it, rays and sweeps tell that they end at what is unknown,
-            other questions find no ground there, and edits are refused.
+            "wait": characters wait for it, rays and sweeps tell that they end at what is
+            `RayHit.unknown`, other questions find no ground there, and edits are refused.
         edits : path, optional
             The file of the edits, made if there is none. By default edits are kept in memory.
 
@@ -736,15 +740,12 @@ class TiledGround(Ground):
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored
         with self._held.editing():  # all of one moment
-            source = stored if stored.path is None else stored.path
-            return source, stored.digest, LandContent.of(supply), super().__getstate__()
+            source = stored if stored.path is None else TilesReference.of(stored)
+            return source, LandContent.of(supply), super().__getstate__()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        source, digest, content, rest = state
-        stored = TileFile.open(source) if isinstance(source, str) else source
-        if stored.digest != digest:
-            stored.close()
-            raise ValueError(f"{source} must hold the tiles that it held, got others since")
+        source, content, rest = state
+        stored = source.find("copy") if isinstance(source, TilesReference) else source
         self._take_over(stored, content, rest)
 
     def __enter__(self) -> Self:

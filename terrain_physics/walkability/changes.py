@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from terrain_physics._kernels.types import Bools
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.parts import GroundParts
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import EVERYWHERE
 from terrain_physics.surface.queries import Queries
@@ -33,7 +34,7 @@ class _Seen(NamedTuple):
 
     @property
     def is_map(self) -> bool:
-        return isinstance(self.storage, MapStorage)
+        return isinstance(self.storage, LiveMap)
 
 
 class Changes:
@@ -163,7 +164,7 @@ class Changes:
             if layers == 0 or number in moving:
                 continue
             storage: Any = parts.queries[number].storage
-            if isinstance(storage, MapStorage):
+            if isinstance(storage, LiveMap):
                 box = storage.box_of(storage.whole)
                 found[number] = _Seen(storage, box, (parts.layers[number],))
             else:

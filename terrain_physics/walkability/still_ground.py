@@ -1,10 +1,10 @@
 """The ground that places and walkers see: all of a ground but the parts that move in time."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
-from terrain_physics._kernels.types import Int64s
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.surface.ground_arrays import GroundArrays
@@ -31,8 +31,28 @@ def parts_of(queries: Queries) -> GroundParts | None:
 
 
 @contextmanager
-def reading_still(queries: Queries) -> Iterator[StillGround]:
-    """Give the still ground of one moment to a long query."""
-    parts = parts_of(queries)
-    with queries.reading() if parts is None else parts.reading_still() as arrays:
+def reading_still(queries: Queries, square: Floats | None = None) -> Iterator[StillGround]:
+    """Give the still ground of one moment to a long query.
+
+    ``square`` (4,) is least x and z, greatest x and z: of land in tiles, what is there is brought
+    before. Default: nothing.
+    """
+    parts, streaming = parts_of(queries), queries.streaming
+    with ExitStack() as held:
+        if streaming is not None and square is not None:
+            held.enter_context(streaming.updating())
+            streaming.bring(square.reshape(1, 4))
+        reading = queries.reading() if parts is None else parts.reading_still()
+        arrays = held.enter_context(reading)
         yield StillGround(arrays, queries, queries.naming.materials)
+
+
+def refuse_missing(queries: Queries, square: Floats) -> None:
+    """Refuse ground of which tiles within a square (4,) are not loaded."""
+    streaming = queries.streaming
+    if streaming is not None and streaming.reached(square.reshape(1, 4)) is not None:
+        x0, z0, x1, z1 = square.tolist()
+        raise ValueError(
+            f"ground must be loaded from ({x0:g}, {z0:g}) to ({x1:g}, {z1:g}), got tiles that are "
+            "not: where missing is 'wait', call load_now(aabb) first, or wait until ready(aabb)"
+        )

@@ -121,6 +121,19 @@ class Update:
         """How many columns are to be made yet."""
         return int(np.count_nonzero(self._edges))
 
+    def square(self, reach: float) -> Floats:
+        """Return a square around the columns that are to be made, as far as that around each.
+
+        That is least x and z, greatest x and z; some are to be made.
+        """
+        places, (rows, columns) = self._places, np.nonzero(self._edges)
+        rows, columns = rows + self._window.rows.start, columns + self._window.columns.start
+        x, z = places.lower_x, places.lower_z
+        return np.array([
+            x + places.spacing * np.min(columns) - reach, z + places.spacing * np.min(rows) - reach,
+            x + places.spacing * np.max(columns) + reach, z + places.spacing * np.max(rows) + reach,
+        ])  # fmt: skip
+
     def _squared_distances(self, circle: Circle, tile: int = 1) -> Floats:
         """Return the squared distance of each column of the window from the center of a circle.
 

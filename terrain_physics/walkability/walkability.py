@@ -50,7 +50,7 @@ from terrain_physics.walkability.grid import (
 from terrain_physics.walkability.making import Maker, reach_of
 from terrain_physics.walkability.path import Path
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.still_ground import parts_of, reading_still
+from terrain_physics.walkability.still_ground import parts_of, reading_still, refuse_missing
 from terrain_physics.walkability.terms import Terms
 from terrain_physics.walkability.update import Circle, Timing, Update, left_in, windows
 from terrain_physics.walkability.walkers import Walker
@@ -124,6 +124,9 @@ class Walkability(AttributeGuard):
     would fly past the other place, it stops in the air above it. "step": it goes up or down more
     steeply than walkable slope. "walk": all others.
 
+    On a `TiledGround`, an update reads the tiles that it needs; if that waits for tiles, they must
+    be loaded. Places stay when the tiles go. Without `area`, a large land has too many places.
+
     An update, edits of the ground and questions to the map may be made by several threads at once.
     A pickle or a deep copy has a ground of its own.
 
@@ -175,11 +178,12 @@ class Walkability(AttributeGuard):
         self._make_locks()
         self._revision, self._timing = 0, Timing()
         self._kept = Kept()
+        self._reach = reach_of(self._places.spacing, self._walker)
         self._changes = Changes(
             self._queries,
             self._rules.mask,
             self._places,
-            reach_of(self._places.spacing, self._walker),
+            self._reach,
             materials_matter=bool(self._walker.material_rules),
         )
 
@@ -423,7 +427,9 @@ class Walkability(AttributeGuard):
             way = way_between(self._kept.searcher, places, *ends, lengths)
         if way is None:
             return None
-        with reading_still(self._queries) as ground:
+        reach = self._reach.edges
+        square = np.concatenate([way.points.min(0)[::2] - reach, way.points.max(0)[::2] + reach])
+        with reading_still(self._queries, square) as ground:
             points, kinds = pulled(places, lengths, way, ground, self._walker)
         return Path(places, self._terms(), points, kinds)
 
@@ -564,7 +570,8 @@ class Walkability(AttributeGuard):
         ------
         TypeError, ValueError
             For a value that is no point, radius or time, and one of `around` and `radius` without
-            the other. Nothing has changed then.
+            the other. Nothing has changed then. For places on tiles of a `TiledGround` that waits
+            which are not loaded; those made before stay.
         RuntimeError
             Inside another update of this map, as from a signal handler.
 
@@ -631,7 +638,9 @@ class Walkability(AttributeGuard):
 
     def _make(self, update: Update) -> None:
         """Make places, a chunk after another, until all are made or the time is over."""
-        with update, reading_still(self._queries) as ground:
+        square = update.square(self._reach.edges)
+        with update, reading_still(self._queries, square) as ground:
+            refuse_missing(self._queries, square)
             maker = Maker(self._places, ground, self._walker, self._threads)
             for chunk in update.chunks(self._timing):
                 with self._lock:

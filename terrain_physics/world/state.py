@@ -49,7 +49,8 @@ class WorldState:
 
         They hold all numbers of characters, the places of moving parts, blocks of heights, holes
         and materials that were edited since the world was made or loaded, and meshes that were
-        refitted and parts that came since, whole; deflated.
+        refitted and parts that came since, whole; deflated. Of a `TiledGround` both sides have the
+        same file of tiles.
 
         Returns
         -------

@@ -373,3 +373,16 @@ def test_who_waits_falls_where_its_train_is_gone():
     assert result.grounded
     assert mover.position.y == pytest.approx(0.0, abs=1e-3)
     assert mover.position.x - start[0] < 25  # it keeps the speed of the train as it falls
+
+
+def test_who_does_not_see_the_land_needs_none():
+    ground = Ground([HeightMap(np.zeros((101, 101)))])
+    streaming = patchy(ground, ALL)
+    bridge = ground.add(_deck(), transform=(50, 2, 50), layers=2)
+    ghost = CharacterMovement(ground, BODY, position=(50, 2.5, 50), mask=2)
+    for _ in range(60):
+        assert not ghost.update(FRAME).waiting
+    assert ghost.ground_report().part == bridge
+    assert streaming.asked == []
+    ghost.mask = 3
+    assert ghost.update(FRAME).waiting

@@ -175,6 +175,41 @@ def test_edits_are_seen_again_in_their_order(tiles: TileFile, tmp_path: Path) ->
     assert again.nbytes == _log(tmp_path).stat().st_size
 
 
+def test_ranges_hold_all_heights_that_were_edited(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, oracle = EditStore.open(_log(tmp_path), tiles), Oracle(tiles)
+    rng = np.random.default_rng(8)
+
+    def check(store: EditStore) -> None:
+        known = np.zeros((193, 257), np.bool_)
+        for found in store.ranges():
+            values = oracle.heights[found.place]
+            new = is_new[found.place]
+            with np.errstate(invalid="ignore"):
+                bad = (values < found.least) | (values > found.greatest)
+            assert not (bad & new).any()
+            known[found.place] |= True
+        assert known[is_new].all()
+
+    is_new = np.zeros((193, 257), np.bool_)
+    for k in range(40):
+        what, place, values = drawn(rng)
+        store.add(what, place, values)
+        oracle.edit(what, place, values)
+        if what == "heights":
+            is_new[place] = True
+        if k % 10 == 0:
+            check(store)
+    check(store)
+    with monkeypatch.context() as patch:
+        patch.delattr(os, "dup")  # all are known: nothing is read
+        check(store)
+    store.close()
+    check(store)
+    check(EditStore.open(_log(tmp_path), tiles))
+
+
 def test_the_file_of_tiles_is_never_written_to(tiles: TileFile, tmp_path: Path) -> None:
     path = Path(tiles.path)
     before, date = path.read_bytes(), path.stat().st_mtime_ns
@@ -236,8 +271,9 @@ def test_sync_waits_for_the_disk(
     store = EditStore.open(_log(tmp_path), tiles)
     store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
     assert synced == []  # an edit does not wait
+    size = store.nbytes
     store.sync()
-    assert synced[0] == (False, store.nbytes)
+    assert synced[0] == (False, size)
     assert [is_folder for is_folder, _ in synced] == [False, True]  # its name is new, too
     store.sync()
     assert len(synced) == 3
@@ -252,26 +288,29 @@ def test_a_file_that_ends_at_any_byte_has_all_whole_edits(
     tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)  # a thousand of them take seconds
-    path, ends = _log(tmp_path), list[int]()
-    store = EditStore.open(path, tiles)
-    ends.append(store.nbytes)
+    path = _log(tmp_path)
+    store, other = EditStore.open(path, tiles), EditStore.open(None, tiles)
+    ends, wanted = [0], [other.contents()]
     rng = np.random.default_rng(5)
     for k in range(3):
-        place = slice(62, 64 + k), slice(10 * k, 10 * k + 2)
-        store.add("heights", place, rng.normal(size=(2 + k, 2)).astype(np.float32))
+        place = slice(63, 64 + k), slice(10 * k, 10 * k + 2)  # some are of two squares
+        values = rng.normal(size=(1 + k, 2)).astype(np.float32)
+        for each in (store, other):
+            each.add("heights", place, values)
         ends.append(store.nbytes)
-    kept = _values(store)
+        wanted.append(other.contents())
     store.close()
     content = path.read_bytes()
     for length in range(len(content) + 1):
         path.write_bytes(content[:length])
         again = EditStore.open(path, tiles)
-        whole = sum(end <= length for end in ends[1:])
-        assert _values(again) == kept[:whole]
+        whole = sum(end <= length for end in ends) - 1
+        assert again.contents() == wanted[whole]
         again.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+        later = again.contents()
         again.close()
         once_more = EditStore.open(path, tiles)
-        assert len(_values(once_more)) == whole + 1
+        assert once_more.contents() == later != wanted[whole]
         once_more.close()
 
 
@@ -337,6 +376,156 @@ def test_a_killed_process_loses_nothing_that_was_told_as_saved(
         _log(tmp_path).unlink()
 
 
+def test_a_power_cut_takes_what_was_not_told_as_saved(tiles: TileFile, tmp_path: Path) -> None:
+    path, place = _log(tmp_path), (slice(0, 20), slice(0, 20))
+    store = EditStore.open(path, tiles)
+    for k in range(4):
+        store.add("heights", place, np.full((20, 20), k, np.float32))
+        if k == 1:
+            store.sync()
+            saved, contents = store.nbytes, store.contents()
+    content = path.read_bytes()
+    store.close()
+    for start in (saved, saved + 3, saved + 32, saved + 900, len(content) - 5):
+        # The file has its length, but some of its blocks have not been written.
+        for junk in (bytes(len(content) - start), b"\x77" * (len(content) - start)):
+            path.write_bytes(content[:start] + junk)
+            again = EditStore.open(path, tiles)
+            if start < saved + 1600:
+                assert again.contents() == contents
+            assert again.contents()[40:] != b""
+            again.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="has no forks")
+def test_a_forked_process_reads_and_writes_nothing(tiles: TileFile, tmp_path: Path) -> None:
+    code = f"""
+import os
+import numpy as np
+from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.tile_file import TileFile
+tiles = TileFile.open({tiles.path!r})
+store = EditStore.open({str(_log(tmp_path))!r}, tiles)
+place, ones = (slice(0, 9), slice(0, 9)), np.ones((9, 9), np.float32)
+store.add("heights", place, ones)
+if not os.fork():
+    for step in (lambda: store.add("heights", place, 2 * ones), store.compact):
+        try:
+            step()
+        except ValueError as error:
+            print("edits must be made in the process that opened their file" in str(error))
+    print(store.apply(tiles.read(0)).heights[5, 5], flush=True)
+    store.close()
+    os._exit(0)
+os.wait()
+store.add("heights", place, 3 * ones)
+store.close()
+again = EditStore.open({str(_log(tmp_path))!r}, tiles)
+print(again.apply(tiles.read(0)).heights[5, 5])
+"""
+    done = forks.run("-c", code)
+    assert (done.returncode, done.stdout) == (0, "True\nTrue\n1.0\n3.0\n"), done.stderr
+
+
+def test_a_program_may_go_to_another_folder(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = EditStore.open("save.edits", tiles)
+    monkeypatch.chdir(tmp_path / "other")
+    edited(tiles, store, 5)
+    store.compact()
+    contents = store.contents()
+    store.close()
+    assert list((tmp_path / "other").iterdir()) == []
+    assert EditStore.open(_log(tmp_path), tiles).contents() == contents
+
+
+def test_a_large_edit_is_read_tile_by_tile(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, oracle = EditStore.open(_log(tmp_path), tiles), Oracle(tiles)
+    values = np.random.default_rng(9).normal(size=(193, 257)).astype(np.float32)
+    whole = slice(0, 193), slice(0, 257)
+    store.add("heights", whole, values)
+    oracle.edit("heights", whole, values)
+    check_all(tiles, store, oracle)
+    lengths, pread = list[int](), os.pread
+
+    def told(descriptor: int, length: int, place: int) -> bytes:
+        lengths.append(length)
+        return pread(descriptor, length, place)
+
+    tile = tiles.read(0)
+    monkeypatch.setattr(os, "pread", told)
+    store.apply(tile)
+    assert sum(lengths) <= 4 * 4 * SIDE**2
+
+
+def test_many_edits_of_a_place_are_merged_by_themselves(tiles: TileFile, tmp_path: Path) -> None:
+    store, oracle = EditStore.open(_log(tmp_path), tiles), Oracle(tiles)
+    rng = np.random.default_rng(4)
+    for k in range(400):
+        row, column = rng.integers(0, 30, 2).tolist()
+        place = slice(row, row + 5), slice(column, column + 5)
+        values = np.full((5, 5), k, np.float32)
+        store.add("heights", place, values)
+        oracle.edit("heights", place, values)
+    count = len(list(store.records()))
+    assert count < 200
+    check_all(tiles, store, oracle)
+    contents = store.contents()
+    store.close()
+    again = EditStore.open(_log(tmp_path), tiles)
+    assert again.contents() == contents
+    assert len(list(again.records())) == count
+    check_all(tiles, again, oracle)
+
+
+def test_a_file_that_has_grown_is_merged_when_it_is_opened(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, place = EditStore.open(_log(tmp_path), tiles), (slice(0, 60), slice(0, 60))
+    for k in range(30):
+        store.add("heights", place, np.full((60, 60), k, np.float32))
+    contents, size = store.contents(), store.nbytes
+    store.close()
+    monkeypatch.setattr(edits, "_LEAST_MERGED", 10_000)
+    again = EditStore.open(_log(tmp_path), tiles)
+    assert again.nbytes == _log(tmp_path).stat().st_size < size / 20
+    assert again.contents() == contents
+
+
+def test_a_count_never_falls(tiles: TileFile, tmp_path: Path) -> None:
+    store, place = EditStore.open(_log(tmp_path), tiles), (slice(0, 2), slice(0, 2))
+    seen = [store.count(0)]
+    contents = store.contents()
+    for step in (None, None, store.compact, None, lambda: store.replace(contents), None):
+        if step is None:
+            store.add("holes", place, np.ones((2, 2), np.uint8))
+        else:
+            step()
+        seen.append(store.count(0))
+    assert seen == sorted(set(seen))
+    assert store.count(11) == 0
+
+
+def test_a_close_that_fails_says_so_and_lets_go_of_the_file(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EditStore.open(_log(tmp_path), tiles)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            store.close()
+    EditStore.open(_log(tmp_path), tiles).close()
+
+
 # Refusals
 
 
@@ -352,10 +541,11 @@ def test_damage_names_the_record_and_nothing_is_dropped(tiles: TileFile, tmp_pat
     store = EditStore.open(path, tiles)
     for k in range(4):
         ends.append(store.nbytes)
-        store.add("materials", (slice(k, k + 3), slice(60, 70)), np.full((3, 10), 9, np.uint8))
+        store.add("materials", (slice(k, k + 3), slice(10, 20)), np.full((3, 10), 9, np.uint8))
+    end = store.nbytes  # then a mark follows, which says that all is on the disk
     store.close()
     content = path.read_bytes()
-    for place in range(len(content)):
+    for place in range(end):
         damaged = bytearray(content)
         damaged[place] ^= 1 << (place % 8)
         path.write_bytes(damaged)
@@ -366,11 +556,19 @@ def test_damage_names_the_record_and_nothing_is_dropped(tiles: TileFile, tmp_pat
         _refused(path, tiles, f"record {number} at byte {ends[number]} is damaged")
 
 
-def test_random_damage_is_an_error_or_the_end(tiles: TileFile, tmp_path: Path) -> None:
+def test_random_damage_is_an_error_or_the_end(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
     path = _log(tmp_path)
     store = EditStore.open(path, tiles)
-    edited(tiles, store, 8)
-    kept = _values(store)
+    other, rng = EditStore.open(None, tiles), np.random.default_rng(1)
+    wanted = {other.contents()}
+    for _ in range(8):
+        edit = drawn(rng)
+        store.add(*edit)
+        other.add(*edit)
+        wanted.add(other.contents())
     store.close()
     content, draws = path.read_bytes(), Draws(3)
     for _ in range(times(600)):
@@ -385,8 +583,7 @@ def test_random_damage_is_an_error_or_the_end(tiles: TileFile, tmp_path: Path) -
         except ValueError as error:
             assert str(path) in str(error)  # noqa: PT017 some are no error
             continue
-        found = _values(again)
-        assert found == kept[: len(found)]
+        assert again.contents() in wanted
         again.close()
 
 
@@ -407,7 +604,7 @@ def test_values_that_no_edit_has_are_refused(
 ) -> None:
     content = start_of(tiles.digest) + packed(kind, bounds, values)[0]
     _log(tmp_path).write_bytes(content)
-    _refused(_log(tmp_path), tiles, message)
+    _refused(_log(tmp_path), tiles, "record 0", message)
     store = EditStore.open(None, tiles)
     with pytest.raises(ValueError, match=re.escape(message)):
         store.replace(content)
@@ -462,7 +659,7 @@ def test_contents_are_checked_before_they_replace_any(tiles: TileFile, tmp_path:
     assert _values(store) == kept
     assert _log(tmp_path).read_bytes() == before
     store.replace(contents)
-    assert _log(tmp_path).read_bytes() == contents == store.contents()
+    assert _log(tmp_path).read_bytes()[: len(contents)] == contents == store.contents()
 
 
 def test_an_edit_off_the_lattice_or_of_another_shape_changes_nothing(tiles: TileFile) -> None:
@@ -481,6 +678,7 @@ def test_an_edit_off_the_lattice_or_of_another_shape_changes_nothing(tiles: Tile
 def test_one_alone_has_the_file(tiles: TileFile, tmp_path: Path) -> None:
     path = _log(tmp_path)
     store = EditStore.open(path, tiles)
+    store.add("heights", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.float32))
     with pytest.raises(BlockingIOError, match="Edits must be open once only") as caught:
         EditStore.open(path, tiles)
     assert caught.value.filename == str(path)
@@ -491,8 +689,12 @@ def test_one_alone_has_the_file(tiles: TileFile, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "BlockingIOError\n"), done.stderr
     store.close()
     store.close()
-    with pytest.raises(ValueError, match="edits must be open"):
-        store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+    for step in (
+        lambda: store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8)),
+        lambda: store.apply(tiles.read(0)), store.contents, store.compact,
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="edits must be open"):
+            step()
     EditStore.open(path, tiles).close()
 
 
@@ -572,8 +774,9 @@ def test_a_merge_that_fails_leaves_the_edits_as_they_were(
         assert _log(tmp_path).read_bytes() == before
         assert sorted(each.name for each in tmp_path.iterdir()) == ["land.tiles", "save.edits"]
     store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+    contents = store.contents()
     store.close()
-    assert len(_values(EditStore.open(_log(tmp_path), tiles))) == 6
+    assert EditStore.open(_log(tmp_path), tiles).contents() == contents
 
 
 def test_a_changed_file_is_told_with_file_and_tile(tiles: TileFile, tmp_path: Path) -> None:
@@ -594,7 +797,7 @@ def test_threads_apply_while_others_add(tiles: TileFile, tmp_path: Path) -> None
 
     def add() -> None:
         store.add("heights", place, np.full((30, 30), next(numbers), np.float32))
-        if store.count(0) > 200:
+        if store.nbytes > 500_000:
             store.compact()
 
     def apply() -> None:

@@ -1,6 +1,7 @@
 """States of worlds on land in tiles: bit for bit those of one map, whatever is loaded."""
 
 import shutil
+import threading
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from terrain_physics import AABB, CharacterMovement, Rewind, TiledGround, TriangleMesh, World
 from tests.helpers.draws import Draws
-from tests.helpers.examples import rest_is_full
+from tests.helpers.examples import rest_is_full, times
 from tests.tiles.twins import (
     BODY,
     SIZE,
@@ -252,6 +253,54 @@ def test_rollbacks_with_edits_in_each_frame(land):
             drop(land)
         assert world.hashes() == twin.hashes()
     refuse_different(world, twin)
+
+
+@pytest.mark.alone
+def test_rollbacks_while_other_threads_load_and_ask(folder, tmp_path):
+    path, stop, errors = tmp_path / "save.edits", threading.Event(), list[BaseException]()
+    land = TiledGround.open(tiles_in(folder), edits=path)
+    world, twin = world_on(land), world_on(one_map(land))
+
+    def stream(seed: int) -> None:
+        draws = Draws(seed)
+        try:
+            while not stop.is_set():
+                land.keep_near([draws.uniform(0, 200, 3)], radius=60, unload=60)
+                land.load_some(ms=5)
+                land.height_at(draws.uniform(0, 200), 100)
+                if draws.below(3) == 0:
+                    drop(land, draws)
+                elif draws.below(9) == 0:
+                    land.compact()
+        except BaseException as error:
+            errors.append(error)
+
+    def step(one: World, frame: int) -> None:
+        edit(one.ground, Draws(frame))
+        play(one, frame)
+
+    threads = [threading.Thread(target=stream, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    rewind = Rewind(world, frames=9)
+    try:
+        for frame in range(times(30)):
+            step(twin, frame)
+            rewind.save(frame)
+            step(world, frame)
+            if frame % 5 == 4 and frame > 8:
+                rewind.replay(frame - 7, frame + 1, lambda number: step(world, number))
+            assert world.hashes() == twin.hashes()
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+    refuse_different(world, twin)
+    land.close()
+    with TiledGround.open(tiles_in(folder), edits=path) as again:
+        found, wanted = values_of(again), values_of(twin.ground)
+        assert all(np.array_equal(found[k], wanted[k], equal_nan=True) for k in wanted)
 
 
 # Waits

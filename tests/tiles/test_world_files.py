@@ -139,6 +139,21 @@ def test_tiles_of_the_working_folder(story, tmp_path, monkeypatch):
     closed(World.load(path))
 
 
+@pytest.mark.parametrize("copied", [deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_program_that_goes_to_another_folder(copied, story, tmp_path, monkeypatch):
+    monkeypatch.chdir(story[0])
+    world = played_world(TiledGround.open("alps.tiles"))
+    monkeypatch.chdir(tmp_path)
+    make_tiles("alps.tiles", np.zeros((SIDE + 1, SIDE + 1)), tile=SIDE)  # of another world
+    copy = copied(world)
+    refuse_different(copy, world)
+    world.save("here.world")
+    again = World.load("here.world")
+    refuse_different(again, world)
+    for one in (world, copy, again):
+        closed(one)
+
+
 def test_tiles_that_are_given(story, tmp_path):
     path = moved(story, tmp_path)
     elsewhere = tmp_path / "far" / "other.tiles"
@@ -181,6 +196,11 @@ def test_other_tiles_are_refused(story, tmp_path):
             with pytest.raises(ValueError, match="tiles") as caught:
                 World.load(path, **options)
             assert told in str(caught.value)
+    with pytest.raises(TypeError, match="tiles must be a path, got 5"):
+        World.load(path, tiles=5)
+    (tmp_path / "gone.tiles").write_bytes(b"no tiles")
+    with pytest.raises(ValueError, match=r"must be the one of then, looked at .*gone\.tiles: "):
+        World.load(path)
     # The right ones at a later place are taken all the same.
     shutil.copy(tiles_in(story[0]), tmp_path / "gone.tiles")
     closed(World.load(path))

@@ -35,12 +35,14 @@ from terrain_physics._kernels.ground.table import (
     GroundTable,
     ground_at,
     has_movers,
+    maps_of,
     mover_filtered,
     movers_of,
     reaches_of,
 )
 from terrain_physics._kernels.math.rigid import to_local, to_world
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
+from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Int64s
 
@@ -169,6 +171,16 @@ def _widen_by_parts(
     need[3] += max(carried[2], 0.0) + more
 
 
+@kernel(inline=True, no_refcount=True)
+def _has_land(ground: GroundTable) -> bool:
+    """Tell whether any map exists for a character, on the layers of its mask."""
+    maps = maps_of(ground)
+    for which in range(len(maps)):
+        if maps[which, MAP_LAYERS] & ground.mask != 0:
+            return True
+    return False
+
+
 @kernel(no_refcount=True)
 def _put_need(
     state: Floats, rules: Floats, seconds: float, ground: GroundTable, need: Floats
@@ -211,8 +223,11 @@ def put_needs(
         if sleeps and not in_crowd:
             continue  # its row of hits need not be read: most characters sleep most of the time
         row = hits[i * HITS_SIZE : (i + 1) * HITS_SIZE]
-        row[NEED_MARK] = ASLEEP if sleeps else GOES
         ground = ground_at(table, int(own_rules[at.MASK]), part_shifts)
+        if not _has_land(ground):
+            row[NEED_MARK] = UNBOUND
+            continue
+        row[NEED_MARK] = ASLEEP if sleeps else GOES
         distance = _put_need(state, own_rules, seconds, ground, row[NEED:NEED_MARK])
         if not sleeps:
             which[count] = i

@@ -16,6 +16,8 @@ LAND_KIND = "land of tiles"
 
 _SHOWN_DIGITS = 8
 
+_NOT_THERE = "not there"
+
 _HEX_DIGITS = set("0123456789abcdef")
 
 
@@ -39,7 +41,7 @@ class TilesReference(NamedTuple):
     @classmethod
     def of(cls, tiles: StoredTiles) -> Self:
         """Return the reference to some tiles."""
-        absolute = None if tiles.path is None else os.path.abspath(tiles.path)  # noqa: PTH100 follows no link
+        absolute = tiles.absolute if isinstance(tiles, TileFile) else None
         return cls(tiles.path, absolute, tiles.digest)
 
     def saved(self) -> dict[str, Any]:
@@ -74,45 +76,56 @@ class TilesReference(NamedTuple):
         ------
         FileNotFoundError
             If there is no file at any of these places; the message names all of them.
-        ValueError
-            If there are others only, or tiles were given that are others.
+        TypeError, ValueError
+            If there are others only, or tiles were given that are others, or none.
         """
-        if given is not None and not isinstance(given, (str, os.PathLike)):
-            if given.digest != self.digest:
-                raise ValueError(f"tiles must be those of {saved_in}, {self._but(given.digest)}")
-            found: StoredTiles = given
-            return found
-        places = self._places(saved_in) if given is None else [file_name(given)]
-        if not places:
+        if given is None and self.path is None:
             raise ValueError(
                 f"tiles must be given for {saved_in}: no file held them when it was saved"
             )
-        looked = []
-        for place in places:
-            if not os.path.exists(place):  # noqa: PTH110 of a name as it is
-                looked.append(f"{place}: not there")
-                continue
-            tiles = TileFile.open(place)
-            if tiles.digest == self.digest:
-                return tiles
-            looked.append(f"{place}: {self._but(tiles.digest)}")
-            tiles.close()
-        where = "; ".join(looked)
+        if given is not None and not isinstance(given, (str, os.PathLike)):
+            return self._checked(saved_in, given)
+        troubles = []
+        for place in self._places(saved_in) if given is None else [file_name(given)]:
+            found = self._open(place)
+            if not isinstance(found, str):
+                return found
+            troubles.append(f"{place}: {found}")
         hint = "" if given is not None else "; tiles= names a file that has moved"
-        if any("digest" in place for place in looked):
-            raise ValueError(
-                f"{saved_in}: its file of tiles must be the same as then, got {where}{hint}"
-            )
-        raise FileNotFoundError(
-            errno.ENOENT, f"{saved_in}: its file of tiles must be there, looked at {where}{hint}"
-        )
+        looked = f"looked at {'; '.join(troubles)}{hint}"
+        if all(trouble.endswith(_NOT_THERE) for trouble in troubles):
+            rule = f"{saved_in}: its file of tiles must be there"
+            raise FileNotFoundError(errno.ENOENT, f"{rule}, {looked}")
+        raise ValueError(f"{saved_in}: its file of tiles must be the one of then, {looked}")
+
+    def _checked(self, saved_in: str, tiles: Any) -> StoredTiles:
+        """Return tiles that no file needs to hold, or refuse others."""
+        digest = getattr(tiles, "digest", None)
+        if not isinstance(digest, str):
+            raise TypeError(f"tiles must be a path, got {checks.shorten(tiles)}")
+        if digest != self.digest:
+            raise ValueError(f"tiles must be those of {saved_in}, {self._but(digest)}")
+        found: StoredTiles = tiles
+        return found
+
+    def _open(self, place: str) -> TileFile | str:
+        """Return the tiles at a place, or what is wrong there."""
+        if not os.path.exists(place):  # noqa: PTH110 of a name as it is
+            return _NOT_THERE
+        try:
+            tiles = TileFile.open(place)
+        except (OSError, ValueError) as error:
+            return str(error)
+        if tiles.digest == self.digest:
+            return tiles
+        tiles.close()
+        return self._but(tiles.digest)
 
     def _places(self, saved_in: str) -> list[str]:
         """Return where the file may be, each place once."""
-        if self.path is None:
-            return []
-        beside = Path(saved_in).parent / PureWindowsPath(self.path).name
-        places = [self.path, *([self.absolute] if self.absolute else []), str(beside)]
+        path = self.path or ""
+        beside = Path(saved_in).parent / PureWindowsPath(path).name
+        places = [path, *([self.absolute] if self.absolute else []), str(beside)]
         return list({os.path.abspath(place): place for place in reversed(places)}.values())[::-1]  # noqa: PTH100
 
     def _but(self, digest: str) -> str:

@@ -225,9 +225,7 @@ def received(
     found.layout = beginning.layout if about["layout"] is None else _layout(about["layout"])
     keys = [0] if found.layout is None else found.layout[0]
     if beginning.land is not None:
-        if keys[0] != 0:
-            raise ValueError("a land of tiles must be there")
-        keys = keys[1:]  # of the meshes
+        keys = _meshes_of(keys)
         found.land = received_land(beginning.land, about["land"], pieces.take)
         found.waits = checks.whole("waits", about["waits"], 0, MOST_EDITS)
     came = {key: (packed, size) for key, packed, size in about["came"]}
@@ -259,6 +257,13 @@ def received(
         raise ValueError("a map or a mesh by itself has no parts that come")
     found.motion = about["motion"]
     return found
+
+
+def _meshes_of(keys: list[int]) -> list[int]:
+    """Return the keys of the meshes on a land of tiles."""
+    if keys[0] != 0:
+        raise ValueError("a land of tiles must be there")
+    return keys[1:]
 
 
 def _put_places(

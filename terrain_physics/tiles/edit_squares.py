@@ -1,0 +1,153 @@
+"""The records of edits by squares of the lattice, each as large as a tile."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Self
+
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.tiles.edit_records import KINDS, RENEWING, TYPES, EditRecord
+
+Key = tuple[int, int, int]
+"""Kind, row and column of a square: samples or cells from ``row * side`` to before the next one."""
+
+_HEIGHTS = KINDS.index("heights")
+
+# A record counts as so many bytes more than its values: it is read and laid over a tile.
+_BYTES_OF_RECORD = 4096
+
+
+class EditedHeights(NamedTuple):
+    """A rectangle of samples that holds all that were edited in a square, and their range.
+
+    Attributes
+    ----------
+    row_start, row_stop, column_start, column_stop : int
+        Of the lattice.
+    least, greatest : float
+        As they are stored; inf and -inf if all are holes.
+    """
+
+    row_start: int
+    row_stop: int
+    column_start: int
+    column_stop: int
+    least: float
+    greatest: float
+
+    @property
+    def place(self) -> Ranges:
+        """Rows and columns as slices."""
+        return slice(self.row_start, self.row_stop), slice(self.column_start, self.column_stop)
+
+    def joined(self, other: Self) -> Self:
+        """Return what holds both."""
+        return type(self)(
+            min(self.row_start, other.row_start),
+            max(self.row_stop, other.row_stop),
+            min(self.column_start, other.column_start),
+            max(self.column_stop, other.column_stop),
+            min(self.least, other.least),
+            max(self.greatest, other.greatest),
+        )
+
+
+class EditSquare:
+    """The records of one kind in a square, the oldest first.
+
+    Attributes
+    ----------
+    records : list of EditRecord
+    """
+
+    __slots__ = ("_limit", "_weight", "records")
+
+    def __init__(self, side: int) -> None:
+        self.records: list[EditRecord] = []
+        self._weight, self._limit = 0, 16 * side**2
+
+    def add(self, record: EditRecord) -> None:
+        """Add a record, or begin anew with it."""
+        if record.flags & RENEWING:
+            self.records, self._weight = [], 0
+        self.records.append(record)
+        self._weight += record.length + _BYTES_OF_RECORD
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether it takes long to read all records: they should be merged."""
+        return self._weight > self._limit
+
+    def merged(self) -> None:
+        """Take the records for merged ones: they weigh what they must."""
+        self._limit = max(self._limit, 2 * self._weight)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the values of the records are."""
+        return sum(record.length for record in self.records)
+
+
+class EditSquares:
+    """All records that count, by squares."""
+
+    def __init__(self, side: int) -> None:
+        self._side = side
+        self._squares: dict[Key, EditSquare] = {}
+
+    def add(self, record: EditRecord) -> EditSquare:
+        """Add a record; return the square that it lies in."""
+        side = self._side
+        key = record.kind, record.row_start // side, record.column_start // side
+        square = self._squares.get(key)
+        if square is None:
+            square = self._squares[key] = EditSquare(side)
+        square.add(record)
+        return square
+
+    def __iter__(self) -> Iterator[EditSquare]:
+        """Return all squares in the order of their keys."""
+        return (self._squares[key] for key in sorted(self._squares))
+
+    def of_tile(self, row: int, column: int) -> list[EditRecord]:
+        """Return the records that share a value of a tile, those of a square in their order."""
+        side, found = self._side, list[EditRecord]()
+        for kind in range(len(TYPES)):
+            beyond = 2 if kind == _HEIGHTS else 1  # the far borders are samples of the next squares
+            for down in range(beyond):
+                for across in range(beyond):
+                    square = self._squares.get((kind, row + down, column + across))
+                    found += [
+                        record
+                        for record in (() if square is None else square.records)
+                        if (not down or record.row_start % side == 0)
+                        and (not across or record.column_start % side == 0)
+                    ]
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many bytes the values of all records are."""
+        return sum(square.size for square in self._squares.values())
+
+
+def squares_of(bounds: tuple[int, int, int, int], side: int) -> list[tuple[int, int, int, int]]:
+    """Return the parts of a rectangle in each square that it meets."""
+    row_start, row_stop, column_start, column_stop = bounds
+    if (
+        row_start // side == (row_stop - 1) // side
+        and column_start // side == (column_stop - 1) // side
+    ):
+        return [bounds]  # most are
+    return [
+        (
+            row,
+            min(row - row % side + side, row_stop),
+            column,
+            min(column - column % side + side, column_stop),
+        )
+        for row in _starts(row_start, row_stop, side)
+        for column in _starts(column_start, column_stop, side)
+    ]
+
+
+def _starts(start: int, stop: int, side: int) -> list[int]:
+    return [start, *range(start - start % side + side, stop, side)]
