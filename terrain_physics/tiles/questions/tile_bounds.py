@@ -68,7 +68,7 @@ class TileBounds:
             (bounds[:, 1::2] - 1) // side, (self._shape.rows - 1, self._shape.columns - 1)
         )
         for step in product((0, 1), (0, 1)):
-            places = firsts + step
+            places = firsts + np.array(step)
             some = (places <= lasts).all(axis=1)
             numbers = places[some, 0] * self._shape.columns + places[some, 1]
             self._widen(numbers, rows[some, 4], rows[some, 5])
