@@ -1,7 +1,9 @@
 """The records of edits by squares of the lattice, each as large as a tile."""
 
 from collections.abc import Iterator
+from typing import NamedTuple, Self
 
+from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.tiles.edit_records import KINDS, RENEWING, TYPES, EditRecord
 
 Key = tuple[int, int, int]
@@ -11,6 +13,41 @@ _HEIGHTS = KINDS.index("heights")
 
 # A record counts as so many bytes more than its values: it is read and laid over a tile.
 _BYTES_OF_RECORD = 4096
+
+
+class EditedHeights(NamedTuple):
+    """A rectangle of samples that holds all that were edited in a square, and their range.
+
+    Attributes
+    ----------
+    row_start, row_stop, column_start, column_stop : int
+        Of the lattice.
+    least, greatest : float
+        As they are stored; inf and -inf if all are holes.
+    """
+
+    row_start: int
+    row_stop: int
+    column_start: int
+    column_stop: int
+    least: float
+    greatest: float
+
+    @property
+    def place(self) -> Ranges:
+        """Rows and columns as slices."""
+        return slice(self.row_start, self.row_stop), slice(self.column_start, self.column_stop)
+
+    def joined(self, other: Self) -> Self:
+        """Return what holds both."""
+        return type(self)(
+            min(self.row_start, other.row_start),
+            max(self.row_stop, other.row_stop),
+            min(self.column_start, other.column_start),
+            max(self.column_stop, other.column_stop),
+            min(self.least, other.least),
+            max(self.greatest, other.greatest),
+        )
 
 
 class EditSquare:

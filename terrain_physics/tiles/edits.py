@@ -33,7 +33,12 @@ from terrain_physics.tiles.edit_records import (
     start_of,
     values_of,
 )
-from terrain_physics.tiles.edit_squares import EditSquare, EditSquares, squares_of
+from terrain_physics.tiles.edit_squares import (
+    EditedHeights,
+    EditSquare,
+    EditSquares,
+    squares_of,
+)
 from terrain_physics.tiles.file_log import FileLog
 from terrain_physics.tiles.format import tile_name
 from terrain_physics.tiles.log import Log, MemoryLog
@@ -41,6 +46,9 @@ from terrain_physics.tiles.merging import Bounds, Merged, merged
 from terrain_physics.tiles.stored import StoredTiles
 
 HEIGHTS, HOLES, MATERIALS = range(3)
+
+Corner = tuple[int, int]
+"""Row and column of a square."""
 
 _NUMBERS = {word: number for number, word in enumerate(KINDS)}
 
@@ -65,7 +73,7 @@ class EditStore:
         self._limit, self._marked = _LEAST_MERGED, 0
         self._counts = defaultdict[int, int](int)
         self._edited = set[int]()
-        self._adopt(self._checked(log) if log.size else ())
+        self._adopt(*(self._checked(log) if log.size else ([], {})))
         if not isinstance(log, MemoryLog):
             self._marked = log.size
             if log.size > 4 * self._squares.size + _LEAST_MERGED:
@@ -104,19 +112,40 @@ class EditStore:
         """The first bytes of a log; a digest takes time, which edits in memory may never need."""
         return start_of(self._tiles.digest)
 
-    def _checked(self, log: Log) -> list[EditRecord]:
-        """Return the records of a log; cut off what is torn, or raise ValueError."""
+    def _checked(self, log: Log) -> tuple[list[EditRecord], dict[Corner, EditedHeights]]:
+        """Return the records of a log and the ranges of their heights.
+
+        What is torn is cut off; ValueError if anything else is wrong.
+        """
         reader = RecordReader(log, self._start)
         found: list[EditRecord] = []
+        ranges: dict[Corner, EditedHeights] = {}
         for record, values in reader.records():
             try:
-                self._check(record, values)
+                self._check_place(record.kind, record[1:5], values.shape)
+                if record.kind == HEIGHTS:
+                    self._put_range(ranges, record, values)
+                else:
+                    self._check_cells(record, values)
             except ValueError as error:
                 raise ValueError(f"record {len(found)} is damaged: {error}") from None
             found.append(record)
         if reader.end < log.size:
             log.cut(reader.end)
-        return found
+        return found, ranges
+
+    def _put_range(
+        self, ranges: dict[Corner, EditedHeights], record: EditRecord, values: NDArray[Any]
+    ) -> None:
+        """Widen the range of a square by the heights of a record; refuse those that overflow."""
+        shape = self._tiles.shape
+        least = float(np.fmin.reduce(values, axis=None, initial=np.inf))
+        greatest = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
+        bounds = least, greatest
+        refuse_overflow(bounds, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
+        corner = record.row_start // shape.side, record.column_start // shape.side
+        own = EditedHeights(*record[1:5], least, greatest)
+        ranges[corner] = own.joined(ranges[corner]) if corner in ranges else own
 
     def _check_place(self, kind: int, bounds: Bounds, filled: tuple[int, ...]) -> None:
         """Refuse a rectangle that is not on the lattice, or has not a value for each place."""
@@ -138,24 +167,17 @@ class EditStore:
                 f"{filled} for {bounds}"
             )
 
-    def _check(self, record: EditRecord, values: NDArray[Any]) -> None:
-        """Refuse values that no edit has: kernels trust them."""
-        self._check_place(record.kind, record[1:5], values.shape)
-        shape = self._tiles.shape
-        if record.kind == HEIGHTS:
-            least = float(np.fmin.reduce(values, axis=None, initial=np.inf))
-            greatest = float(np.fmax.reduce(values, axis=None, initial=-np.inf))
-            bounds = least, greatest
-            refuse_overflow(bounds, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
-            return
-        most = 1
+    def _check_cells(self, record: EditRecord, values: NDArray[Any]) -> None:
+        """Refuse values of cells that no edit has: kernels trust them."""
+        most, names = 1, self._tiles.shape.material_names
         if record.kind == MATERIALS:
-            most = 255 if shape.material_names is None else len(shape.material_names) - 1
+            most = 255 if names is None else len(names) - 1
         if values.max() > most:
             raise ValueError(f"{KINDS[record.kind]} must be 0 to {most}, got {values.max()}")
 
-    def _adopt(self, records: Iterable[EditRecord]) -> None:
-        """Take records for all there are."""
+    def _adopt(self, records: Iterable[EditRecord], ranges: dict[Corner, EditedHeights]) -> None:
+        """Take records for all there are, with the ranges of their heights."""
+        self._ranges, self._measured = ranges, self._log.size
         for number in self._edited:  # so that it is told from what it was
             self._counts[number] += 1
         self._squares, self._edited = EditSquares(self._tiles.shape.side), set()
@@ -346,6 +368,27 @@ class EditStore:
                 values = values_of(record, checked_content(record, read))
                 yield KINDS[record.kind], record.ranges, values
 
+    def ranges(self) -> list[EditedHeights]:
+        """Return the least and the greatest height of each square that has any, and where.
+
+        They may be wider than what is there now. Only edits that were added since this was asked
+        last are read.
+        """
+        with self._lock:
+            new = [
+                record
+                for square in self._squares
+                for record in square.records
+                if record.kind == HEIGHTS and record.place >= self._measured
+            ]
+            if new:
+                with self._log.reading() as read:
+                    for record in new:
+                        values = values_of(record, checked_content(record, read))
+                        self._put_range(self._ranges, record, values)
+            self._measured = self._log.size
+            return list(self._ranges.values())
+
     def sync(self) -> None:
         """Return when all edits are on the disk, whatever happens to the machine then.
 
@@ -388,12 +431,12 @@ class EditStore:
             If the file cannot be written; nothing has changed then.
         """
         log = MemoryLog(contents)
-        records = self._checked(log)
+        records, ranges = self._checked(log)
         if log.size != len(contents):
             raise ValueError("contents of edits must be whole, got a part, or damaged ones")
         with self._lock:
             self._log.replace(contents)
-            self._adopt(records)
+            self._adopt(records, ranges)
             self._mark()
 
     def compact(self) -> None:

@@ -61,10 +61,13 @@ class FileLog(Log):
         self._is_torn = False
         return place
 
-    def _refuse_others(self) -> None:
-        """Refuse to write if the file is closed, or in a forked process."""
+    def _refuse_closed(self) -> None:
         if self._descriptor < 0:
             raise ValueError(f"{self.name}: edits must be open, got ones that were closed")
+
+    def _refuse_others(self) -> None:
+        """Refuse to write if the file is closed, or in a forked process."""
+        self._refuse_closed()
         if self._process != os.getpid():
             raise ValueError(
                 f"{self.name}: edits must be made in the process that opened their file, got one "
@@ -80,6 +83,7 @@ class FileLog(Log):
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
+        self._refuse_closed()
         descriptor = os.dup(self._descriptor)
         try:
             yield partial(_bytes_at, descriptor)

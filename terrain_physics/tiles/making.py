@@ -79,7 +79,8 @@ def make_tiles(
         As for `HeightMap`. The first sample of the first tile lies at the origin.
     thickness : float, optional
         How deep below its surface the ground is solid, in meters. Default: unlimited; 2 if there is
-        a hole, or a tile is absent. Edits never change it.
+        a hole, or a tile is absent. Those beyond the far borders of an array do not count. Edits
+        never change it.
     diagonal : {"a-c", "b-d", "alternating", "shortest"} or array of bool, default "a-c"
         As for `HeightMap`. The shorter diagonals are found now; edits leave them. An array goes
         with an array.
@@ -183,7 +184,8 @@ class _Making:
                 _named(name, borders.add, column, tile.heights)
                 _named(name, writer.add, number, tile)
             show(number + 1, count)
-        writer.finish(HEIGHTS[-1] if self._kind is None else self._kind)
+        kind = HEIGHTS[-1] if self._kind is None else self._kind
+        writer.finish(kind, has_holes=self._source.has_holes)
 
     def _checked(self, given: Tile) -> CheckedTile:
         """Return a tile as it is stored; the first one decides how heights are stored."""

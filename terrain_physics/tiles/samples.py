@@ -108,6 +108,13 @@ def plain_heights(heights: Any) -> NDArray[Any]:
     return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
 
 
+def has_holes(heights: NDArray[Any]) -> bool:
+    """Tell whether a height is a hole."""
+    if heights.dtype == np.int16:
+        return bool((heights == HOLE).any())
+    return heights.dtype.kind == "f" and bool(np.isnan(heights).any())
+
+
 def checked_tile(given: Tile, rules: CellRules, kind: np.dtype[Any]) -> CheckedTile:
     """Return the checked arrays of a tile, with heights of a kind as they are stored."""
     wide = plain_heights(given.heights)

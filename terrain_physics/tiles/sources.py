@@ -11,11 +11,19 @@ from terrain_physics._support import checks
 from terrain_physics.heightmap.files import MappedHeights
 from terrain_physics.surface.materials import Names, material_numbers
 from terrain_physics.tiles.format import HOLE
-from terrain_physics.tiles.samples import Tile, plain_heights
+from terrain_physics.tiles.samples import Tile, has_holes, plain_heights
 
 
 class SampleSource(ABC):
-    """What gives the tiles of a lattice, row by row."""
+    """What gives the tiles of a lattice, row by row.
+
+    Attributes
+    ----------
+    has_holes : bool or None
+        Whether a sample or a cell so far was a hole; None: as its tiles say.
+    """
+
+    has_holes: bool | None = None
 
     @abstractmethod
     def tile(self, row: int, column: int) -> Tile | None:
@@ -36,7 +44,8 @@ class FunctionSource(SampleSource):
 class ArraySource(SampleSource):
     """One array of samples, perhaps mapped from a file, with arrays of its cells.
 
-    It is read a row of tiles at a time. Tiles reach over its far borders: there are holes.
+    It is read a row of tiles at a time. Tiles reach over its far borders: there are holes, which do
+    not count as such of the land.
     """
 
     def __init__(
@@ -49,7 +58,7 @@ class ArraySource(SampleSource):
     ) -> None:
         self._heights, self._side = heights, side
         self._cells = {"holes": holes, "diagonals": diagonals, "materials": materials}
-        self._row = -1
+        self._row, self._none, self.has_holes = -1, np.zeros(1, dtype=np.bool_), False
         self._strip: NDArray[Any] = np.empty((0, 0))
         samples = heights.shape
         for name, values in self._cells.items():
@@ -71,12 +80,14 @@ class ArraySource(SampleSource):
         if row != self._row:
             strip = self._heights[row * side : (row + 1) * side + 1]
             self._strip, self._row = plain_heights(strip), row
+            self.has_holes = self.has_holes or has_holes(self._strip)
         samples = self._strip[:, column * side : (column + 1) * side + 1]
         cells = {
             name: _part(values, row, column, side)
             for name, values in self._cells.items()
             if values is not None
         }
+        self.has_holes = self.has_holes or bool(cells.get("holes", self._none).any())
         return Tile(_padded(samples, side + 1), **cells)
 
 

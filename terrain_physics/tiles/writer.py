@@ -57,8 +57,15 @@ class TileWriter:
         """Row and column of the first tile."""
         return self._header.first
 
-    def finish(self, kind: np.dtype[Any]) -> None:
-        """Write index and header, and wait until all is on the disk; heights are of this kind."""
+    def finish(self, kind: np.dtype[Any], *, has_holes: bool | None) -> None:
+        """Write index and header, and wait until all is on the disk.
+
+        Heights are of this kind. None: there are holes if a tile has any, or is absent.
+        """
+        if has_holes is not None:
+            self._has_holes = has_holes
+        elif len(self._rows) < self.shape.rows * self.shape.columns:
+            self._has_holes = True
         index = np.array(self._rows, dtype=INDEX).tobytes()
         self._file.write(index)
         self._file.seek(0)
@@ -69,8 +76,7 @@ class TileWriter:
     def _finished(self, index: bytes) -> Header:
         shape, depth = self._header.shape, self._thickness
         if depth is None:
-            has_holes = self._has_holes or len(self._rows) < shape.rows * shape.columns
-            depth = THICKNESS_WITH_HOLES if has_holes else np.inf
+            depth = THICKNESS_WITH_HOLES if self._has_holes else np.inf
         shape = shape._replace(
             thickness=depth,
             diagonal=grid.DIAGONAL_TABLE if self._has_flipped else shape.diagonal,

@@ -175,6 +175,41 @@ def test_edits_are_seen_again_in_their_order(tiles: TileFile, tmp_path: Path) ->
     assert again.nbytes == _log(tmp_path).stat().st_size
 
 
+def test_ranges_hold_all_heights_that_were_edited(
+    tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, oracle = EditStore.open(_log(tmp_path), tiles), Oracle(tiles)
+    rng = np.random.default_rng(8)
+
+    def check(store: EditStore) -> None:
+        known = np.zeros((193, 257), np.bool_)
+        for found in store.ranges():
+            values = oracle.heights[found.place]
+            new = is_new[found.place]
+            with np.errstate(invalid="ignore"):
+                bad = (values < found.least) | (values > found.greatest)
+            assert not (bad & new).any()
+            known[found.place] |= True
+        assert known[is_new].all()
+
+    is_new = np.zeros((193, 257), np.bool_)
+    for k in range(40):
+        what, place, values = drawn(rng)
+        store.add(what, place, values)
+        oracle.edit(what, place, values)
+        if what == "heights":
+            is_new[place] = True
+        if k % 10 == 0:
+            check(store)
+    check(store)
+    with monkeypatch.context() as patch:
+        patch.delattr(os, "dup")  # all are known: nothing is read
+        check(store)
+    store.close()
+    check(store)
+    check(EditStore.open(_log(tmp_path), tiles))
+
+
 def test_the_file_of_tiles_is_never_written_to(tiles: TileFile, tmp_path: Path) -> None:
     path = Path(tiles.path)
     before, date = path.read_bytes(), path.stat().st_mtime_ns
@@ -643,6 +678,7 @@ def test_an_edit_off_the_lattice_or_of_another_shape_changes_nothing(tiles: Tile
 def test_one_alone_has_the_file(tiles: TileFile, tmp_path: Path) -> None:
     path = _log(tmp_path)
     store = EditStore.open(path, tiles)
+    store.add("heights", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.float32))
     with pytest.raises(BlockingIOError, match="Edits must be open once only") as caught:
         EditStore.open(path, tiles)
     assert caught.value.filename == str(path)
@@ -653,8 +689,12 @@ def test_one_alone_has_the_file(tiles: TileFile, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "BlockingIOError\n"), done.stderr
     store.close()
     store.close()
-    with pytest.raises(ValueError, match="edits must be open"):
-        store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8))
+    for step in (
+        lambda: store.add("holes", (slice(0, 1), slice(0, 1)), np.ones((1, 1), np.uint8)),
+        lambda: store.apply(tiles.read(0)), store.contents, store.compact,
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="edits must be open"):
+            step()
     EditStore.open(path, tiles).close()
 
 

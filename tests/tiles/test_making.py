@@ -194,6 +194,19 @@ def test_land_with_holes_is_two_meters_thick(
     assert TileFile.open(path).shape.thickness == depth
 
 
+@pytest.mark.parametrize(("hole", "depth"), [("", np.inf), ("sample", 2.0), ("cell", 2.0)])
+@pytest.mark.parametrize("dtype", ["int16", "float32"])
+def test_holes_beyond_an_array_are_no_holes_of_the_land(
+    path: Path, hole: str, depth: float, dtype: str
+) -> None:
+    samples, marks = np.zeros((100, 150)), np.zeros((99, 149), np.bool_)
+    samples[70, 80] = np.nan if hole == "sample" else 1
+    marks[70, 80] = hole == "cell"
+    make_tiles(path, samples, tile=SIDE, dtype=dtype, holes=marks)
+    land = HeightMap(samples, holes=marks if hole == "cell" else None)
+    assert TileFile.open(path).shape.thickness == land.thickness == depth
+
+
 def test_equal_tiles_share_their_place(path: Path) -> None:
     flat, other = np.zeros((65, 65)), np.zeros((65, 65))
     other[5, 5] = 1

@@ -1,12 +1,7 @@
 """The tiles of a file with the edits that a store keeps of them."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from numpy.typing import NDArray
-
-from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.stored import StoredTiles
@@ -19,7 +14,7 @@ class ReadTile(NamedTuple):
     ----------
     tile : LoadedTile
     edits : int
-        How many of it had been kept by then; it has these, and perhaps later ones.
+        As `EditStore.count` told of it: it has the edits until then, and perhaps later ones.
     """
 
     tile: LoadedTile
@@ -38,13 +33,11 @@ class EditedTiles:
 
     def __init__(self, stored: StoredTiles, edits: EditStore) -> None:
         self.stored, self.edits, self._is_closed = stored, edits, False
-        # How many edits were kept of each tile: the store merges its records, and has fewer then.
-        self._kept: dict[int, int] = {}
 
     def read(self, number: int) -> ReadTile:
         """Return a tile; errors name it."""
         self.refuse_closed()
-        count = self._kept.get(number, 0)  # first: later edits are seen by the count
+        count = self.edits.count(number)  # first: later edits are seen by the count
         try:
             tile = self.stored.read(number)
         except ValueError:
@@ -58,17 +51,7 @@ class EditedTiles:
     def now(self, read: ReadTile) -> LoadedTile:
         """Return a tile with all edits. The caller lets nobody edit meanwhile."""
         tile = read.tile
-        is_current = self._kept.get(tile.number, 0) == read.edits
-        return tile if is_current else self.edits.apply(tile)
-
-    def keep(
-        self, what: Edited, place: Ranges, values: NDArray[Any], numbers: Sequence[int]
-    ) -> None:
-        """Keep an edit of some tiles. The caller lets nobody edit meanwhile."""
-        self.refuse_closed()
-        self.edits.add(what, place, values)
-        for number in numbers:
-            self._kept[number] = self._kept.get(number, 0) + 1
+        return tile if self.edits.count(tile.number) == read.edits else self.edits.apply(tile)
 
     def place(self, number: int) -> tuple[int, int]:
         """Return row and column of a tile as the user counts."""

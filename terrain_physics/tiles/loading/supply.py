@@ -140,8 +140,8 @@ class TileSupply(Streaming, TileSource):
     def bring(self, boxes: Floats) -> Bools | None:
         needed = self._needed.get(get_ident())
         with self.land.lock:  # no tile goes between a look at it and its being needed
-            if needed is not None and len(boxes):
-                needed.append((*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)))
+            if needed is not None:
+                needed.append(_around(boxes))
             waiting, numbers = self.land.missing_in(boxes)
         if not numbers:
             return None
@@ -185,8 +185,8 @@ class TileSupply(Streaming, TileSource):
             )
 
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
-        numbers = self.land.tiles_of(place, int(what == "heights"))
-        self.tiles.keep(what, place, values, numbers)
+        self.tiles.refuse_closed()
+        self.tiles.edits.add(what, place, values)
         if what == "heights" and self._tile_bounds is not None:
             self._tile_bounds.widen(place, values)
 
@@ -365,6 +365,13 @@ def _size_of(tile: LoadedTile) -> int:
     """Return how much memory a tile takes."""
     arrays = tile.heights, tile.cells, tile.materials, tile.blocks
     return sum(own.nbytes for own in arrays if own is not None)
+
+
+def _around(boxes: Floats) -> tuple[float, ...]:
+    """Return the box around boxes (n, 4), at least one."""
+    if len(boxes) == 1:
+        return tuple(boxes[0].tolist())
+    return *boxes[:, :2].min(axis=0).tolist(), *boxes[:, 2:].max(axis=0).tolist()
 
 
 def _are_same(some: list[Any], others: list[Any]) -> bool:
