@@ -401,7 +401,10 @@ def test_what_needs_too_many_tiles_at_once_is_refused():
         ground.contacts(Sphere((256, 0, 30), 200))
     with pytest.raises(ValueError, match="origins must reach at most 4 tiles"):
         ground.raycast_many([ALONG.origin], [ALONG.direction])
-    assert len(supply.land.loaded) <= 4
+    supply.land.take(list(supply.land.loaded))
+    with pytest.raises(ValueError, match=r"ray must reach at most 4 tiles at once .* got 5"):
+        ground.raycast(ALONG)
+    assert len(supply.land.loaded) == 4
     supply.fetch(range(8))
     assert len(ground.triangles_in(AABB((0, 0, 0), (512, 1, 1)))) > 0
 
@@ -426,7 +429,11 @@ def test_answers_while_tiles_come_and_go(seed):
     case = Case(seed)
     asked = [(name, question(case)) for name, question in QUESTIONS.items()]
     expected = [digest(ask(case.oracle)) for _, ask in asked]
-    tiles, rng, over = np.flatnonzero(case.exists).tolist(), np.random.default_rng(seed), list[bool]()
+    tiles, rng, over = (
+        np.flatnonzero(case.exists).tolist(),
+        np.random.default_rng(seed),
+        list[bool](),
+    )
 
     def churn():
         while not over:
