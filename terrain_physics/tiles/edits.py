@@ -184,11 +184,18 @@ class EditStore:
         for record in records:
             self._note(record, self._numbers(record.kind, record[1:5]))
 
-    def _note(self, record: EditRecord, numbers: list[int]) -> EditSquare:
-        self._edited.update(numbers)
+    def _note(self, record: EditRecord, numbers: list[int]) -> EditSquare | None:
+        """Add a record to its square; return that if it takes long to read all that is in it."""
         for number in numbers:
             self._counts[number] += 1
-        return self._squares.add(record)
+            self._edited.add(number)
+        side = self._sizes[0]
+        square = self._squares.at(
+            record.kind, record.row_start // side, record.column_start // side
+        )
+        if record.flags & RENEWING:
+            square.begin_anew()
+        return square if square.add(record, record.length) else None
 
     def _numbers(self, kind: int, bounds: Bounds) -> list[int]:
         """Return the tiles that share a value of a rectangle."""
@@ -240,43 +247,49 @@ class EditStore:
         numbers = self._numbers(kind, bounds)
         if not numbers:
             return
-        parts = [(Merged(kind, bounds, values), numbers)]
-        squares = squares_of(bounds, self._sizes[0])
-        if len(squares) > 1:
-            parts = [
-                (Merged(kind, part, _cut(values, bounds, part)), shared)
-                for part in squares
-                if (shared := self._numbers(kind, part))
-            ]
+        side = self._sizes[0]
+        is_one = (
+            rows.start // side == (rows.stop - 1) // side
+            and columns.start // side == (columns.stop - 1) // side
+        )
         with self._lock:
-            self._append(parts)
+            if is_one:  # most are: this is done in a hurry
+                content, checksum = packed(kind, bounds, values)
+                at = self._log.append(content) + HEAD
+                square = self._note(EditRecord(kind, *bounds, at, checksum), numbers)
+                if square is not None:
+                    self._renew(square)
+            else:
+                parts = squares_of(bounds, side)
+                self._append([Merged(kind, part, _cut(values, bounds, part)) for part in parts])
             if self._log.size > self._limit and isinstance(self._log, MemoryLog):
                 self.compact()
                 self._limit = max(_LEAST_MERGED, 2 * self._log.size)
 
-    def _append(self, parts: list[tuple[Merged, list[int]]], flags: int = 0) -> None:
-        """Write the parts of an edit, each with the tiles that it is of; flags: of the first."""
-        contents, records = list[bytes](), list[EditRecord]()
-        place, left = self._log.size + HEAD, len(parts)
-        for (kind, bounds, values), _ in parts:
+    def _append(self, parts: list[Merged], flags: int = 0) -> None:
+        """Write the parts of an edit that are of a tile; flags are those of the first."""
+        numbers = [self._numbers(*part[:2]) for part in parts]
+        own = [(part, of) for part, of in zip(parts, numbers, strict=True) if of]
+        contents: list[bytes] = []
+        records: list[EditRecord] = []
+        place, left = self._log.size + HEAD, len(own)
+        for (kind, bounds, values), _ in own:
             left -= 1
-            own = flags | FOLLOWED if left else flags
-            content, checksum = packed(kind, bounds, values, own)
-            row_0, row_1, column_0, column_1 = bounds
-            records.append(EditRecord(kind, row_0, row_1, column_0, column_1, place, checksum, own))
+            marks = flags | FOLLOWED if left else flags
+            content, checksum = packed(kind, bounds, values, marks)
+            records.append(EditRecord(kind, *bounds, place, checksum, marks))
             contents.append(content)
             place, flags = place + len(content), 0
         self._log.append(b"".join(contents))
-        for record, (_, numbers) in zip(records, parts, strict=True):
-            square = self._note(record, numbers)
-            if square.is_heavy and not records[0].flags & RENEWING:
+        for record, (_, of) in zip(records, own, strict=True):
+            square = self._note(record, of)
+            if square is not None and not records[0].flags & RENEWING:
                 self._renew(square)
 
     def _renew(self, square: EditSquare) -> None:
         """Write what the records of a square leave, so that older ones need not be read again."""
         with suppress(OSError), self._log.reading() as read:  # the disk may be full: it can wait
-            parts = merged(square.records, read, self._sizes[0])
-            self._append([(part, self._numbers(*part[:2])) for part in parts], RENEWING)
+            self._append(merged(square.records, read, self._sizes[0]), RENEWING)
         square.merged()
 
     def apply(self, tile: LoadedTile) -> LoadedTile:
