@@ -64,10 +64,10 @@ class EditSquare:
         self.records: list[EditRecord] = []
         self._weight, self._limit = 0, 16 * side**2
 
-    def add(self, record: EditRecord, length: int) -> bool:
-        """Add a record of so many bytes; tell whether it takes long to read all."""
+    def add(self, record: EditRecord) -> bool:
+        """Add a record; tell whether it takes long to read all."""
         self.records.append(record)
-        self._weight += length + _BYTES_OF_RECORD
+        self._weight += record.length + _BYTES_OF_RECORD
         return self._weight > self._limit
 
     def begin_anew(self) -> None:
