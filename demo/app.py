@@ -363,7 +363,7 @@ class App:
     def _draw(self, seconds: float, begun: float) -> None:
         frame = self._frame()
         laid_out = time.perf_counter()
-        panel = self._draw_panel(seconds) if self.panel.visible or not self.panel.bare else None
+        panel = self._draw_panel(seconds) if self._has_panel() else None
         if panel is not None:
             frame.covered = [(box.x, box.y, box.w, box.h) for box in self.panel.boxes]
         self.renderer.scale = 1.0 if self._saves else self.resolution.scale
@@ -394,6 +394,9 @@ class App:
         over = (gathered - laid_out) + (paneled - drawn)
         spent = paneled - begun - physics - over + (done - showing)
         self.panel.times.add(physics, spent, over, max(seconds, done - begun))
+
+    def _has_panel(self) -> bool:
+        return self.panel.visible or not self.panel.bare or bool(self.scene.maps())
 
     def _frame(self) -> Frame:
         simulation, scene = self.simulation, self.scene

@@ -31,6 +31,7 @@ _MODULES = {
     "Difference": "recording.playback",
     "Field": "walkability.field",
     "FixedStep": "character.fixed_step",
+    "GeneratedTiles": "tiles.generated",
     "Ground": "ground.ground",
     "GroundReport": "character.results",
     "GroundState": "surface.ground_state",

@@ -277,6 +277,8 @@ _MODULE = {
     "Ground": "Level CompositeGround",
     "TiledGround": "TiledTerrain TiledMap StreamingGround StreamedGround ChunkedTerrain Terrain3D "
     "TileMap OpenWorld TileGround TiledHeightMap",
+    "GeneratedTiles": "ProceduralTerrain InfiniteTerrain ChunkGenerator TerrainGenerator "
+    "WorldGenerator",
     "Walkability": "NavMesh Navmesh NavigationMesh NavMap NavGrid NavigationRegion PathFinder "
     "Pathfinder AStar Pathfinding navmesh find_path get_path flow_field nav_agent NavAgent "
     "NavigationAgent FlowField",

@@ -28,6 +28,8 @@ from terrain_physics.ground.ground import Ground
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.tiles.generated import GeneratedTiles
+from terrain_physics.tiles.tiled_ground import TiledGround
 from terrain_physics.walkability.walkability import Walkability
 
 Progress = Callable[[str, int, int], None]
@@ -145,6 +147,29 @@ def _ground() -> None:
     ground.remove(key)
 
 
+def _tiles() -> None:
+    # In addition to a ground and a character: tiles that come and go, and edits over several.
+    level = np.zeros((65, 65))
+    tiles = GeneratedTiles(
+        lambda _row, _column: level, size=(2, 2), tile=64, heights=(0, 0), name="warm up"
+    )
+    with TiledGround.open(tiles) as land:
+        hero = CharacterMovement(land, CapsuleCollider(0.5, 1.8), position=(64, 0.4, 64))
+        land.keep_near([hero], radius=10)
+        land.load_some()
+        hero.update(1 / 60)
+        crowd = CharacterGroup(land, CapsuleCollider(0.5, 1.8), collide=True)
+        crowd.add_many([0, 1], [(64, 9, 64), (64.5, 9, 64)])
+        crowd.update(1 / 60)
+        land.raise_((64, 64), 2, 0.1)
+        land.set_heights(3, 3, np.zeros((2, 2)))
+        land.height_at(1.0, 1.0), land.raycast(Ray((64, 1, 64), (0, -1, 0)))
+        land.sweep(Sphere((64, 2, 64), 0.5), (0, -2, 0)), land.contacts(Sphere((64, 0, 64), 0.5))
+        land.closest_point((64, 1, 64))
+        land.keep_near([], radius=10)
+        land.load_some()
+
+
 def _pairs() -> None:
     triangle = Triangle((0, 0, 0), (0, 0, 1), (1, 0, 0))
     sphere, box = Sphere((0, 0, 0), 1), OBB((0, 0, 0), (1, 1, 1))
@@ -175,6 +200,7 @@ _JOBS = {
     "contacts": _contacts,
     "mesh": _mesh,
     "ground": _ground,
+    "tiles": _tiles,
     "shape pairs": _pairs,
     "counter": _counter,
     "walkability": _walkability,
@@ -193,8 +219,9 @@ def warm_up(
 ) -> threading.Thread | None:
     """Compile what a game needs now, or load it if it was compiled before.
 
-    That covers height maps, meshes, grounds of several parts, characters, groups and where they
-    can walk, pairs of shapes, and the counter; not octrees, crossing meshes and enclosing spheres.
+    That covers height maps, meshes, grounds of several parts and of tiles, characters, groups and
+    where they can walk, pairs of shapes, and the counter; not octrees, crossing meshes and
+    enclosing spheres.
     With a wheel that holds machine code there is nothing to compile. Elsewhere the first time on a
     machine takes about a minute, later a second or two. Without it each kernel is compiled when it
     is first needed, in the middle of a frame.
@@ -228,17 +255,18 @@ def warm_up(
     Examples
     --------
     >>> warm_up(lambda name, done, count: print(f"{done} of {count} {name}"))
-    0 of 10 height map
-    1 of 10 rays and sweeps
-    2 of 10 contacts
-    3 of 10 mesh
-    4 of 10 ground
-    5 of 10 shape pairs
-    6 of 10 counter
-    7 of 10 walkability
-    8 of 10 more of characters
-    9 of 10 character
-    10 of 10 done
+    0 of 11 height map
+    1 of 11 rays and sweeps
+    2 of 11 contacts
+    3 of 11 mesh
+    4 of 11 ground
+    5 of 11 tiles
+    6 of 11 shape pairs
+    7 of 11 counter
+    8 of 11 walkability
+    9 of 11 more of characters
+    10 of 11 character
+    11 of 11 done
     """
     names = _checked_names(only)
     if background:

@@ -29,6 +29,7 @@ PICTURES = {
     "scene_lift": ("lift", 453, ""),
     "scene_doorway": ("doorway", 540, ""),
     "scene_paths": ("paths", 220, ""),
+    "scene_world": ("world", 330, ""),
     "panel": ("stairs", 170, "boxes"),
     "view_candidates": ("reference", 260, "candidates"),
     "view_contacts": ("slopes", 62, "contacts,boxes,normals"),

@@ -74,7 +74,7 @@ INSTEAD = {
     "loading_screen": "demo/scene_slopes.webp",
     "draw": "examples/moderngl_terrain.webp",
     "release": "demo/scene_walk.webp",
-    "tiles": "demo/view_blocks.webp",
+    "tiles": "demo/scene_world.webp",
     "crates": "demo/scene_reference.webp",
     "learning": "demo/scene_stairs.webp",
 }

@@ -10,9 +10,13 @@ Rows = list[tuple[str, str]]
 _KEYS = (
     ("{ahead} {left} {behind} {right}", "walk; without a player, move the camera"),
     ("{jump}, {run}", "jump, run"),
+    ("", "(world: {jump} in the air opens a glider)"),
     ("right mouse", "look around: hold, or click; {escape} frees the mouse"),
     ("wheel", "zoom"),
-    ("left mouse", "what is there? (digging: dig, {run} raises, {hole} makes a hole)"),
+    (
+        "left mouse",
+        "what is there? (digging, world: dig, {run} raises; digging: {hole} makes a hole)",
+    ),
     ("", "(paths: walk there, {hole} digs a trench, {run} and {hole} fill it)"),
     ("{throw}, {drop}", "throw a ball, drop a box"),
     ("1 to 9, 0", "the first ten scenes; {previous_scene} {next_scene} previous, next"),

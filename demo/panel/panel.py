@@ -14,6 +14,7 @@ from ..simulation import Simulation
 from .bindings import USUAL, Bindings
 from .figures import WIDTH, FrameTimes, Graph, Look, draw_figures, graph_of
 from .help import help_of, hints_of, way_to_help
+from .maps import draw_maps, width_of
 from .menu import Menu
 from .question import Question
 from .sliders import Sliders
@@ -94,6 +95,9 @@ class Panel:
         """Return the surface, up to date; nothing is on it outside of `boxes`."""
         self._refresh(simulation, status, seconds)
         parts = self._side(simulation, status) if self.visible else []
+        maps = simulation.scene.maps()
+        if maps:
+            parts.append((draw_maps, (maps, self._left + self.canvas.ink.px(12))))
         if not self.bare:
             parts += self._lines(simulation, status)
             parts += self._middle(simulation, status)
@@ -189,8 +193,9 @@ class Panel:
             (self.menu.draw, (self.menu.look(status.mouse, on),)),
         ]
         if status.picked:
-            place = (self._left + width) // 2, height - px(12 + 30 + 8)
-            room = width - self._left - px(24)
+            left = self._left + px(width_of(simulation.scene.maps()))
+            place = (left + width) // 2, height - px(12 + 30 + 8)
+            room = width - left - px(24)
             said = Table(((Words(status.picked),),), "midbottom", place, room)
             parts.insert(0, (draw_table, (said,)))
         return parts

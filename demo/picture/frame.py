@@ -104,3 +104,6 @@ class Frame:
     grid: bool = False  # lines of the cells
     # Rectangles of the picture, left, top, width and height, that labels stay clear of.
     covered: list[tuple[int, int, int, int]] = field(default_factory=list)
+    # The land is a part of a larger one and moves: the one before is drawn until this one is ready.
+    land_moves: bool = False
+    far: float | None = None  # how far one sees, in meters; else as far as the land is wide

@@ -71,7 +71,11 @@ class GLRenderer:
         self._cast.repeat_x = self._cast.repeat_y = False
         self._cast_target = self.context.framebuffer(depth_attachment=self._cast)
         self._ground = GLGround(
-            self.context, self._land, self._pool, anisotropy=1.0 if self.is_emulated else 8.0
+            self.context,
+            self._land,
+            self._pool,
+            anisotropy=1.0 if self.is_emulated else 8.0,
+            waits=not visible,
         )
         self._frame_faces = FrameFaces()
         self._faces: Faces | None = None
@@ -217,6 +221,7 @@ class GLRenderer:
 
     def close(self) -> None:
         """Give everything back."""
+        self._ground.close()
         self._pool.shutdown()
         self.context.release()
         if self.visible:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..picture.frame import Frame
 from . import look
+from .following import GroundLook
 from .ground import LitGround, Part
 from .patches import SIDE, visible_patches
 
@@ -26,10 +27,11 @@ class GLGround:
         pool: Executor,
         *,
         anisotropy: float,
+        waits: bool,
     ) -> None:
-        self._context, self._program, self._pool = context, program, pool
+        self._context, self._program = context, program
         self._anisotropy = anisotropy
-        self.look: LitGround | None = None
+        self._look = GroundLook(pool, waits=waits)
         self._textures: list[moderngl.Texture] = []
         self._places = context.buffer(reserve=12 * 1024, dynamic=True)
         self._patches = context.vertex_array(
@@ -42,17 +44,25 @@ class GLGround:
         self._clouds = context.texture((size, size), 1, look.clouds().tobytes(), dtype="f4")
         self._clouds.filter = (moderngl.LINEAR, moderngl.LINEAR)
 
+    @property
+    def look(self) -> LitGround | None:
+        """The look of the land that is drawn."""
+        return self._look.ground
+
     def follow(self, frame: Frame) -> LitGround | None:
         """Take over the frame's land, and its edits."""
-        if frame.land is None:
-            self.look = None
-        elif self.look is None or self.look.land is not frame.land:
-            self.look = LitGround(frame.land, frame.sun, self._pool)
-            self._upload(self.look)
-        else:
-            for part in self.look.follow(frame.sun):
-                self._refresh(self.look, part)
-        return self.look
+        parts, ground = self._look.follow(frame), self.look
+        if ground is None:
+            return None
+        if parts is None:
+            self._upload(ground)
+        for part in parts or ():
+            self._refresh(ground, part)
+        return ground
+
+    def close(self) -> None:
+        """Give back what makes looks; the rest is the context's."""
+        self._look.close()
 
     def draw(self, frame: Frame, size: tuple[int, int], eye: NDArray[np.float64]) -> None:
         """Draw the patches in sight."""

@@ -105,13 +105,8 @@ class LitGround:
         missing = np.isnan(values)
         place = np.s_[r0 : max(r1 - 1, r0), c0 : max(c1 - 1, c0)]
         if missing.any():
-            known = values[~missing]
-            for row, column in np.argwhere(missing):  # as high as what is beside it
-                near = values[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
-                near = near[~np.isnan(near)]
-                values[row, column] = (
-                    near.mean() if near.size else known.mean() if known.size else self._y0
-                )
+            values[missing] = _beside(values, missing)[missing]
+            values[np.isnan(values)] = self._y0 if missing.all() else values[~missing].mean()
         self.heights[r0:r1, c0:c1] = values
         gone = np.asarray(land.holes)[place]
         corners = missing[:-1, :-1] | missing[1:, :-1] | missing[:-1, 1:] | missing[1:, 1:]
@@ -265,6 +260,20 @@ class LitGround:
             patch_errors(self.heights, 1 << level, side, rows, columns, errors)
 
         list(self._pool.map(row, range(first, last)))
+
+
+def _beside(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the mean of what is known around each value; NaN where nothing is."""
+    known, counts = np.pad(np.where(missing, 0.0, values), 1), np.pad(1.0 - missing, 1)
+    for axis in (0, 1):
+        known, counts = (
+            sums[:-2] + sums[1:-1] + sums[2:]
+            for sums in (np.moveaxis(known, axis, 0), np.moveaxis(counts, axis, 0))
+        )
+        known, counts = np.moveaxis(known, 0, axis), np.moveaxis(counts, 0, axis)
+    means = np.full_like(values, np.nan)
+    np.divide(known, counts, out=means, where=counts > 0)
+    return means
 
 
 def _pairs(values: NDArray[Any], join: np.ufunc) -> NDArray[Any]:

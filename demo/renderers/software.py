@@ -20,6 +20,7 @@ from .bodies import draw_bodies, pack_bodies, place_bodies
 from .edges import REACH, smooth_edges
 from .enlarge import Taps, enlarge, find_taps
 from .faces import Faces, FrameFaces
+from .following import GroundLook
 from .ground import LitGround
 from .hero import mark_hidden
 from .labels import draw_labels
@@ -73,7 +74,7 @@ class SoftwareRenderer:
         self.visible = visible
         self.threads = threads or _processors()
         self._pool = ThreadPoolExecutor(self.threads)
-        self._ground: LitGround | None = None
+        self._look = GroundLook(self._pool, waits=not visible)
         self._frame_faces = FrameFaces()
         self._grain, self._grain_levels = _grain()
         self._scale = 1.0
@@ -105,7 +106,7 @@ class SoftwareRenderer:
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
         small = SoftwareRenderer((64, 64), visible=False, threads=1)
-        small._ground = self._follow(frame)
+        small._look.ground = self._follow(frame)
         small.scale = LEAST_SCALE  # all that is needed at full size, and more
         small.draw(frame)
         small.close()
@@ -148,6 +149,7 @@ class SoftwareRenderer:
 
     def close(self) -> None:
         """Give everything back."""
+        self._look.close()
         self._pool.shutdown()
 
     def _make_buffers(self) -> None:
@@ -181,13 +183,8 @@ class SoftwareRenderer:
 
     def _follow(self, frame: Frame) -> LitGround | None:
         """Return the look of the frame's land, up to date."""
-        if frame.land is None:
-            self._ground = None
-        elif self._ground is None or self._ground.land is not frame.land:
-            self._ground = LitGround(frame.land, frame.sun, self._pool)
-        else:
-            self._ground.follow(frame.sun)
-        return self._ground
+        self._look.follow(frame)
+        return self._look.ground
 
     def _draw_solids(
         self, frame: Frame, ground: LitGround | None, meshes: Faces, view: _View

@@ -5,7 +5,7 @@ from typing import NamedTuple
 # Each is a module of `demo.playground`. The first ten have the keys 1 to 9 and 0, in this order.
 SCENES = (
     "reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter", "lift",
-    "doorway", "paths",
+    "doorway", "paths", "world",
 )  # fmt: skip
 
 

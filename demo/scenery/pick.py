@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from terrain_physics import Ground, HeightMap, Ray, RayHit, TriangleMesh, raycast
+from terrain_physics import Ground, HeightMap, Ray, RayHit, TiledGround, TriangleMesh, raycast
 
 from .bodies import Body
 from .inputs import Floats3
@@ -117,6 +117,8 @@ def _body_figures(index: int, body: Body) -> str:
 
 def _ground_figures(ground: AnyGround, hit: RayHit, triangle: int, place: Floats3) -> str:
     x, y, z = place
+    if isinstance(ground, TiledGround):
+        return f"triangle {triangle}: ({x:.2f}, {y:.2f}, {z:.2f}), material {_material_of(hit)}"
     if isinstance(ground, Ground):
         key, own = ground.part_of(triangle)
         return f"part {key}, {_ground_figures(ground.parts[key], hit, own, place)}"

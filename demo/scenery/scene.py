@@ -16,6 +16,7 @@ from .bodies import Bodies, Body, Floats
 from .inputs import Controls, Floats3, Rules, looking
 from .pick import ALL_LAYERS, AnyGround, Found, described, pointed_at
 from .player import BODY, Player
+from .tile_map import TileMap
 
 TRAIL_EVERY = 3  # steps from one point of a path to the next
 TRAIL_LONGEST = 1200  # points
@@ -98,6 +99,10 @@ class Scene:
     def menu(self) -> list[str]:
         """Return lines for the panel."""
         return []
+
+    def maps(self) -> tuple[TileMap, ...]:
+        """Return maps for the corner of the picture."""
+        return ()
 
     def news(self) -> str:
         """Return what has happened that a player should be told, when it changes."""

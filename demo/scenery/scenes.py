@@ -18,11 +18,14 @@ LAND_HEIGHT = 80.0
 
 
 def scene_class(name: str) -> "type[Scene]":
-    """Return the class of a scene."""
+    """Return the class of a scene: that of its module which has its name."""
     if name not in SCENES:
         raise ValueError(f"scene must be one of {', '.join(SCENES)}, got {name!r}")
-    found: type[Scene] = getattr(
-        import_module(f"..playground.{name}", __package__), name.capitalize()
+    module = import_module(f"..playground.{name}", __package__)
+    found: type[Scene] = next(
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and vars(value).get("name") == name
     )
     return found
 

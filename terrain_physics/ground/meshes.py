@@ -334,6 +334,8 @@ class GroundMeshes(Meshes):
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
         self._put_poses(motion.numbers, motion.poses)
         self.movers.put_kept(motion.movers)
+        for number in [k for k in self.movers.numbers if k not in self._storages]:
+            self.movers.remove(number)  # of a mesh that went with this change
         self._put = motion.put.copy()
 
     def _put_poses(self, numbers: Int64s, poses: Floats) -> None:

@@ -212,6 +212,10 @@ class HeightMap(Surface):
     ) -> Self:
         """Return a height map read from a file.
 
+        All of it is in memory. For a map of more than about 8,000 x 8,000 samples, let
+        `TiledGround.make`, or ``terrain-physics tiles IN OUT``, write a file of tiles once:
+        `TiledGround.open` loads those near to players.
+
         Parameters
         ----------
         path : path

@@ -222,7 +222,7 @@ def _record_of(head: bytes, place: int) -> EditRecord:
     if len(head) < HEAD or zlib.crc32(head[:-4]) != _CHECKSUM.unpack(head[-4:])[0]:
         raise _TornError("its first bytes must have their checksum")
     mark, kind, flags, *bounds, checksum = _FIELDS.unpack_from(head)
-    if mark != _MARK or kind >= len(KINDS):
+    if mark != _MARK or len(KINDS) <= kind:
         raise ValueError(f"its kind must be one of {', '.join(KINDS)}, got {kind}")
     row_start, row_stop, column_start, column_stop = bounds
     if not (row_start < row_stop and column_start < column_stop):

@@ -1,4 +1,4 @@
-"""A ground of 16 tiles against the one map they were cut from, and tiles that come and go."""
+"""Maps united to a ground against the one map they were cut from, and a land without end."""
 
 import time
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 
 from terrain_physics import CharacterMovement, Ground, HeightMap, Ray, Sphere, SphereCollider
+from tests.benchmarks import endless
 from tests.benchmarks.terrain import near_surface, wide_land
 from tests.benchmarks.terrain_rays import rays_over
 from tests.benchmarks.timing import median_seconds, print_table
@@ -31,6 +32,7 @@ def main(*, smoke: bool = False) -> None:
     _single(on, 200 if smoke else 2_000, 3 if smoke else 9)
     for side in (64,) if smoke else (64, 512):
         _changes(side)
+    endless.main(smoke=smoke)
 
 
 def _many(on: dict[str, Asked], count: int, rounds: int) -> None:

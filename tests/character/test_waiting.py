@@ -386,3 +386,20 @@ def test_who_does_not_see_the_land_needs_none():
     assert streaming.asked == []
     ghost.mask = 3
     assert ghost.update(FRAME).waiting
+
+
+@pytest.mark.parametrize("speed", [1e5, 1e9, 1e300])
+def test_however_fast_it_is_it_does_not_ask_for_the_world(speed):
+    streaming, movers = [], []
+    for loads in (True, False):
+        ground = _flat()
+        streaming.append(patchy(ground, loads=loads))
+        movers.append(CharacterMovement(ground, BODY, position=(50, 5, 50), seed=2))
+        movers[-1].velocity = (speed, 0, 0)
+    streaming[1].missing.append((1e4, -1e4, 2e4, -1e3))
+    for _ in range(3):
+        for mover in movers:
+            assert not mover.update(FRAME).waiting
+    assert movers[0].state_hash() == movers[1].state_hash()
+    for boxes in streaming[0].asked:
+        assert (boxes[:, 3] - boxes[:, 1] < 600).all()

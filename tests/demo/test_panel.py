@@ -7,6 +7,7 @@ import pygame
 import pytest
 
 from demo.app import App
+from demo.panel.maps import SIDE
 from demo.picture.frame import Camera, Frame, Label
 from demo.renderers.labels import draw_labels
 from demo.scenery.names import SCENES
@@ -109,6 +110,28 @@ def test_first_words_of_each_scene_leave_most_of_the_picture_free(name: str) -> 
     app.frame(1 / 60, [])
     covered = (app.renderer.panel > 0).mean()
     assert 0.01 < covered < 0.12
+
+
+@pytest.mark.parametrize("panel", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_maps_are_in_the_corner_and_beside_all_else(size: tuple[int, int], panel: bool) -> None:
+    app = open_at(size, "world")
+    app.panel.visible = panel
+    app.show("All of a long sentence is seen, with figures that nobody reads. " * 2)
+    app.frame(1 / 60, [])
+    corner = min(app.panel.boxes, key=lambda box: (-box.bottom, box.left))
+    px = app.panel.canvas.ink.px
+    assert corner.height == px(SIDE) + 2 * px(8)  # nothing is joined to it
+    assert corner.width == 2 * px(SIDE) + 3 * px(8)
+    assert corner.bottom == size[1] - px(12)
+    assert np.asarray(app.renderer.panel)[corner.left + 20, corner.top + 20]
+
+
+def test_maps_are_also_in_pictures_without_words() -> None:
+    app = open_app("world", scripted=True)
+    app.frame(1 / 60, [])
+    assert len(app.panel.boxes) == 1
+    assert app.renderer.overlaid == 2  # in each frame
 
 
 def labeled(covered: list[tuple[int, int, int, int]], place: Any = (0.0, 0.0, -20.0)) -> Any:

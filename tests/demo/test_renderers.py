@@ -510,3 +510,40 @@ def test_steep_sides_of_a_meadow_are_earth(renderer):
     camera = cameras.looking_at((20.0, 6.0, 26.0), (20.0, 0.0, 20.0))
     grass = picture(renderer, Frame(camera, level))[60:].mean(axis=(0, 1))
     assert grass[1] > grass[0] > grass[2]
+
+
+def test_the_land_before_is_drawn_until_the_next_part_is_ready() -> None:
+    from demo.renderers.following import GroundLook
+
+    with ThreadPoolExecutor(1) as pool:
+        look = GroundLook(pool, waits=False)
+        lands = [HeightMap(np.full((9, 9), height), origin=(height, 0, 0)) for height in (0, 8)]
+        frames = [Frame(Camera(), land=land, land_moves=True, far=200.0) for land in lands]
+        assert look.follow(frames[0]) is None
+        first = look.ground
+        assert first is not None
+        assert first.far == 200.0
+        assert look.follow(frames[0]) == []
+        while (parts := look.follow(frames[1])) is not None:
+            assert parts == []
+            assert look.ground is first
+        assert look.ground is not None
+        assert look.ground.land is lands[1]
+        other = HeightMap(np.zeros((9, 9)))
+        assert look.follow(Frame(Camera(), land=other)) is None  # another scene's is made at once
+        assert look.ground.land is other
+        assert look.ground.far > 200.0
+        look.close()
+
+
+def test_ground_beside_holes_is_as_high_as_what_is_known() -> None:
+    from demo.renderers.ground import LitGround
+
+    heights = np.arange(81.0).reshape(9, 9)
+    heights[3, 4] = heights[6:, :] = np.nan
+    with ThreadPoolExecutor(1) as pool:
+        ground = LitGround(HeightMap(heights), (0.5, 0.7, 0.4), pool)
+    assert ground.heights[3, 4] == 31.0  # the mean of its neighbors
+    np.testing.assert_allclose(ground.heights[6, 1:8], heights[5, 1:8])
+    assert not ground.solid[6:].any()
+    np.testing.assert_allclose(ground.heights[8], np.nanmean(heights), atol=1.0)

@@ -10,15 +10,18 @@ import pytest
 
 from demo.camera_rig import CameraRig
 from demo.making.demo_pictures import OUT, PICTURES
+from demo.picture.colors import ORANGE, RED
 from demo.picture.frame import Frame
-from demo.playground import paths
+from demo.playground import paths, world
 from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
+from demo.scenery import mountains
 from demo.scenery.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
 from demo.scenery.names import SCENES, VIEW_NAMES
 from demo.scenery.pick import NOTHING
 from demo.scenery.player import RADIUS, RUN
 from demo.scenery.scenes import make_scene, scene_class
+from demo.scenery.tile_map import OUTSIDE
 from demo.scenery.views import candidates_of, contacts_of, fill_views
 from demo.simulation import Simulation
 from terrain_physics import HeightMap
@@ -453,6 +456,104 @@ def test_the_sliders_make_a_map_for_other_rules() -> None:
     assert scene.news() == "No way leads there."
 
 
+def test_the_glider_flies_where_one_looks_and_edits_stay_behind() -> None:
+    scene = make("world", 0, small=True)
+    hero, ground = scene.player.body, scene.ground
+    x, y, z = hero.place
+    x, z = x + 10.0, z + 10.0  # not below its feet
+    before = ground.height_at(x, z)
+    go_on(scene, 40, tool="dig", place=(x, before, z))
+    dug = ground.height_at(x, z)
+    assert dug == pytest.approx(before - world.DEPTH, abs=0.1)
+    assert scene.land.height_at(x, z) == pytest.approx(dug)  # what is drawn
+    before_flight, away = scene.land.origin64, scene.home.yaw + np.pi  # from the mountains
+    go_on(scene, 30, jump=True)
+    go_on(scene, 60, jump=True)
+    assert scene.glider.is_open
+    assert drawn(scene).boxes[-1].centers.shape == (2, 3)
+    for _ in range(2400):
+        scene.step(STEP, Controls(yaw=away, pitch=0.0))
+    assert scene.glider.is_open
+    assert 1080.0 < np.hypot(hero.place[0] - x, hero.place[2] - z) < 1240.0
+    assert hero.place[1] > y + 100.0
+    place = next(iter(ground.edited))
+    assert place not in ground.loaded
+    frame = drawn(scene)
+    assert frame.land is not None
+    assert frame.land.origin64 != before_flight  # the window has moved
+    for _ in range(1200):
+        scene.step(STEP, Controls(yaw=away, pitch=-0.9))
+        if hero.result.grounded:
+            break
+    assert hero.result.grounded
+    go_on(scene, 2)
+    assert not scene.glider.is_open
+    hero.mover.teleport((x, dug, z))
+    go_on(scene, 40)
+    assert place in ground.loaded
+    assert ground.height_at(x, z) == dug
+
+
+def test_the_world_goes_back_with_its_edits_and_its_glider() -> None:
+    scene = make("world", 0, small=True)
+    go_on(scene, 20)
+    x, y, z = scene.player.body.place
+    x, z = x + 10.0, z + 10.0
+    held, hashes = scene.state(), []
+    for again in range(2):
+        go_on(scene, 40, tool="dig", place=(x, y, z))
+        go_on(scene, 10, jump=True)
+        go_on(scene, 10, jump=True)
+        hashes.append(scene.state_hash())
+        assert scene.glider.is_open
+        drawn(scene)
+        if not again:
+            scene.restore(held)
+            assert not scene.glider.is_open
+            drawn(scene)
+            assert scene.land.height_at(x, z) == pytest.approx(scene.ground.height_at(x, z))
+    assert hashes[0] == hashes[1]
+
+
+def test_the_window_shows_the_loaded_tiles_as_they_are() -> None:
+    scene = make("world", 0, small=True)
+    x, _, z = scene.player.body.place
+    window: Any = scene.land
+    ground = scene.ground
+    rng = np.random.default_rng(1)
+    xs, zs = np.array([[x], [z]]) + rng.uniform(-scene.window.far, scene.window.far, (2, 300))
+    np.testing.assert_allclose(window.height_at(xs, zs), ground.height_at(xs, zs), atol=1e-9)
+    for _ in range(2 * 60):  # tiles that come are shown, a little later
+        scene.step(STEP, Controls())
+    assert np.isnan(window.heights).any()
+    frame = drawn(scene)
+    assert frame.land is not None
+    assert frame.land is scene.land is not window
+    assert frame.land_moves
+    missing = [np.isnan(land.heights).sum() for land in (frame.land, window)]
+    assert missing[0] < missing[1]
+
+
+def test_the_maps_tell_what_is_loaded_and_edited() -> None:
+    scene = make("world", 0, small=True)
+    near, whole = scene.maps()
+    assert len(near.pixels) == 3 * near.side**2
+    assert whole.side == mountains.TILES
+    assert scene.maps() == (near, whole)
+    colors = np.frombuffer(near.pixels, np.uint8).reshape(near.side, near.side, 3)
+    assert (colors == ORANGE).all(axis=2).any()  # what is to be loaded
+    go_on(scene, 2, tool="dig", place=scene.player.body.place)
+    row, column = (int(part) for part in near.hero[::-1])
+    edited = np.frombuffer(scene.maps()[0].pixels, np.uint8).reshape(colors.shape)
+    assert (edited == RED).all(axis=2).any()
+    assert not (colors == RED).all(axis=2).any()
+    assert (edited[row - 4 : row + 5, column - 4 : column + 5] == RED).all(axis=2).any()
+    scene.player.body.mover.teleport((world.EDGE + 5.0, 300.0, world.EDGE + 5.0))
+    corner = np.frombuffer(scene.maps()[0].pixels, np.uint8).reshape(colors.shape)
+    assert tuple(corner[0, 0]) == OUTSIDE
+    assert "tile 0, 0 of 128 by 128" in scene.menu()
+
+
 def test_player_walks_jumps_and_throws() -> None:
     scene = make("digging", 0, small=True)
     for _ in range(60):
@@ -613,7 +714,7 @@ def test_the_flag_is_on_the_highest_place_ahead_of_given_land() -> None:
     assert land.version == 0
 
 
-HEROES = ("walk", "slopes", "stairs", "crowd", "digging", "lift", "doorway", "paths")
+HEROES = ("walk", "slopes", "stairs", "crowd", "digging", "lift", "doorway", "paths", "world")
 
 
 @pytest.mark.parametrize("name", HEROES)

@@ -28,4 +28,5 @@ CAMPAIGNS = {
     "signals_and_forks": Campaign("tests.fuzz.signals_and_forks", 3),
     "brute_force": Campaign("tests.fuzz.brute_force", 6),
     "soak": Campaign("tests.fuzz.soak", 1, longest=3600.0),
+    "tiles_soak": Campaign("tests.fuzz.tiles_soak", 1, longest=3600.0),
 }

@@ -79,6 +79,23 @@ land.materials.at(2.0, 2.0), land.holes.at([2.0], 2.0)
 land.holes[1, 1] = True
 land[0:2, 0:2] += 1.0
 land.to_mesh()
+made = GeneratedTiles(
+    lambda *_: np.zeros((65, 65)), size=(3, 3), tile=64, heights=(-9, 9), name="level"
+)
+for missing in ("load", "wait"):
+    wide = TiledGround.open(made, missing=missing)
+    heroes = CharacterGroup(wide, body, collide=True)
+    heroes.add_many("ab", [(64, 0.9, 64), (100, 0.9, 64.5)])
+    heroes.update(1 / 60)
+    wide.load_now(AABB((0, 0, 0), (150, 1, 150)))
+    for frame in range(3):
+        wide.keep_near([heroes], 40), wide.load_some(), heroes.walk(3, 1), heroes.update(1 / 60)
+    for shape in (ball, capsule, box):
+        wide.contacts(shape), wide.contacts([shape, shape]), wide.sweep(shape, (0, -1, 90))
+    wide.raycast(Ray((1, 9, 1), (1, -0.1, 1))), wide.height_at([1.0], [1.0])
+    wide.raycast_many([(1, 9, 1)], [(0, -1, 0)]), wide.closest_points([(1, 9, 1)])
+    wide.carve((64, 64), 4, 1), wide.paint((64, 64), 4, 1), wide.set_holes(3, 3, [[True]])
+    wide.restore(wide.state()), wide.ready(AABB((0, 0, 0), (1, 1, 1))), wide.close()
 roof.refit(roof.vertices)
 after = compiled()
 print(sorted(name for name, count in after.items() if count > before.get(name, 0)))

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,30 @@ def test_bounds_are_those_of_one_map() -> None:
         ground.raise_((70, 70), radius=5, height=100)
         ground.add(TriangleMesh.box((2, 2, 2)), transform=(0, -300, 0))
     assert land.bounds == other.bounds
+
+
+def test_bounds_follow_edits_that_are_in_a_file(tmp_path: Path) -> None:
+    path, edits = tmp_path / "land.tiles", tmp_path / "save.edits"
+    TiledGround.make(path, level(2, 2), tile=SIDE, height_scale=-2.0)
+    rng = np.random.default_rng(4)
+    with TiledGround.open(path, edits=edits) as land:
+        assert land.bounds == AABB((0, 0, 0), (2 * SIDE, 0, 2 * SIDE))
+        for _ in range(30):
+            row, column = rng.integers(0, 2 * SIDE - 9, 2).tolist()
+            land.set_heights(row, column, rng.normal(size=rng.integers(1, 9, 2)))
+        land.set_heights(SIDE, SIDE, [[50.0]])  # the corner of four tiles
+    with TiledGround.open(path, edits=edits) as again:
+        whole, places = again.bounds, list(product((0, 1), (0, 1)))
+        boxes = [again.tile_bounds(*place) for place in places]
+        assert again.loaded == frozenset()
+        again.load_now(EVERYWHERE)
+        for place, box in zip(places, boxes, strict=True):
+            tile = again.tile(*place)
+            assert tile is not None
+            levels = -2.0 * np.asarray(tile.heights, np.float64)
+            # They may be wider: by what was there once.
+            assert -100.0 == box.lower64[1] == levels.min() == whole.lower64[1]
+            assert levels.max() <= box.upper64[1] <= whole.upper64[1] < 20.0
 
 
 def test_tiles_of_land_are_told() -> None:

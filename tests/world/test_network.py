@@ -139,6 +139,17 @@ def test_a_crowd_takes_few_bytes():
     assert len(world.state().to_bytes()) < 300 * 1000
 
 
+def test_a_moving_part_that_went_leaves_nothing():
+    here, there = make_world(2), make_world(2)
+    for world in (here, there):
+        play(world, 0, 2)
+    there.ground.remove("lift")
+    there.ground.remove("belt")
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    assert here.state_hash() == there.state_hash()
+    assert contents_of(here.ground) == contents_of(there.ground)
+
+
 def test_a_part_that_both_have_stays_the_same_object():
     here, there = make_world(2), make_world(2)
     for world in (here, there):

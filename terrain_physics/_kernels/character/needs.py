@@ -57,6 +57,10 @@ UNBOUND, HAS_WAITED, ASLEEP, GOES, WOKEN, STRAYED, WAITS, DONE = range(8)
 # within it all looks must stay, for the rounding of other boxes. Unit: m.
 _ROOM, _WITHIN = 0.1, 0.01
 
+# Farthest way that a box is made for, as a box holds all directions. Who goes farther strays, and
+# then gets the box of its way alone. Unit: m.
+_FARTHEST = 256.0
+
 
 @kernel(inline=True, no_refcount=True)
 def is_left_out(row: Floats) -> bool:
@@ -100,12 +104,14 @@ def strays(row: Floats, part_shifts: Floats) -> bool:
 def _distance(state: Floats, rules: Floats, seconds: float) -> float:
     """Return how far a body may go in an update, whatever turns it: all of its speed, and a fall.
 
-    It may also take the velocity of its base along.
+    It may also take the velocity of its base along. Only who is faster than anything real goes
+    farther.
     """
     speed = length(three_at(state, at.VELOCITY)) + length(three_at(state, at.BASE_VELOCITY))
     if rules[at.MATERIAL_RULES] != 0.0:
         speed *= max(float(rules[at.SPEED_FACTOR]), 1.0)
-    return (speed + float(state[at.EXCESS]) + abs(gravity_of(rules)) * seconds) * seconds
+    distance = (speed + float(state[at.EXCESS]) + abs(gravity_of(rules)) * seconds) * seconds
+    return min(distance, _FARTHEST)
 
 
 @kernel(inline=True, no_refcount=True)

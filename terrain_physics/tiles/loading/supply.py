@@ -116,9 +116,7 @@ class TileSupply(Streaming, TileSource):
         with self.land.lock:  # nobody edits meanwhile
             if self._tile_bounds is None:
                 found = TileBounds(stored.shape, stored.exists, stored.ranges)
-                for what, place, values in self.tiles.edits.records():
-                    if what == "heights":
-                        found.widen(place, values)
+                found.widen_by(self.tiles.edits.ranges())
                 self._tile_bounds = found
             return self._tile_bounds
 
@@ -272,7 +270,8 @@ class TileSupply(Streaming, TileSource):
         """The lower and upper corner of the box around all tiles."""
         (x0, z0), _ = self._square_of(0)
         _, (x1, z1) = self._square_of(self.land.exists.size - 1)
-        least, greatest = float(self.tile_bounds.least.min()), float(self.tile_bounds.high.max())
+        boxes, exists = self.tile_bounds, self.land.exists.reshape(-1)
+        least, greatest = float(boxes.least[exists].min()), float(boxes.high[exists].max())
         if least > greatest:  # holes only
             least = greatest = self.land.origin[1]
         return (x0, least, z0), (x1, greatest, z1)

@@ -1,5 +1,6 @@
 """The boxes of the tiles of a land: what is known of those that are not loaded."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ from terrain_physics._kernels.types import Bools, Float32s, Floats
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.solid.pieces import depth_of
 from terrain_physics.lattice.tile import LatticeShape
+from terrain_physics.tiles.edit_squares import EditedHeights
 
 
 class TileBounds:
@@ -55,15 +57,31 @@ class TileBounds:
                 number = np.array([row * self._shape.columns + column])
                 self._widen(number, known.min(keepdims=True), known.max(keepdims=True))
 
+    def widen_by(self, edited: Sequence[EditedHeights]) -> None:
+        """Follow edits by the ranges of their heights, each of a square within a tile."""
+        if not edited:
+            return
+        rows = np.array(edited)
+        bounds, side = rows[:, :4].astype(np.int64), self._shape.side
+        firsts = np.maximum((bounds[:, 0::2] - 1) // side, 0)  # borders are those of both tiles
+        lasts = np.minimum(
+            (bounds[:, 1::2] - 1) // side, (self._shape.rows - 1, self._shape.columns - 1)
+        )
+        for step in product((0, 1), (0, 1)):
+            places = firsts + np.array(step)
+            some = (places <= lasts).all(axis=1)
+            numbers = places[some, 0] * self._shape.columns + places[some, 1]
+            self._widen(numbers, rows[some, 4], rows[some, 5])
+
     def _widen(self, numbers: NDArray[np.int64], least: Floats, greatest: Floats) -> None:
         """Widen the ranges of tiles by heights as they are stored; those of holes do nothing."""
         y0, scale = self._shape.origin[1], self._shape.height_scale
         levels = np.sort(y0 + scale * np.stack([least, greatest]), axis=0)
         has_ground = least <= greatest
         numbers, levels = numbers[has_ground], levels[:, has_ground]
-        self.least[numbers] = np.minimum(self.least[numbers], levels[0])
+        np.minimum.at(self.least, numbers, levels[0])  # a tile may be there several times
+        np.maximum.at(self.high, numbers, levels[1])
         self.low[numbers] = self.least[numbers] - self._depth
-        self.high[numbers] = np.maximum(self.high[numbers], levels[1])
 
     def corners(self, numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return the lower and the upper corners (n, 3) of the boxes of tiles (n,)."""
