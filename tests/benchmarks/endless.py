@@ -71,7 +71,7 @@ def made(row: int, column: int) -> NDArray[np.float64]:
     along = np.linspace(0.0, np.pi, SIDE + 1)
     z, x = along[:, np.newaxis], along
     level = np.sin(z) * np.sin(x)
-    return 100.0 * level * (1.0 + np.sin((3 + kind % 4) * x) * np.cos((2 + kind // 4) * z))
+    return 25.0 * level * (1.0 + np.sin((3 + kind % 4) * x) * np.cos((2 + kind // 4) * z))
 
 
 def _opening(path: Path, count: int) -> str:
@@ -99,6 +99,7 @@ def walk(path: Path, kilometers: int) -> None:
     frames = kilometers * FRAMES_A_KILOMETER
     times, updates = np.empty(frames), np.empty(frames)
     memory, below, ahead, heading = [], 0, 0, 1.0
+    walked, before = 0.0, 1000.0
     begun = time.perf_counter()
     for frame in range(frames):
         if frame % FRAMES_A_KILOMETER == 0:
@@ -113,6 +114,7 @@ def walk(path: Path, kilometers: int) -> None:
         hero.update(1.0 / RATE)
         times[frame], updates[frame] = mid - start, time.thread_time() - mid
         at = hero.position64
+        walked, before = walked + abs(at[0] - before), at[0]
         below += at[1] < land.height_at(at[0], at[2]) - 1e-3
     seconds = time.perf_counter() - begun
     rows = [
@@ -130,7 +132,7 @@ def walk(path: Path, kilometers: int) -> None:
             )
         )
     land.close()
-    title = f"A walk of {kilometers} km at {SPEED:.0f} m/s, {frames:,} frames in {seconds:.1f} s"
+    title = f"A walk of {walked / 1000.0:.1f} km at {SPEED:.0f} m/s, {frames:,} frames in {seconds:.1f} s"
     print_table(title, rows)
 
 

@@ -75,7 +75,7 @@ RESULTS = {
             "grounded", "ground_normals_x", "ground_normals_y", "ground_normals_z", "contacts",
             "penetrations", "converged", "limited_by", "rounds", "lifted", "blocked",
             "just_landed", "just_left", "just_hit", "material_changed", "turns", "squeezed",
-            "squeezed_by",
+            "squeezed_by", "waiting",
         ),
     ),
 }  # fmt: skip

@@ -269,32 +269,30 @@ def test_tile_that_is_ready_is_taken_by_its_number() -> None:
 
 
 def test_error_is_told_once_and_the_tile_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("terrain_physics.tiles.loading.loader.time.monotonic", lambda: now[0])
     own, reads = loader()
     reads.failing = {1}
     reads.gate.release(100)
-    for turn in range(3):
-        for _ in range(3):
-            own.want([1, 2])
-            own.urge([1])
-            end = time.perf_counter() + 60
-            while own.is_busy and own.take() is None:
-                assert time.perf_counter() < end
-                time.sleep(0.0005)
-        assert reads.done.count(1) == turn + 1
-        now[0] += 1.5 * loading.RETRY_SECONDS
-    error = own.error()
-    assert str(error) == "tile 1"
+    monkeypatch.setattr(loading, "RETRY_SECONDS", 1e9)
+    for _ in range(3):
+        own.want([1, 2])
+        own.urge([1])
+        until(lambda: not own.is_busy or own.take() is not None)
+    until(lambda: not own.is_busy or own.take() is not None)
+    assert reads.done.count(1) == 1  # it is not tried yet
+    assert str(own.error()) == "tile 1"
+    own._failed[1] = 0.0  # as if the time had passed
+    own.want([1])
+    until(lambda: not own.is_busy)
+    assert reads.done.count(1) == 2
     assert own.error() is None
     reads.failing = set()
+    own._failed[1] = 0.0
     own.want([1])
-    while (found := own.take()) is None or found.tile.number != 1:
-        time.sleep(0.0005)
+    assert taken(own, 1) == [1]
     reads.failing = {1}  # again: it is told again
     own.want([1])
-    while (error := own.error()) is None:
-        time.sleep(0.0005)
+    until(lambda: not own.is_busy)
+    assert str(own.error()) == "tile 1"
     own.close(wait=True)
 
 
@@ -418,6 +416,27 @@ def test_questions_of_updates_are_answered_by_policy() -> None:
     assert streaming.bring(boxes) is None
     streaming.count_waits(5)
     assert waiting.waits == 5
+
+
+def test_box_of_one_is_seen_as_one_of_many() -> None:
+    rng = np.random.default_rng(9)
+    land = opened(TilesOfArrays(level(4, 4), rng.random((4, 4)) < 0.8, origin=(-70.0, 0.0, 33.0)))
+    supply, quick = land._supply, 0
+    supply.load(
+        np.flatnonzero(rng.random(16) < 0.7 * land._supply.land.exists.reshape(-1)).tolist()
+    )
+    for _ in range(500):
+        least = rng.uniform(-80, 260, 2) - (70.0, -33.0)
+        if rng.random() < 0.5:  # at a border, or a rounding beside
+            least = np.round(least / SIDE) * SIDE + (-70.0, 33.0)
+            least += rng.choice([0.0, 1e-13, -1e-13, 1e-6], 2)
+        size = rng.choice([0.0, 1e-13, 1.0, 64.0], 2)
+        box = np.array([[*least, *(least + size)]])
+        marks = supply.bring(box)
+        is_there = not supply.land.missing_in(box)[0][0]
+        assert (marks is None) == is_there
+        quick += supply._is_there(tuple(box[0].tolist()))
+    assert quick > 50
 
 
 # Callbacks

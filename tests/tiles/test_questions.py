@@ -1,11 +1,24 @@
 """Questions to land in tiles of which some are missing: one map of the same samples answers."""
 
+import threading
+
 import numpy as np
 import pytest
 
-from terrain_physics import AABB, OBB, Boxes, Capsule, Capsules, Ray, Sphere, TriangleMesh
+from terrain_physics import (
+    AABB,
+    OBB,
+    Boxes,
+    Capsule,
+    Capsules,
+    CharacterGroup,
+    Ray,
+    Sphere,
+    SphereCollider,
+    TriangleMesh,
+)
 from tests.helpers.digest import digest
-from tests.helpers.examples import rest_is_full
+from tests.helpers.examples import rest_is_full, times
 from tests.helpers.lattices import one_map
 from tests.helpers.tiled_grounds import tiled_ground
 
@@ -388,7 +401,10 @@ def test_what_needs_too_many_tiles_at_once_is_refused():
         ground.contacts(Sphere((256, 0, 30), 200))
     with pytest.raises(ValueError, match="origins must reach at most 4 tiles"):
         ground.raycast_many([ALONG.origin], [ALONG.direction])
-    assert len(supply.land.loaded) <= 4
+    supply.land.take(list(supply.land.loaded))
+    with pytest.raises(ValueError, match=r"ray must reach at most 4 tiles at once .* got 5"):
+        ground.raycast(ALONG)
+    assert len(supply.land.loaded) == 4
     supply.fetch(range(8))
     assert len(ground.triangles_in(AABB((0, 0, 0), (512, 1, 1)))) > 0
 
@@ -406,3 +422,59 @@ def test_reports_of_triangles_of_missing_tiles(missing):
     assert queries.triangle_at(0, triangle, (0, 0, 0)) == found
     side = 2 * 8 * SIDE * SIDE + 6 * (5 * SIDE) + 2
     assert queries.triangle_at(0, side, (0, 0, 0))[::2] == (side, missing == "load")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_answers_while_tiles_come_and_go(seed):
+    case = Case(seed)
+    asked = [(name, question(case)) for name, question in QUESTIONS.items()]
+    expected = [digest(ask(case.oracle)) for _, ask in asked]
+    tiles, rng, over = (
+        np.flatnonzero(case.exists).tolist(),
+        np.random.default_rng(seed),
+        list[bool](),
+    )
+
+    def churn():
+        while not over:
+            case.land.take(rng.permutation(tiles)[:2].tolist())
+            case.supply.fetch([int(rng.choice(tiles))])
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        for _ in range(times(6)):
+            for (name, ask), known in zip(asked, expected, strict=True):
+                assert digest(ask(case.ground)) == known, name
+    finally:
+        over.append(True)
+        thread.join()
+
+
+def test_a_question_is_of_one_moment_though_the_land_is_edited_while_tiles_are_read():
+    ground, supply = slope()
+    fetch, edits = supply.fetch, [5]
+
+    def edited(numbers):
+        fetch(numbers)
+        if edits:
+            heights = np.full((65, 65), edits.pop(), np.float32)
+            supply.land.edit("heights", np.s_[0:65, 0:65], heights)
+
+    supply.fetch = edited
+    x, z = np.array([10.0, 100.0, 200.0]), np.full(3, 30.0)
+    level = ground.height_at(x, z)
+    assert level[0] == 5
+    assert digest(level) == digest(one_map(supply).height_at(x, z))
+
+
+def test_sensors_of_characters_tell_what_is_unknown():
+    ground, supply = slope("wait")
+    supply.fetch([0, 1])
+    group = CharacterGroup(ground, SphereCollider(0.5))
+    group.add_many("ab", [(90, 20, 30), (120, 20, 30)])
+    hits = group.raycast([(0, 0, 0)], [(0, -1, 0), (1, 0, 0)], max_distance=30)
+    assert hits.unknown.tolist() == [[False, False], [False, True]]
+    assert hits.columns()["unknown"].tolist() == [False, False, False, True]
+    assert hits.triangle[1, 1] == -1
+    assert np.isnan(group.height_scan([(0, 0), (30, 0)])[:, 1]).tolist() == [False, True]

@@ -508,7 +508,13 @@ def test_failed_tile_is_told_by_name() -> None:
     with pytest.raises(OSError, match=r"tile \(3, 5\) cannot be read: bad sector"):
         land.load_now(EVERYWHERE)
     tiles.failing[1] = ZeroDivisionError("in the source")
-    with pytest.raises(RuntimeError, match=r"tile \(3, 5\) cannot be made: ZeroDivisionError"):
+    with pytest.raises(RuntimeError, match=r"tile \(3, 5\) cannot be read: ZeroDivisionError"):
+        land.load_now(EVERYWHERE)
+    tiles.failing[1] = ValueError("no such seed")
+    with pytest.raises(ValueError, match=r"tile \(3, 5\) cannot be read: no such seed"):
+        land.load_now(EVERYWHERE)
+    tiles.failing[1] = ValueError("tile (3, 5): damaged")
+    with pytest.raises(ValueError, match=r"^tile \(3, 5\): damaged$"):
         land.load_now(EVERYWHERE)
     assert land.loaded == {(3, 4)}
     tiles.failing.clear()

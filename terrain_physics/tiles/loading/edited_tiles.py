@@ -40,12 +40,12 @@ class EditedTiles:
         count = self.edits.count(number)  # first: later edits are seen by the count
         try:
             tile = self.stored.read(number)
-        except ValueError:
-            raise  # of a file that is damaged, which names the tile
-        except OSError as error:
-            raise OSError(f"{self.name(number)} cannot be read: {error}") from error
         except Exception as error:
-            raise RuntimeError(f"{self.name(number)} cannot be made: {error!r}") from error
+            if f"tile {self.place(number)}" in str(error):
+                raise
+            kind = next((own for own in (ValueError, OSError) if isinstance(error, own)), None)
+            text = f"{self.name(number)} cannot be read: {error if kind else repr(error)}"
+            raise (kind or RuntimeError)(text) from error
         return ReadTile(self.edits.apply(tile), count)
 
     def now(self, read: ReadTile) -> LoadedTile:

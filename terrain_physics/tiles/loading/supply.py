@@ -5,8 +5,8 @@ import operator
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from threading import get_ident
 from typing import Any, Literal
 
@@ -30,6 +30,9 @@ from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
 
+Box = tuple[float, float, float, float]
+"""Least x and z, greatest x and z, in meters."""
+
 # Bytes of tiles that the loader has read and that wait to be put into the map.
 _MOST_READY = 32 << 20
 
@@ -38,6 +41,9 @@ _MOST_FETCHED = 256 << 20
 
 # Through so many looks at who is near, a tile stays that something else has asked for.
 _STAY = 120
+
+# Of a tile's side: more than the rounding of where something is on the lattice.
+_NEAR = 1e-9
 
 # A tile that is loaded or unloaded is in memory about this many bytes a cell.
 _CELL_BYTES = 7
@@ -66,6 +72,7 @@ class TileSupply(Streaming, TileSource):
         "_checked",
         "_fetched",
         "_kept",
+        "_lattice",
         "_leaving",
         "_loader",
         "_lock",
@@ -92,7 +99,10 @@ class TileSupply(Streaming, TileSource):
         self._kept = np.zeros(exists.size, np.bool_)
         self._leaving, self._calls = deque[int](), 0
         # By threads in updates: boxes of which the tiles are needed, x and z.
-        self._needed: dict[int, list[tuple[float, ...]]] = {}
+        self._needed: dict[int, list[Box]] = {}
+        (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
+        per_x, per_z = 1.0 / (shape.side * cell_x), 1.0 / (shape.side * cell_z)
+        self._lattice = x0, z0, per_x, per_z, shape.columns, shape.rows
         self._checked: tuple[float, list[Any]] = math.nan, []  # a radius, and bodies within it
         self._stays: dict[int, int] = {}  # until which look each stays, in the order of these
         self._fetched: dict[int, None] = {}  # a set in the order in which they came
@@ -122,24 +132,17 @@ class TileSupply(Streaming, TileSource):
 
     # For updates and edits
 
-    @contextmanager
-    def updating(self) -> Iterator[None]:
-        me = get_ident()
-        outer = self._needed.get(me)  # of an update that a signal handler has interrupted
-        self._needed[me] = list(outer or ())
-        try:
-            yield
-        finally:
-            if outer is None:
-                del self._needed[me]
-            else:
-                self._needed[me] = outer
+    def updating(self) -> AbstractContextManager[None]:
+        return _Updating(self._needed)
 
     def bring(self, boxes: Floats) -> Bools | None:
         needed = self._needed.get(get_ident())
+        around = _around(boxes)
         with self.land.lock:  # no tile goes between a look at it and its being needed
             if needed is not None:
-                needed.append(_around(boxes))
+                needed.append(around)
+            if len(boxes) == 1 and self._is_there(around):
+                return None
             waiting, numbers = self.land.missing_in(boxes)
         if not numbers:
             return None
@@ -149,6 +152,18 @@ class TileSupply(Streaming, TileSource):
         self._stay(numbers)
         self._loader.urge(numbers)
         return waiting
+
+    def _is_there(self, box: Box) -> bool:
+        """Tell quickly of a small box that no tile below it is missing; False: it must be asked."""
+        x0, z0, per_x, per_z, columns, rows = self._lattice
+        first_x, last_x = (box[0] - x0) * per_x - _NEAR, (box[2] - x0) * per_x + _NEAR
+        first_z, last_z = (box[1] - z0) * per_z - _NEAR, (box[3] - z0) * per_z + _NEAR
+        if not (0.0 <= first_x and last_x < columns and 0.0 <= first_z and last_z < rows):
+            return False
+        column, row = int(first_x), int(first_z)
+        if int(last_x) != column or int(last_z) != row:
+            return False
+        return not self.land.missing[row * columns + column]
 
     def reached(self, boxes: Floats) -> Bools | None:
         waiting, numbers = self.land.missing_in(boxes)
@@ -366,11 +381,33 @@ def _size_of(tile: LoadedTile) -> int:
     return sum(own.nbytes for own in arrays if own is not None)
 
 
-def _around(boxes: Floats) -> tuple[float, ...]:
+class _Updating(AbstractContextManager[None]):
+    """The context of an update; a generator would take a microsecond more."""
+
+    __slots__ = ("_needed", "_outer")
+
+    def __init__(self, needed: dict[int, list[Box]]) -> None:
+        self._needed = needed
+
+    def __enter__(self) -> None:
+        me = get_ident()
+        self._outer = self._needed.get(me)  # of an update that a signal handler has interrupted
+        self._needed[me] = list(self._outer or ())
+
+    def __exit__(self, *_: object) -> None:
+        if self._outer is None:
+            del self._needed[get_ident()]
+        else:
+            self._needed[get_ident()] = self._outer
+
+
+def _around(boxes: Floats) -> Box:
     """Return the box around boxes (n, 4), at least one."""
     if len(boxes) == 1:
-        return tuple(boxes[0].tolist())
-    return *boxes[:, :2].min(axis=0).tolist(), *boxes[:, 2:].max(axis=0).tolist()
+        x0, z0, x1, z1 = boxes[0].tolist()
+    else:
+        (x0, z0), (x1, z1) = boxes[:, :2].min(axis=0).tolist(), boxes[:, 2:].max(axis=0).tolist()
+    return x0, z0, x1, z1
 
 
 def _are_same(some: list[Any], others: list[Any]) -> bool:

@@ -225,7 +225,7 @@ class TiledQueries(GroundQueries):
             if changed.are_none or not self._asks_land:
                 return hit
             paths = Paths.of_rays(np.array([origin]), np.array([direction]))
-            found = self._first_missing(missing, changed, paths, length, needed)
+            found = self._first_missing(missing, changed, paths, length, needed, "ray")
             if found is None:
                 return hit
             if found[1] >= 0:
@@ -253,22 +253,24 @@ class TiledQueries(GroundQueries):
         paths: Paths,
         most: float,
         needed: list[int],
+        what: str,
     ) -> tuple[float, int] | None:
         """Return where one path comes to which missing tile first; None if it comes to none.
 
         The tile is -1 if the path is to be followed again, as it was brought, or has come or gone.
-        ``needed`` are those that were brought for it.
+        ``needed`` are those that were brought for it; ``what`` is the name of the argument.
         """
         found = paths.first_missing(changed, None, np.array([most]), 1)
         if found is None or found[1][0] < 0:
             return None
         place, number = float(found[0][0]), int(found[1][0])
         if not self._tiles.waits:
-            self._bring_one(number, needed)
+            self._bring_one(number, needed, what)
         return place, number if self._tiles.waits and changed is missing else -1
 
-    def _bring_one(self, number: int, needed: list[int]) -> None:
+    def _bring_one(self, number: int, needed: list[int], what: str) -> None:
         """Bring one more of the tiles that a question needs at once."""
+        self._tiles.refuse_more(len(needed) + 1, what)
         needed.append(number)
         self._tiles.bring(needed)
 
@@ -373,7 +375,7 @@ class TiledQueries(GroundQueries):
             if not self._asks_land:
                 return hit
             paths = self._ways_of(kind, row[np.newaxis], motion)
-            found = self._first_missing(missing, changed, paths, part, needed)
+            found = self._first_missing(missing, changed, paths, part, needed, "shape")
             if found is None:
                 return hit
             if found[1] >= 0:
@@ -408,7 +410,7 @@ class TiledQueries(GroundQueries):
             near = changed.nearest(np.array([point]), np.array([found.distance]), 1)
             if near[0] < 0:
                 return found
-            self._bring_one(int(near[0]), needed)
+            self._bring_one(int(near[0]), needed, "point")
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         def ask(rows: Rows) -> ClosestPoints:
