@@ -132,8 +132,8 @@ def walk(path: Path, kilometers: int) -> None:
             )
         )
     land.close()
-    title = f"A walk of {walked / 1000.0:.1f} km at {SPEED:.0f} m/s, {frames:,} frames in {seconds:.1f} s"
-    print_table(title, rows)
+    length = f"{walked / 1000.0:.1f} km at {SPEED:.0f} m/s"
+    print_table(f"A walk of {length}, {frames:,} frames in {seconds:.1f} s", rows)
 
 
 def anonymous() -> float:
