@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.tiles.edit_records import KINDS, RENEWING, TYPES, EditRecord
+from terrain_physics.tiles.edit_records import KINDS, TYPES, EditRecord
 
 Key = tuple[int, int, int]
 """Kind, row and column of a square: samples or cells from ``row * side`` to before the next one."""
@@ -64,17 +64,15 @@ class EditSquare:
         self.records: list[EditRecord] = []
         self._weight, self._limit = 0, 16 * side**2
 
-    def add(self, record: EditRecord) -> None:
-        """Add a record, or begin anew with it."""
-        if record.flags & RENEWING:
-            self.records, self._weight = [], 0
+    def add(self, record: EditRecord) -> bool:
+        """Add a record; tell whether it takes long to read all."""
         self.records.append(record)
         self._weight += record.length + _BYTES_OF_RECORD
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether it takes long to read all records: they should be merged."""
         return self._weight > self._limit
+
+    def begin_anew(self) -> None:
+        """Forget all records."""
+        self.records, self._weight = [], 0
 
     def merged(self) -> None:
         """Take the records for merged ones: they weigh what they must."""
@@ -93,14 +91,11 @@ class EditSquares:
         self._side = side
         self._squares: dict[Key, EditSquare] = {}
 
-    def add(self, record: EditRecord) -> EditSquare:
-        """Add a record; return the square that it lies in."""
-        side = self._side
-        key = record.kind, record.row_start // side, record.column_start // side
-        square = self._squares.get(key)
+    def at(self, kind: int, row: int, column: int) -> EditSquare:
+        """Return a square, which may be new."""
+        square = self._squares.get((kind, row, column))
         if square is None:
-            square = self._squares[key] = EditSquare(side)
-        square.add(record)
+            square = self._squares[kind, row, column] = EditSquare(self._side)
         return square
 
     def __iter__(self) -> Iterator[EditSquare]:
@@ -109,7 +104,8 @@ class EditSquares:
 
     def of_tile(self, row: int, column: int) -> list[EditRecord]:
         """Return the records that share a value of a tile, those of a square in their order."""
-        side, found = self._side, list[EditRecord]()
+        side = self._side
+        found: list[EditRecord] = []
         for kind in range(len(TYPES)):
             beyond = 2 if kind == _HEIGHTS else 1  # the far borders are samples of the next squares
             for down in range(beyond):
@@ -132,11 +128,6 @@ class EditSquares:
 def squares_of(bounds: tuple[int, int, int, int], side: int) -> list[tuple[int, int, int, int]]:
     """Return the parts of a rectangle in each square that it meets."""
     row_start, row_stop, column_start, column_stop = bounds
-    if (
-        row_start // side == (row_stop - 1) // side
-        and column_start // side == (column_stop - 1) // side
-    ):
-        return [bounds]  # most are
     return [
         (
             row,

@@ -181,14 +181,25 @@ class EditStore:
         for number in self._edited:  # so that it is told from what it was
             self._counts[number] += 1
         self._squares, self._edited = EditSquares(self._tiles.shape.side), set()
+        self._new: list[EditRecord] = []
         for record in records:
-            self._note(record, self._numbers(record.kind, record[1:5]))
+            self._note(record)
 
-    def _note(self, record: EditRecord, numbers: list[int]) -> EditSquare:
+    def _note(self, record: EditRecord) -> EditSquare | None:
+        """Add a record to its square; return that if it takes long to read all that is in it."""
+        numbers = self._numbers(record.kind, record[1:5])
+        if not numbers:
+            return None
         self._edited.update(numbers)
         for number in numbers:
             self._counts[number] += 1
-        return self._squares.add(record)
+        side = self._sizes[0]
+        square = self._squares.at(
+            record.kind, record.row_start // side, record.column_start // side
+        )
+        if record.flags & RENEWING:
+            square.begin_anew()
+        return square if square.add(record) else None
 
     def _numbers(self, kind: int, bounds: Bounds) -> list[int]:
         """Return the tiles that share a value of a rectangle."""
@@ -237,46 +248,53 @@ class EditStore:
         rows, columns = place
         bounds = rows.start, rows.stop, columns.start, columns.stop
         self._check_place(kind, bounds, values.shape)
-        numbers = self._numbers(kind, bounds)
-        if not numbers:
-            return
-        parts = [(Merged(kind, bounds, values), numbers)]
-        squares = squares_of(bounds, self._sizes[0])
-        if len(squares) > 1:
-            parts = [
-                (Merged(kind, part, _cut(values, bounds, part)), shared)
-                for part in squares
-                if (shared := self._numbers(kind, part))
-            ]
+        side = self._sizes[0]
+        is_one = (
+            rows.start // side == (rows.stop - 1) // side
+            and columns.start // side == (columns.stop - 1) // side
+        )
         with self._lock:
-            self._append(parts)
+            if is_one:  # most are: this is done in a hurry
+                content, checksum = packed(kind, bounds, values)
+                at = self._log.append(content) + HEAD
+                self._new.append(EditRecord(kind, *bounds, at, checksum))
+            else:
+                parts = squares_of(bounds, side)
+                self._new += self._append(
+                    [Merged(kind, part, _cut(values, bounds, part)) for part in parts]
+                )
             if self._log.size > self._limit and isinstance(self._log, MemoryLog):
                 self.compact()
                 self._limit = max(_LEAST_MERGED, 2 * self._log.size)
 
-    def _append(self, parts: list[tuple[Merged, list[int]]], flags: int = 0) -> None:
-        """Write the parts of an edit, each with the tiles that it is of; flags: of the first."""
-        contents, records = list[bytes](), list[EditRecord]()
+    def _append(self, parts: list[Merged], flags: int = 0) -> list[EditRecord]:
+        """Write the parts of an edit and return their records; flags are those of the first."""
+        contents: list[bytes] = []
+        records: list[EditRecord] = []
         place, left = self._log.size + HEAD, len(parts)
-        for (kind, bounds, values), _ in parts:
+        for kind, bounds, values in parts:
             left -= 1
-            own = flags | FOLLOWED if left else flags
-            content, checksum = packed(kind, bounds, values, own)
-            row_0, row_1, column_0, column_1 = bounds
-            records.append(EditRecord(kind, row_0, row_1, column_0, column_1, place, checksum, own))
+            marks = flags | FOLLOWED if left else flags
+            content, checksum = packed(kind, bounds, values, marks)
+            records.append(EditRecord(kind, *bounds, place, checksum, marks))
             contents.append(content)
             place, flags = place + len(content), 0
         self._log.append(b"".join(contents))
-        for record, (_, numbers) in zip(records, parts, strict=True):
-            square = self._note(record, numbers)
-            if square.is_heavy and not records[0].flags & RENEWING:
-                self._renew(square)
+        return records
+
+    def _settle(self) -> None:
+        """Put new records into their squares, and merge those that take long to read."""
+        new, self._new = self._new, []
+        heavy = {square for record in new if (square := self._note(record)) is not None}
+        for square in heavy:  # when all is in them: what is written last counts when it is read
+            self._renew(square)
 
     def _renew(self, square: EditSquare) -> None:
         """Write what the records of a square leave, so that older ones need not be read again."""
-        with suppress(OSError), self._log.reading() as read:  # the disk may be full: it can wait
-            parts = merged(square.records, read, self._sizes[0])
-            self._append([(part, self._numbers(*part[:2])) for part in parts], RENEWING)
+        with suppress(OSError, ValueError), self._log.reading() as read:
+            # The disk may be full, or the edits closed: it can wait.
+            for record in self._append(merged(square.records, read, self._sizes[0]), RENEWING):
+                self._note(record)
         square.merged()
 
     def apply(self, tile: LoadedTile) -> LoadedTile:
@@ -304,6 +322,7 @@ class EditStore:
         """Return the records of a tile and their values."""
         with ExitStack() as stack:
             with self._lock:  # not while they are read: who edits would wait
+                self._settle()
                 if number not in self._edited:
                     return []
                 records = self._squares.of_tile(*divmod(number, self._sizes[2]))
@@ -342,12 +361,14 @@ class EditStore:
     def count(self, number: int) -> int:
         """Return a number that rises with each edit of a tile, and never falls."""
         with self._lock:
+            self._settle()
             return self._counts.get(number, 0)
 
     @property
     def edited(self) -> set[int]:
         """The numbers of the tiles that share a value of an edit."""
         with self._lock:
+            self._settle()
             return set(self._edited)
 
     @property
@@ -362,6 +383,7 @@ class EditStore:
         """
         with ExitStack() as stack:
             with self._lock:
+                self._settle()
                 records = [record for square in self._squares for record in square.records]
                 read = stack.enter_context(self._log.reading())
             for record in records:
@@ -375,6 +397,7 @@ class EditStore:
         last are read.
         """
         with self._lock:
+            self._settle()
             new = [
                 record
                 for square in self._squares
@@ -398,6 +421,7 @@ class EditStore:
             If they cannot be written.
         """
         with self._lock:
+            self._settle()
             self._log.sync()
             self._mark()
 
@@ -412,6 +436,7 @@ class EditStore:
     def contents(self) -> bytes:
         """Return all edits, merged: the values that the last of them left, each once."""
         with self._lock, self._log.reading() as read:
+            self._settle()
             side = self._sizes[0]
             parts = (
                 part for square in self._squares for part in merged(square.records, read, side)
@@ -435,6 +460,7 @@ class EditStore:
         if log.size != len(contents):
             raise ValueError("contents of edits must be whole, got a part, or damaged ones")
         with self._lock:
+            self._settle()
             self._log.replace(contents)
             self._adopt(records, ranges)
             self._mark()

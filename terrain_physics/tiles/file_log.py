@@ -27,6 +27,8 @@ class FileLog(Log):
     def __init__(self, path: str | os.PathLike[str], start: bytes) -> None:
         """Open a file of edits, or begin a new one by ``start``."""
         self.name, self._process = file_name(path), os.getpid()
+        if not self.name:
+            raise ValueError("path of edits must not be empty, got '': None keeps them in memory")
         self._path = os.path.abspath(self.name)  # noqa: PTH100 a program may go to another folder
         if os.path.exists(self._path):  # noqa: PTH110
             checked_size(self.name)
@@ -42,7 +44,7 @@ class FileLog(Log):
     def _hold(self, descriptor: int) -> None:
         """Have an open file, which is closed by itself when nobody has the log any more."""
         self._descriptor = descriptor
-        self._closing = weakref.finalize(self, os.close, descriptor)
+        self._closing = weakref.finalize(self, _let_go, descriptor, self._process)
 
     def append(self, content: bytes) -> int:
         self._refuse_others()
@@ -179,6 +181,15 @@ def _lock(descriptor: int, path: str) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116 as fstat
             raise BlockingIOError  # its owner has just put another file in its place
+
+
+def _let_go(descriptor: int, process: int) -> None:
+    """Close a file; its lock ends in all forked processes too, if its own process closes it."""
+    if sys.platform != "win32" and process == os.getpid():
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 def _sync_folder(name: str) -> None:

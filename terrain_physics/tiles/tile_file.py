@@ -79,6 +79,8 @@ class TileFile:
             The message names the file, and what is wrong with it.
         """
         name = file_name(path)
+        if not name:
+            raise ValueError("path of a file of tiles must not be empty, got ''")
         checked_size(name)
         flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
         try:

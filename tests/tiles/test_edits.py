@@ -427,6 +427,37 @@ print(again.apply(tiles.read(0)).heights[5, 5])
     assert (done.returncode, done.stdout) == (0, "True\nTrue\n1.0\n3.0\n"), done.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="has no forks")
+def test_a_forked_process_does_not_keep_the_file(tiles: TileFile, tmp_path: Path) -> None:
+    code = f"""
+import os
+from terrain_physics.tiles.edits import EditStore
+from terrain_physics.tiles.tile_file import TileFile
+tiles = TileFile.open({tiles.path!r})
+store = EditStore.open({str(_log(tmp_path))!r}, tiles)
+reader, writer = os.pipe()
+if not os.fork():
+    os.read(reader, 1)
+    os._exit(0)
+for _ in range(2):
+    store.close()
+    store = EditStore.open({str(_log(tmp_path))!r}, tiles)
+    store.compact()
+os.write(writer, b"x")
+os.wait()
+print("opened again")
+"""
+    done = forks.run("-c", code)
+    assert (done.returncode, done.stdout) == (0, "opened again\n"), done.stderr
+
+
+def test_an_empty_path_is_refused_by_name(tiles: TileFile) -> None:
+    with pytest.raises(ValueError, match="path of edits must not be empty"):
+        EditStore.open("", tiles)
+    with pytest.raises(ValueError, match="path of a file of tiles must not be empty"):
+        TileFile.open("")
+
+
 def test_a_program_may_go_to_another_folder(
     tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
