@@ -64,13 +64,12 @@ class TiledGround(Ground):
     Call `keep_near` and `load_some` in each frame: a thread reads the tiles around players ahead of
     their need. What happens where a tile is needed that is not loaded yet is decided by
     ``missing``. With "load" it is read there and then, on the caller's thread, so all goes on as if
-    everything were loaded; beyond 256 MiB, those read so are let go again, the oldest first, where
-    `keep_near` does not keep them. With "wait" nothing waits for a file: a character there is left
-    out of the update, solid and unmoved, until the tile has come, see `MoveResult.waiting`.
+    everything were loaded. With "wait" nothing waits for a file: a character there is left out of
+    the update, solid and unmoved, until the tile has come, see `MoveResult.waiting`.
 
     With "load", a question reads what it needs: a ray the tiles along its way whose boxes it comes
-    to, up to its hit. What needs more than 128 MiB of tiles at once is refused, and of what
-    questions and updates have read, 256 MiB stay.
+    to, up to its hit. What needs more than 128 MiB of tiles at once is refused. Of what questions
+    and updates have read, the latest 256 MiB stay, and what `keep_near` keeps.
 
     Edits, such as `carve`, `paint` or `set_heights`, stay when their tile is unloaded. They are
     kept in memory, or in the file ``edits``; the file of tiles is never written to.
