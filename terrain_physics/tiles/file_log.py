@@ -45,6 +45,7 @@ class FileLog(Log):
         """Have an open file, which is closed by itself when nobody has the log any more."""
         self._descriptor = descriptor
         self._closing = weakref.finalize(self, _let_go, descriptor, self._process)
+        self._closing.atexit = False  # the end of Python closes it: a thread may still write
 
     def append(self, content: bytes) -> int:
         self._refuse_others()

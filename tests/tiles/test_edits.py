@@ -6,6 +6,7 @@ import re
 import shutil
 import stat
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from terrain_physics import TiledGround
 from terrain_physics._kernels.heightmap.grid import CELL_HOLE
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.tiles import edits
@@ -837,3 +839,27 @@ def test_threads_apply_while_others_add(tiles: TileFile, tmp_path: Path) -> None
 
     add()
     together(add, apply, apply)
+
+
+def test_a_program_may_end_with_its_land_open(tmp_path: Path) -> None:
+    """The thread that reads tiles is still there then, and nothing is told on stderr."""
+    program = """
+import sys
+import numpy as np
+from terrain_physics import TiledGround
+
+TiledGround.make("a.tiles", np.zeros((257, 257)), tile=64)
+land = TiledGround.open("a.tiles", edits="a.edits")
+land.keep_near([(99, 0, 99)], radius=50)
+while not land.load_some():
+    pass
+land.carve((64, 64), radius=9, depth=2)
+sys.exit(7)
+"""
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (7, b"")
+    with TiledGround.open(tmp_path / "a.tiles", edits=tmp_path / "a.edits") as land:
+        assert land.height_at(64, 64) == -4.0

@@ -129,7 +129,7 @@ def test_tiles_that_are_none_are_refused_by_name(function: Any, error: str) -> N
 
 
 def test_what_a_function_raises_names_the_tile() -> None:
-    error = r"tile \(1, 2\) cannot be made: .*no noise"
+    error = r"tile \(1, 2\) cannot be read: .*no noise"
     with TiledGround.open(generated(failing)) as land, pytest.raises(RuntimeError, match=error):
         land.load_now(THERE)
 
