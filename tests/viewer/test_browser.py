@@ -724,16 +724,17 @@ def test_a_notebook_shows_the_same_in_a_frame(chromium, tmp_path):
     file = tmp_path / "notebook.html"
     file.write_text(f"<!DOCTYPE html><title>n</title>{level()._repr_html_()}", encoding="utf-8")
     context = chromium.new_context(reduced_motion="reduce")
+    context.set_default_timeout(_PATIENCE)
     page = context.new_page()
     told = []
     page.on("console", lambda message: told.append(message.text))
     page.goto(file.as_uri())
-    page.frame_locator("iframe").locator("html[data-state=ready]").wait_for(
-        state="attached", timeout=_PATIENCE
-    )
+    page.frame_locator("iframe").locator("html[data-state=ready]").wait_for(state="attached")
     frame = page.frames[1]
     frame.evaluate("viewer.goTo(1)")  # no address can be written here
-    frame.wait_for_function("() => Math.abs(document.documentElement.dataset.drawn - 1) < 1e-6")
+    frame.wait_for_function(
+        "() => Math.abs(document.documentElement.dataset.drawn - 1) < 1e-6", polling=50
+    )
     page.wait_for_timeout(400)
     context.close()
     assert told == []
