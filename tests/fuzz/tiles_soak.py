@@ -1,7 +1,7 @@
 """A land of tiles with 64 players, on and on: each case is ten seconds of the same game.
 
 So `python -m tests.fuzz tiles_soak --cases 720 --seconds 36000` plays two hours. Memory, handles
-and threads are compared with what they were after `SETTLED` cases, where the system tells it.
+and threads are compared with the most of the first `SETTLED` cases, where the system tells it.
 """
 
 import functools
@@ -20,7 +20,7 @@ from tests.fuzz.soak import Held, held_by
 FRAMES, RATE = 600, 60
 EVERY = 60
 """Frames from one edit, state, compaction and so on to the next."""
-SETTLED = 60
+SETTLED = 150
 GROWTH = 1.02
 SIDE, TILES = 64, 200
 RADIUS = 120.0
@@ -65,7 +65,7 @@ class Game:
         self.group.add_many(range(PLAYERS), places)
         self.known: dict[tuple[float, float], float] = {}  # heights of places that were dug
         self.waited = self.played = 0
-        self.settled: Held | None = None
+        self.most = Held(0, 0, 0)
 
     def open(self) -> tp.TiledGround:
         tiles = tp.GeneratedTiles(
@@ -97,12 +97,13 @@ class Game:
         assert len(self.land.loaded) < MOST_TILES
         gc.collect()
         now = held_by()
-        if self.played == SETTLED:
-            self.settled = now
-        if self.settled is not None:
-            assert now.memory <= GROWTH * self.settled.memory, (self.played, self.settled, now)
-            assert now.handles <= self.settled.handles, (self.played, self.settled, now)
-            assert now.threads <= self.settled.threads, (self.played, self.settled, now)
+        # How many tiles are loaded differs from case to case, and memory with it.
+        if self.played < SETTLED:
+            self.most = Held(*map(max, self.most, now))
+        else:
+            assert now.memory <= GROWTH * self.most.memory, (self.played, self.most, now)
+            assert now.handles <= self.most.handles, (self.played, self.most, now)
+            assert now.threads <= self.most.threads, (self.played, self.most, now)
         assert threading.active_count() < 20
 
     def steer(self, rng: np.random.Generator) -> None:
