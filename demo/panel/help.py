@@ -9,7 +9,8 @@ Rows = list[tuple[str, str]]
 # What is in braces is a label of the bindings.
 _KEYS = (
     ("{ahead} {left} {behind} {right}", "walk; without a player, move the camera"),
-    ("{jump}, {run}", "jump, run (world: {jump} in the air opens a glider)"),
+    ("{jump}, {run}", "jump, run"),
+    ("{jump}", "(world: in the air, opens a glider)"),
     ("right mouse", "look around: hold, or click; {escape} frees the mouse"),
     ("wheel", "zoom"),
     (
