@@ -845,7 +845,7 @@ def test_a_program_may_end_with_its_land_open(tmp_path: Path) -> None:
     """The thread that reads tiles is still there then, and nothing is told on stderr."""
     program = """
 import atexit, sys, time
-atexit.register(time.sleep, 0.2)  # the last of all: the thread comes to its end before
+atexit.register(time.sleep, 0.5)  # the last of all: the thread comes to its end before
 import numpy as np
 from terrain_physics import TiledGround
 
@@ -855,6 +855,9 @@ land.keep_near([(99, 0, 99)], radius=50)
 while not land.load_some():
     pass
 land.carve((64, 64), radius=9, depth=2)
+loader = land._supply._loader
+end = loader._end
+loader._end = lambda: (time.sleep(0.2), end())  # once Python has closed what it closes at its end
 sys.exit(7)
 """
     done = subprocess.run(
