@@ -23,9 +23,11 @@ from demo.scenery.player import RADIUS, RUN
 from demo.scenery.scenes import make_scene, scene_class
 from demo.scenery.tile_map import OUTSIDE
 from demo.scenery.views import candidates_of, contacts_of, fill_views
+from demo.scenery.window import PAUSE
 from demo.simulation import Simulation
 from terrain_physics import HeightMap
 from tests.helpers.examples import rest_is_full, times
+from tests.helpers.tiled_lands import settle
 
 FRAMES = 120
 ROOT = Path(__file__).parents[2]
@@ -523,8 +525,9 @@ def test_the_window_shows_the_loaded_tiles_as_they_are() -> None:
     rng = np.random.default_rng(1)
     xs, zs = np.array([[x], [z]]) + rng.uniform(-scene.window.far, scene.window.far, (2, 300))
     np.testing.assert_allclose(window.height_at(xs, zs), ground.height_at(xs, zs), atol=1e-9)
-    for _ in range(2 * 60):  # tiles that come are shown, a little later
-        scene.step(STEP, Controls())
+    scene.step(STEP, Controls())  # which says what is to be loaded
+    settle(ground)
+    go_on(scene, PAUSE)  # tiles that come are shown, a little later
     assert np.isnan(window.heights).any()
     frame = drawn(scene)
     assert frame.land is not None
