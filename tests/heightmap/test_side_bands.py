@@ -68,7 +68,10 @@ class Questions:
         self.places[::2, 0] = aside[::2]
         turns = [glm.normalize(glm.quat(*own)) for own in draw.normal(size=(COUNT, 4))]
         turns[::2] = [glm.quat()] * len(turns[::2])
-        rows, upper = list(zip(self.places, radii, strict=True)), self.places + [[0.0, 0.9, 0.2]]
+        rows, upper = (
+            list(zip(self.places, radii, strict=True)),
+            self.places + np.array([0.0, 0.9, 0.2]),
+        )
         self.shapes: list[list[Any]] = [
             [Sphere(place, radius) for place, radius in rows],
             [Capsule(rows[k][0], upper[k], rows[k][1]) for k in range(COUNT)],
