@@ -87,7 +87,10 @@ class LatticeBlocks:
 
     def _note(self, number: int) -> None:
         """Note that blocks within a tile are written; those around it tell of no ground first."""
-        self._written[number // self._shape.columns].add(number)
+        written = self._written[number // self._shape.columns]
+        if number in written:
+            return
+        written.add(number)
         for place in self._above(number, _OWN_LEVELS):
             if place not in self._begun:
                 self._begun.add(place)
