@@ -17,8 +17,8 @@ from terrain_physics.tiles.log import Log, Read
 
 _AT_ONCE = 1 << 20
 
+# An entry for each fork that led to this process: to ask the system which one it is takes longer.
 _forks: list[None] = []
-"""As many as have led to this process; to ask the system which one it is takes longer."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _forks.append(None))
