@@ -24,12 +24,11 @@ def test_they_hold_all_heights_that_a_tile_has_had(scale: float) -> None:
     bounds = TileBounds(shape, exists, np.array(_ranges(least, greatest), np.float32))
     for _ in range(60):
         row, column = int(rng.integers(ROWS * SIDE + 1)), int(rng.integers(COLUMNS * SIDE + 1))
-        place = slice(row, row + int(rng.integers(1, 90))), slice(column, column + 5)
-        place = tuple(slice(own.start, min(own.stop, most)) for own, most in zip(
-            place, least.shape, strict=True))  # fmt: skip
+        stop = min(row + int(rng.integers(1, 90)), ROWS * SIDE + 1)
+        place = slice(row, stop), slice(column, min(column + 5, COLUMNS * SIDE + 1))
         heights = rng.normal(0.0, 4.0, size=least[place].shape).astype(np.float32)
         heights[rng.random(heights.shape) < rng.choice([0.0, 0.3, 1.0])] = np.nan
-        bounds.widen((place[0], place[1]), heights)
+        bounds.widen(place, heights)
         least[place] = np.fmin(least[place], heights)
         greatest[place] = np.fmax(greatest[place], heights)
         levels = np.sort(Y0 + scale * np.array(_ranges(least, greatest)), axis=1)
