@@ -104,6 +104,26 @@ def test_tiles_that_are_reached_first_come_first() -> None:
     assert near.look(both, 10, 10, all_)[0].tolist() == [2, 5]
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("count", [1, 7, 40])
+def test_tiles_come_in_the_order_in_which_any_place_reaches_them(count: int) -> None:
+    rng = np.random.default_rng(count)
+    near, missing = nearness(9, 7, (-100.0, 0.0, 50.0)), rng.random(63) < 0.7
+    starts = np.array([divmod(n, 7)[::-1] for n in range(63)]) * SIDE + (-100.0, 50.0)
+    for _ in range(10):
+        points, speeds = rng.uniform(-200, 600, (2, count, 3)) * (1.0, 1.0, 0.1)
+        walkers = [Walker(*own) for own in zip(points.tolist(), speeds.tolist(), strict=True)]
+        places, radius = WantedPlaces(walkers, near.width), float(rng.uniform(50, 400))
+        wanted = near.look(places, radius, radius, missing.view(np.uint8))[0]
+        flat = points[:, np.newaxis, ::2]
+        ways = np.clip(flat, starts, starts + SIDE) - flat
+        lengths = np.linalg.norm(ways, axis=2)
+        along = (ways * speeds[:, np.newaxis, ::2]).sum(axis=2) / np.maximum(lengths, 1e-9)
+        times = np.where(lengths <= radius, lengths / np.maximum(along, 2.0), np.inf).min(axis=0)
+        assert set(wanted.tolist()) == set(np.flatnonzero((times < np.inf) & missing))
+        assert (np.diff(times[wanted]) >= -1e-9).all()
+
+
 def test_places_of_many_kinds() -> None:
     hero = CharacterMovement(FLAT, SphereCollider(0.5), position=(1, 5, 2))
     hero.velocity = glm.vec3(3, 0, 4)
