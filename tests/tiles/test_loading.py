@@ -371,6 +371,36 @@ def test_tiles_come_within_the_budget_and_one_at_least() -> None:
     assert land.ready(EVERYWHERE)
 
 
+def test_no_tile_is_begun_that_would_end_behind_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tiles = TilesOfArrays(waves(4, 4))
+    land = opened(tiles)
+    supply, clock = land._supply, Clock()
+    put = supplying.TileSupply._put
+
+    def put_for_long(self: Any, *arguments: Any) -> int:
+        clock.now += 0.3
+        return put(self, *arguments)
+
+    monkeypatch.setattr(supplying, "time", clock)
+    monkeypatch.setattr(supplying.TileSupply, "_put", put_for_long)
+    land.keep_near((130, 0, 130), radius=1000)
+    until(lambda: len(supply._loader._ready) == 16)
+    assert land.load_some(ms=1000) == 3
+    assert land.load_some(ms=100) == 1  # one at least
+    assert land.load_some(ms=1300) == 4
+
+
+class Clock:
+    """A clock that a test moves on."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
 def test_far_tiles_go_and_near_ones_stay() -> None:
     land = opened(TilesOfArrays(level(1, 8)))
     for x in (30.0, 300.0):

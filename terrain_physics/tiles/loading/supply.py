@@ -249,13 +249,14 @@ class TileSupply(Streaming, TileSource):
 
         Returns how many it has put: one at least, if any is ready.
         """
-        end = time.perf_counter() + seconds
-        count = size = 0
+        now = time.perf_counter()
+        end, count, size = now + seconds, 0, 0
         while size < most_bytes and (read := self._loader.take()) is not None:
             count += self._put(read)
             size += _size_of(read.tile)
             self._unload_one()
-            if time.perf_counter() >= end:
+            before, now = now, time.perf_counter()
+            if now + (now - before) >= end:  # another one is likely to take as long
                 return count
         while time.perf_counter() < end and self._unload_one():
             pass
@@ -317,16 +318,22 @@ class TileSupply(Streaming, TileSource):
             self.land.put([self.tiles.now(read)])
             if is_fetched:
                 self._fetched[number] = None
-            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=True)
+            self._note(number, has_come=True)
         return 1
 
     def _take(self, number: int) -> None:
         with self.land.editing():
             if number not in self.land.loaded or self._is_needed(number):
                 return
-            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=False)
+            self._note(number, has_come=False)
             self._fetched.pop(number, None)
             self.land.take([number])
+
+    def _note(self, number: int, *, has_come: bool) -> None:
+        """Note that a tile has come, or is about to go, if anybody is to be told of that."""
+        if self.callbacks.are_told(has_come=has_come):
+            place, box = self.tiles.place(number), self._box_of(number)
+            self.callbacks.note(place, box, has_come=has_come)
 
     def _is_needed(self, number: int) -> bool:
         """Tell whether an update of another thread may be looking at a tile."""
