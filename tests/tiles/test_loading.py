@@ -489,7 +489,66 @@ def test_box_of_one_is_seen_as_one_of_many() -> None:
     assert quick > 50
 
 
+def test_update_on_tiles_that_are_there_brings_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    land = opened(TilesOfArrays(level(2, 2)))
+    land.load_now(EVERYWHERE)
+    monkeypatch.setattr(supplying.TileSupply, "bring", refuse)
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(30, 0.5, 30))
+    for _ in range(30):  # 60 m, over the place where four tiles meet
+        hero.walk(90, 90)
+        hero.update(1 / 45)
+    assert hero.position.x > 80
+    assert hero.position.z > 80
+    assert hero.grounded
+
+
+@pytest.mark.parametrize("missing", ["load", "wait"])
+def test_tile_stays_while_an_update_is_interrupted(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land = opened(TilesOfArrays(level(1, 3)), missing)
+    supply = land._supply
+    land.load_now(EVERYWHERE)
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(30, 0.5, 30))
+    has, found = supplying.TileSupply.has, []
+
+    def has_and_is_interrupted(self: Any, box: Any) -> bool:
+        found.append(has(self, box))
+        for number in range(3):  # as `load_some` in a signal handler may do
+            supply._take(number)
+        return found[-1]
+
+    monkeypatch.setattr(supplying.TileSupply, "has", has_and_is_interrupted)
+    hero.walk(3, 0)
+    result = hero.update(1 / 60)
+    assert found == [True]
+    assert land.loaded == {(0, 0)}
+    assert result.grounded
+    assert hero.position.x > 30
+    supply._take(0)
+    assert land.loaded == frozenset()
+
+
 # Callbacks
+
+
+def test_boxes_of_tiles_are_found_for_callbacks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(supplying.TileSupply, "_box_of", refuse)
+    land = opened(TilesOfArrays(level(1, 2)), "load")
+    land.load_now(EVERYWHERE)
+    land.keep_near([], radius=1)
+    forget_needs(land)
+    settle(land)
+    assert land.loaded == frozenset()
+    land.on_load = print
+    with pytest.raises(AssertionError):
+        land.load_now(EVERYWHERE)
 
 
 def test_callbacks_tell_of_tiles_that_come_and_go() -> None:

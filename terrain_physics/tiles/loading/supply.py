@@ -21,7 +21,7 @@ from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile, TileSource
-from terrain_physics.surface.streaming import Streaming
+from terrain_physics.surface.streaming import Box, Streaming
 from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
@@ -29,9 +29,6 @@ from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces, refuse_
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
-
-Box = tuple[float, float, float, float]
-"""Least x and z, greatest x and z, in meters."""
 
 # Bytes of tiles that the loader has read and that wait to be put into the map.
 _MOST_READY = 32 << 20
@@ -135,6 +132,12 @@ class TileSupply(Streaming, TileSource):
     def updating(self) -> AbstractContextManager[None]:
         return _Updating(self._needed)
 
+    def has(self, box: Box) -> bool:
+        needed = self._needed.get(get_ident())
+        if needed is not None:
+            needed.append(box)
+        return self._is_there(box)
+
     def bring(self, boxes: Floats) -> Bools | None:
         needed = self._needed.get(get_ident())
         around = _around(boxes)
@@ -154,16 +157,17 @@ class TileSupply(Streaming, TileSource):
         return waiting
 
     def _is_there(self, box: Box) -> bool:
-        """Tell quickly of a small box that no tile below it is missing; False: it must be asked."""
+        """Tell quickly that no tile below a box is missing; False: it must be asked."""
         x0, z0, per_x, per_z, columns, rows = self._lattice
         first_x, last_x = (box[0] - x0) * per_x - _NEAR, (box[2] - x0) * per_x + _NEAR
         first_z, last_z = (box[1] - z0) * per_z - _NEAR, (box[3] - z0) * per_z + _NEAR
         if not (0.0 <= first_x and last_x < columns and 0.0 <= first_z and last_z < rows):
             return False
-        column, row = int(first_x), int(first_z)
-        if int(last_x) != column or int(last_z) != row:
-            return False
-        return not self.land.missing[row * columns + column]
+        column, row, missing = int(first_x), int(first_z), self.land.missing
+        if int(last_x) == column and int(last_z) == row:
+            return not missing[row * columns + column]
+        below = missing.reshape(rows, columns)[row : int(last_z) + 1, column : int(last_x) + 1]
+        return not below.any()
 
     def reached(self, boxes: Floats) -> Bools | None:
         waiting, numbers = self.land.missing_in(boxes)
