@@ -90,7 +90,10 @@ class LatticeBlocks:
 
     def _note(self, number: int) -> None:
         """Note that blocks within a tile are written; those around it tell of no ground first."""
-        self._written[number // self._shape.columns].add(number)
+        written = self._written[number // self._shape.columns]
+        if number in written:
+            return
+        written.add(number)
         row_0, row_1, column_0, column_1 = self._above(number, _OWN_LEVELS)
         for place in product(range(row_0, row_1), range(column_0, column_1)):
             if place not in self._begun:

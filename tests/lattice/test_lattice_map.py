@@ -8,6 +8,7 @@ import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
+from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice import blocks, table
 from terrain_physics.lattice.lattice_map import LatticeMap
 from tests.helpers.lattices import ground_of, lattice, one_map
@@ -142,6 +143,24 @@ def test_no_side_stands_where_a_tile_is_missing() -> None:
     terrain.take([1])
     hits = ground.raycast_many([(-5.0, -1.0, 30.0), from_absent], ways)
     np.testing.assert_array_equal(hits.distance, [5.0, np.nan])
+
+
+@pytest.mark.parametrize("what", ["holes", "heights"])
+def test_the_ground_ends_at_the_first_hole_that_an_edit_makes(what: Edited) -> None:
+    terrain, source = lattice(np.zeros((SIDE + 1, 2 * SIDE + 1), np.float32), SIDE, thickness=2.0)
+    ground = ground_of(terrain)
+    source.fetch([0, 1])
+    ways = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)]
+    within = [(SIDE - 2.0, -1.0, 25.0)] * 2  # the hole comes up to the other tile
+    assert np.isnan(ground.raycast_many(within, ways, max_distance=9.0).distance).all()
+    terrain.edit("materials", np.s_[20:30, SIDE - 5 : SIDE], np.ones((10, 5), np.uint8))
+    assert np.isnan(ground.raycast_many(within, ways, max_distance=9.0).distance).all()
+    if what == "holes":
+        terrain.edit("holes", np.s_[20:30, SIDE - 5 : SIDE], np.ones((10, 5), np.uint8))
+    else:  # a cell is a hole if one of its samples is
+        terrain.edit("heights", np.s_[21:30, SIDE - 4 : SIDE], np.full((9, 4), np.nan, np.float32))
+    hits = ground.raycast_many(within, ways, max_distance=9.0)
+    np.testing.assert_array_equal(hits.distance, [2.0, 3.0])
 
 
 def test_loading_is_no_change() -> None:
