@@ -11,7 +11,7 @@ from terrain_physics._kernels.types import Bytes, Floats, Int32s
 KEPT, WANTED = 1, 2
 
 # In m/s: what stands still, or goes away from a tile, may come at this speed all the same.
-_LEAST_SPEED = 2.0
+_ASSUMED_SPEED = 2.0
 
 
 @kernel(inline=True)
@@ -78,7 +78,7 @@ def put_times(
                 across = _gap(low_x, high_x, x0 + column * size_x, size_x)
                 square, number = across * across + down * down, row * columns + column
                 if square <= radius * radius and marks[number] == WANTED:
-                    way, speed = math.sqrt(square), _LEAST_SPEED
+                    way, speed = math.sqrt(square), _ASSUMED_SPEED
                     if way > 0.0:
                         along = across * velocities[k, 0] + down * velocities[k, 1]
                         speed = max(speed, along / way)
