@@ -9,7 +9,7 @@ import pytest
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics.heightmap.storage import Edited
-from terrain_physics.lattice import blocks
+from terrain_physics.lattice import blocks, table
 from terrain_physics.lattice.lattice_map import LatticeMap
 from tests.helpers.lattices import ground_of, lattice, one_map
 
@@ -56,7 +56,10 @@ def assert_alike(one: Ground, other: Ground, seed: int, size: float) -> None:
 
 @pytest.mark.parametrize("thickness", [np.inf, 2.0, 0.5])
 @pytest.mark.parametrize("seed", range(4))
-def test_answers_are_those_of_one_map_whatever_came_and_went(seed: int, thickness: float) -> None:
+def test_answers_are_those_of_one_map_whatever_came_and_went(
+    seed: int, thickness: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "_FIRST_ROOM", 1)
     rng = np.random.default_rng(seed)
     samples = land(seed)
     if seed % 2:
@@ -210,6 +213,17 @@ def test_long_queries_keep_what_they_began_with() -> None:
     for level in terrain._blocks._levels:
         assert level[:, :, 0].min() == source.samples.min()
         assert level[:, :, 1].max() == source.samples.max()
+
+
+def test_the_first_thousand_tiles_move_no_table() -> None:
+    samples = np.zeros((20 * SIDE + 1, 52 * SIDE + 1), np.float32)
+    terrain, source = lattice(samples, SIDE)
+    first = terrain._table.values
+    source.fetch(range(1000))
+    assert terrain._table.values is first
+    source.fetch(range(1000, 1040))
+    assert terrain._table.values is not first
+    assert_alike(ground_of(terrain), one_map(source), 5, 20 * SIDE)
 
 
 @pytest.mark.skipif(not blocks._CAN_GIVE_BACK, reason="the system takes no memory back")
