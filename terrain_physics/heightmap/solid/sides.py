@@ -29,14 +29,14 @@ BAND_ROWS = 256
 NEIGHBOR_GAP = 1.0
 
 
-class Edges(NamedTuple):
+class BandEdges(NamedTuple):
     """The edges of the cells of a band where ground ends, in the order of their ids."""
 
     edges: Int64s  # (n, EDGE_SIZE)
     lines: Floats  # (n, LINE_SIZE)
 
 
-_NO_EDGES = Edges(np.empty((0, EDGE_SIZE), np.int64), np.empty((0, LINE_SIZE)))
+_NO_EDGES = BandEdges(np.empty((0, EDGE_SIZE), np.int64), np.empty((0, LINE_SIZE)))
 
 
 class Sides:
@@ -56,7 +56,7 @@ class Sides:
         self._depth = -1.0  # of none yet
         self._mesh: SideMesh | None = None
         self._bands: dict[int, SideBand] = {}  # both by the numbers of bands
-        self._edges: dict[int, Edges] = {}
+        self._edges: dict[int, BandEdges] = {}
 
     def now(self) -> SideMesh | None:
         """Return the sides, None if there are none. The caller holds the lock of the map."""
@@ -92,7 +92,7 @@ class Sides:
                     return True
         return False
 
-    def _edges_now(self, depth: float) -> dict[int, Edges]:
+    def _edges_now(self, depth: float) -> dict[int, BandEdges]:
         """Return the edges by bands: those of what was edited are found anew."""
         storage = self._storage
         if depth != self._depth:
@@ -107,11 +107,11 @@ class Sides:
             here = all_common(regions, rows)
             if not here and kept.all():
                 continue
-            parts = [Edges(before.edges[kept], before.lines[kept])]
+            parts = [BandEdges(before.edges[kept], before.lines[kept])]
             parts += [_edges_in(storage, own, depth) for own in here]
             edges, lines = (np.concatenate([own[k] for own in parts]) for k in (0, 1))
             order = _each_once(edges, storage.cell_count[1])  # regions may overlap
-            found = Edges(edges[order], lines[order])
+            found = BandEdges(edges[order], lines[order])
             if not len(order):
                 known.pop(number, None)
             elif not _are_equal(found, before):
@@ -134,7 +134,7 @@ class Sides:
 
     # Bands
 
-    def _changed(self, edges: dict[int, Edges]) -> set[int]:
+    def _changed(self, edges: dict[int, BandEdges]) -> set[int]:
         """Return the bands with other edges than before, their own or those beside them."""
         before = self._edges
         changed = [own for own in {*edges, *before} if edges.get(own) is not before.get(own)]
@@ -143,7 +143,7 @@ class Sides:
         )
         return {own for own in near if not _are_equal(*(_around(own, k) for k in (edges, before)))}
 
-    def _bands_of(self, numbers: Iterable[int], edges: dict[int, Edges]) -> dict[int, SideBand]:
+    def _bands_of(self, numbers: Iterable[int], edges: dict[int, BandEdges]) -> dict[int, SideBand]:
         """Return the bands, some of them made anew."""
         bands, frame = self._bands.copy(), self._storage.frame
         others = [other.views for other in self.others]
@@ -162,17 +162,17 @@ def bounds_of(storage: LiveMap, region: Region | None = None) -> tuple[Floats, F
     return np.array(lower)[::2], np.array(upper)[::2]
 
 
-def _around(number: int, edges: Mapping[int, Edges]) -> Edges:
+def _around(number: int, edges: Mapping[int, BandEdges]) -> BandEdges:
     """Return the edges of a band, then those of the rows beside it."""
     before, own, after = (edges.get(number + step, _NO_EDGES) for step in (-1, 0, 1))
     first, stop = number * BAND_ROWS, (number + 1) * BAND_ROWS
     begin = int(np.searchsorted(before.edges[:, 0], first - 1))
     end = int(np.searchsorted(after.edges[:, 0], stop, side="right"))
     parts = zip(own, before, after, strict=True)
-    return Edges(*(np.concatenate([a, b[begin:], c[:end]]) for a, b, c in parts))
+    return BandEdges(*(np.concatenate([a, b[begin:], c[:end]]) for a, b, c in parts))
 
 
-def _are_equal(one: Edges, other: Edges) -> bool:
+def _are_equal(one: BandEdges, other: BandEdges) -> bool:
     return all(map(np.array_equal, one, other))
 
 
@@ -194,7 +194,7 @@ def _is_within(edges: Int64s, regions: Sequence[Region]) -> Bools:
     return found
 
 
-def _edges_in(storage: LiveMap, region: Region, depth: float) -> Edges:
+def _edges_in(storage: LiveMap, region: Region, depth: float) -> BandEdges:
     """Return the edges of cells of a region where ground ends, and their lines."""
     heights, cells, _, frame = storage.views
     room = 256
@@ -202,5 +202,5 @@ def _edges_in(storage: LiveMap, region: Region, depth: float) -> Edges:
         edges, lines = np.empty((room, EDGE_SIZE), np.int64), np.empty((room, LINE_SIZE))
         count = _LIST.call(heights, cells, frame, np.array(region), depth, edges, lines)
         if count <= room:
-            return Edges(edges[:count], lines[:count])
+            return BandEdges(edges[:count], lines[:count])
         room = count
