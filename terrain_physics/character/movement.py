@@ -12,7 +12,7 @@ from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.math.rigid import sine_and_cosine
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
@@ -22,7 +22,7 @@ from terrain_physics.character.ground_material import put_factors
 from terrain_physics.character.group_data import AdoptedMember, GroupData, Key
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.material_rules import MaterialRules
-from terrain_physics.character.needs import run_where_loaded
+from terrain_physics.character.needs import run_one_where_loaded
 from terrain_physics.character.owners.owner import Owner, checked_owner
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -390,10 +390,11 @@ class CharacterMovement(CharacterView):
         if state[columns.GROUND_VERSION] != contents:
             self._see_changes(queries, contents)
         if queries.streaming is None:
-            ran_into = self._run(queries, seconds)
+            with queries.lock:
+                ran_into = self._run(queries, seconds, queries.ground_arrays.table)
         else:
             run = partial(self._run, queries, seconds)
-            ran_into, waits = run_where_loaded(run, self._numbers, queries, seconds)
+            ran_into, waits = run_one_where_loaded(run, self._numbers, queries, seconds)
             if waits is not None:
                 return self._waited()
         values = plain_row(state)
@@ -412,17 +413,16 @@ class CharacterMovement(CharacterView):
             self._idle = now_idle
         return result
 
-    def _run(self, queries: Queries, seconds: float) -> bool:
-        """Advance by ``seconds`` in the kernel; tell whether it ran into something."""
+    def _run(self, queries: Queries, seconds: float, table: Int64s) -> bool:
+        """Advance by ``seconds`` in the kernel; tell whether it ran into something.
+
+        ``table`` is that of the ground, whose lock is held.
+        """
         numbers = self._numbers
-        with queries.lock:
-            table = queries.ground_arrays.table
-            if self._own_rules:
-                put_factors(numbers, self._own_rules, queries, table, self._ground.material_names)
-            state, rules, _, random_state, hits = numbers
-            ran_into: bool = _UPDATE.call(
-                state, random_state, rules, hits, ALONE, seconds, 0, 1, table
-            )
+        if self._own_rules:
+            put_factors(numbers, self._own_rules, queries, table, self._ground.material_names)
+        state, rules, _, random_state, hits = numbers
+        ran_into: bool = _UPDATE.call(state, random_state, rules, hits, ALONE, seconds, 0, 1, table)
         return ran_into
 
     def _waited(self) -> MoveResult:

@@ -1,18 +1,60 @@
 """Needs of characters: the ground that an update may look at, brought before it begins."""
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import needs as kernels
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, NEED, NEED_MARK
-from terrain_physics._kernels.types import Bools
+from terrain_physics._kernels.types import Bools, Int64s
 from terrain_physics.character.rows import Rows, nothing_happened
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.streaming import Streaming
 
 _PUT, _LIST = CachedDispatch(kernels.put_needs), CachedDispatch(kernels.list_marked)
+
+
+def run_one_where_loaded(
+    run: Callable[[Int64s], bool], row: Rows, queries: Queries, seconds: float
+) -> tuple[bool, Bools | None]:
+    """Run an update of one character as `run_where_loaded`, mostly at once.
+
+    ``run`` advances it on the table of the ground, whose lock is held.
+    """
+    ran_into = _run_at_once(run, row, queries, seconds)
+    if ran_into is not None:
+        return ran_into, None
+
+    def run_again() -> bool:
+        with queries.lock:
+            return run(queries.ground_arrays.table)
+
+    return run_where_loaded(run_again, row, queries, seconds)
+
+
+def _run_at_once(
+    run: Callable[[Int64s], bool], row: Rows, queries: Queries, seconds: float
+) -> bool | None:
+    """Run an update of one character if it is easy to tell that its ground is there.
+
+    Returns whether it ran into something; None if it is as before, and its ground must be brought.
+    """
+    streaming, hits = cast("Streaming", queries.streaming), row.hits
+    which, box, in_crowd = np.empty(1, np.int64), np.empty((1, 4)), False
+    with streaming.updating(), queries.lock:
+        table = queries.ground_arrays.table
+        count, _ = _PUT.call(row.state, row.rules, hits, seconds, in_crowd, which, box, table)
+        if count == 0:
+            return run(table)
+        try:
+            if not streaming.has(tuple(box[0].tolist())):
+                return None
+            ran_into = run(table)
+            return ran_into if hits.item(NEED_MARK) == kernels.GOES else None
+        finally:
+            hits[NEED_MARK] = kernels.UNBOUND
 
 
 def run_where_loaded(

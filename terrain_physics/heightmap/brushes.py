@@ -14,8 +14,6 @@ from terrain_physics.heightmap.edits import cells_around, set_heights
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.storage import MapStorage
 
-Change = Callable[[LiveMap, Ranges, Floats], Floats]
-
 # The narrowest fade, in radii: more than rounding, so that samples at the radius count as within.
 _NARROWEST = 1e-12
 
@@ -89,6 +87,26 @@ def _range_within(place: float, radius: float, size: float, count: int) -> slice
     return slice(int(first), int(last))
 
 
+class Reached(NamedTuple):
+    """The samples that a brush reaches.
+
+    Attributes
+    ----------
+    terrain : LiveMap
+    place : (slice, slice)
+        Their rows and columns.
+    heights : ndarray of float32
+        As they are stored; not to be written to.
+    weights : ndarray of float64
+        From 0 to 1.
+    """
+
+    terrain: LiveMap
+    place: Ranges
+    heights: Float32s
+    weights: Floats
+
+
 class Brush(NamedTuple):
     """A change of the heights in a disc.
 
@@ -96,8 +114,8 @@ class Brush(NamedTuple):
     ----------
     disc : Disc
     change : callable
-        Takes a map, a range of its samples, and their weights from 0 to 1; returns their new
-        heights. It may read samples beside the range, and reads old heights only.
+        Takes the samples that are reached, and returns their new heights. It may read samples
+        beside them, and reads old heights only.
     strength : float
         The greatest weight of a sample.
     flat : float
@@ -105,7 +123,7 @@ class Brush(NamedTuple):
     """
 
     disc: Disc
-    change: Change
+    change: Callable[[Reached], Floats]
     strength: float = 1.0
     flat: float = 0.0
 
@@ -113,9 +131,10 @@ class Brush(NamedTuple):
         """Return the samples of a map that the brush changes, and their new heights."""
         place, weights = self.disc.samples(terrain, self.flat)
         weights *= self.strength
+        old = terrain.samples(place)
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
-            new = self.change(terrain, place, weights)
-        kept = np.where(weights > 0.0, new, terrain.samples(place))
+            new = self.change(Reached(terrain, place, old, weights))
+        kept = np.where(weights > 0.0, new, old)
         return place, checked_samples(kept, terrain.frame[:6].tolist())
 
 
@@ -128,8 +147,8 @@ def apply(storage: MapStorage, brush: Brush) -> None:
 def raising(disc: Disc, rise: float) -> Brush:
     """Return a brush that raises a hill; a rise below zero digs a pit."""
 
-    def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
-        return terrain.samples(place) + weights * (rise / terrain.height_scale)
+    def change(reached: Reached) -> Floats:
+        return reached.heights + reached.weights * (rise / reached.terrain.height_scale)
 
     return Brush(disc, change)
 
@@ -137,15 +156,15 @@ def raising(disc: Disc, rise: float) -> Brush:
 def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
     """Return a brush that brings the ground to a level; NaN: there is no level."""
 
-    def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
-        if np.isnan(level) and weights.any():
+    def change(reached: Reached) -> Floats:
+        if np.isnan(level) and reached.weights.any():
             raise ValueError(
                 f"height must be given where there is no ground at the center, got None at "
                 f"({disc.x}, {disc.z})"
             )
-        _, y0, _ = terrain.origin
-        goal = (level - y0) / terrain.height_scale
-        return _toward(goal, terrain.samples(place), weights)
+        _, y0, _ = reached.terrain.origin
+        goal = (level - y0) / reached.terrain.height_scale
+        return _toward(goal, reached)
 
     near = checks.between("flat", flat, 0.0, disc.radius)
     return Brush(disc, change, _share("strength", strength), near)
@@ -154,8 +173,8 @@ def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
 def smoothing(disc: Disc, strength: Any) -> Brush:
     """Return a brush that softens the ground."""
 
-    def change(terrain: LiveMap, place: Ranges, weights: Floats) -> Floats:
-        return _toward(_means(terrain, place), terrain.samples(place), weights)
+    def change(reached: Reached) -> Floats:
+        return _toward(_means(reached.terrain, reached.place), reached)
 
     return Brush(disc, change, _share("strength", strength))
 
@@ -164,9 +183,9 @@ def _share(name: str, value: Any) -> float:
     return checks.between(name, value, 0.0, 1.0)
 
 
-def _toward(goal: Floats | float, heights: Float32s, weights: Floats) -> Floats:
+def _toward(goal: Floats | float, reached: Reached) -> Floats:
     """Return heights moved toward a goal: those with weight 1 are exactly there."""
-    return weights * goal + (1.0 - weights) * heights
+    return reached.weights * goal + (1.0 - reached.weights) * reached.heights
 
 
 def _means(terrain: LiveMap, place: Ranges) -> Floats:

@@ -10,9 +10,12 @@ from itertools import product
 
 import numpy as np
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as kernels
 from terrain_physics._kernels.types import Float32s
 from terrain_physics.lattice.tile import LatticeShape, LoadedTile
+
+_PUT_LEVEL = CachedDispatch(kernels.put_level)
 
 # The levels of blocks that lie within one tile, whose sides are multiples of 64 cells.
 _OWN_LEVELS = 2
@@ -87,21 +90,24 @@ class LatticeBlocks:
 
     def _note(self, number: int) -> None:
         """Note that blocks within a tile are written; those around it tell of no ground first."""
-        self._written[number // self._shape.columns].add(number)
-        for place in self._above(number, _OWN_LEVELS):
+        written = self._written[number // self._shape.columns]
+        if number in written:
+            return
+        written.add(number)
+        row_0, row_1, column_0, column_1 = self._above(number, _OWN_LEVELS)
+        for place in product(range(row_0, row_1), range(column_0, column_1)):
             if place not in self._begun:
                 self._begun.add(place)
                 row, column = (kernels.BLOCK * first for first in place)
                 below = self._levels[_OWN_LEVELS - 1]
                 below[row : row + kernels.BLOCK, column : column + kernels.BLOCK] = _NOTHING
 
-    def _above(self, number: int, level: int) -> set[tuple[int, int]]:
-        """Return the rows and columns of the blocks of a level over a tile."""
+    def _above(self, number: int, level: int) -> tuple[int, int, int, int]:
+        """Return the blocks of a level over a tile: rows and columns, from and to each."""
         side, size = self._shape.side, kernels.BLOCK ** (level + 1)
         row, column = (place * side for place in divmod(number, self._shape.columns))
-        down = range(row // size, (row + side - 1) // size + 1)
-        across = range(column // size, (column + side - 1) // size + 1)
-        return set(product(down, across))
+        last_row, last_column = (row + side - 1) // size, (column + side - 1) // size
+        return row // size, last_row + 1, column // size, last_column + 1
 
     def _forget(self, number: int) -> None:
         row = number // self._shape.columns
@@ -126,11 +132,9 @@ class LatticeBlocks:
         side = self._shape.side
         rows, columns = self._shape.rows * side, self._shape.columns * side
         for level in range(_OWN_LEVELS, len(self._levels)):
-            places = {place for number in numbers for place in self._above(number, level)}
-            for row, column in places:
-                kernels.put_level(
-                    rows, columns, level, row, row + 1, column, column + 1, self.values
-                )
+            for number in numbers:
+                above = self._above(number, level)
+                _PUT_LEVEL.call(rows, columns, level, *above, self.values)
 
     def _give_back(self, row: int) -> None:
         """Give the memory of the lowest level over a row of tiles back to the system."""

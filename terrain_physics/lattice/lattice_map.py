@@ -9,9 +9,9 @@ whatever comes or goes then copies the table. The blocks are one array for all: 
 run they are only widened, and made tight again later.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -230,7 +230,6 @@ class LatticeMap(LiveMap):
 
     def _show_tile(self, tile: LoadedTile) -> None:
         """Lead kernels to the present arrays of a tile."""
-        self._arrays[tile.number] = tile.heights, tile.cells, tile.materials
         self._table.put(tile)
         has_table = self.frame[kernels.HAS_TABLE] % kernels.IN_TILES != 0.0
         if tile.cells is not None and not has_table:
@@ -239,6 +238,7 @@ class LatticeMap(LiveMap):
             self._publish()
         if tile.materials is not None and self._materials is None:
             self._materials = LatticeMaterials(self.shape, self._arrays)
+        self._arrays[tile.number] = tile.arrays  # last: who was interrupted shows it again
 
     def _settle(self, numbers: Sequence[int]) -> None:
         """Follow tiles that came or went: blocks, where the ground ends, and readers."""
@@ -284,15 +284,17 @@ class LatticeMap(LiveMap):
 
         ``lines`` is 1 for samples, which tiles share along their borders, and 0 for cells.
         """
-        side, ranges = self.shape.side, []
-        for span, most in zip(place, (self.shape.rows, self.shape.columns), strict=True):
-            if span.start >= span.stop:
-                return []
-            first = (span.start - lines) // side if lines else span.start // side
-            ranges.append(range(max(first, 0), min((span.stop - 1) // side + 1, most)))
+        side, count_down, count_across, *_ = self.shape
+        rows, columns = place
+        if rows.start >= rows.stop or columns.start >= columns.stop:
+            return []
+        row_0, row_1 = (rows.start - lines) // side, (rows.stop - 1) // side
+        column_0, column_1 = (columns.start - lines) // side, (columns.stop - 1) // side
+        across = range(max(column_0, 0), min(column_1 + 1, count_across))
         return [
-            row * self.shape.columns + column
-            for row, column in product(*ranges)
+            row * count_across + column
+            for row in range(max(row_0, 0), min(row_1 + 1, count_down))
+            for column in across
             if self.exists[row, column]
         ]
 
@@ -324,17 +326,20 @@ class LatticeMap(LiveMap):
         return found
 
     def samples(self, place: Ranges) -> Float32s:
-        source, why = self.source, "heights of tiles that are not loaded"
-        with self.once_loaded(lambda: self.missing_of(place, 1), lambda own: source.need(own, why)):
-            found: Float32s = self.values("heights", place)
-        return found
+        while True:
+            with self.lock:
+                missing = self.missing_of(place, 1)
+                if not missing:
+                    found: Float32s = self.values("heights", place)
+                    return found
+            self.source.need(missing, "heights of tiles that are not loaded")
 
     def missing_of(self, place: Ranges, lines: int) -> list[int]:
         """Return the missing tiles that share values of a range, as `tiles_of`."""
         return [number for number in self.tiles_of(place, lines) if self._missing[number]]
 
-    def edge_regions(self) -> list[Region]:
-        return self._ends.regions()
+    def edge_regions(self, area: Region) -> list[Region]:
+        return self._ends.regions(area)
 
     def _put_blocks(self, numbers: Sequence[int]) -> None:
         """Let blocks follow tiles that came, went or were edited."""
@@ -350,7 +355,8 @@ class LatticeMap(LiveMap):
     @property
     def locks(self) -> list[AbstractContextManager[Any]]:
         """The locks that an edit holds, in order."""
-        return [*in_order({reader.lock for reader, _ in self.watchers.readers()}), self.lock]
+        watched = {reader.lock for reader, _ in self.watchers.readers()}
+        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
 
     def editing(self) -> AbstractContextManager[None]:
         """Hold all locks that an edit holds."""
@@ -374,7 +380,7 @@ class LatticeMap(LiveMap):
         with self.once_loaded(
             lambda: self._missing_within(what, place), lambda own: source.need(own, why)
         ):
-            self.put_back(what, place, values)
+            self._make(what, place, values)
 
     def paint(self, place: Ranges, marked: Bools, material: int) -> None:
         """Set the material of the marked cells of a range; errors as of `edit`."""
@@ -389,14 +395,15 @@ class LatticeMap(LiveMap):
     ) -> Iterator[None]:
         """Hold all locks that an edit holds, once no tile is missing; ``bring`` puts them here.
 
-        Files are read before that, and then another thread may take a tile out.
+        Files are read without the locks, and then another thread may take a tile out.
         """
         while True:
-            bring(missing())
             with self.editing():
-                if not missing():
+                needed = missing()
+                if not needed:
                     yield
                     return
+            bring(needed)
 
     def _missing_within(self, what: Edited, place: Ranges) -> list[int]:
         """Return missing tiles without which an edit would not know what it replaces."""
@@ -424,20 +431,24 @@ class LatticeMap(LiveMap):
 
     def put_back(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit all of whose values are in loaded tiles; others have it by the source."""
+        with self.editing():
+            self._make(what, place, values)
+
+    def _make(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        """Make an edit as `put_back`; the caller holds the locks."""
         rows, columns = place
         region = Region(rows.start, rows.stop, columns.start, columns.stop)
         if what == "heights":
             region = cells_around(self, *region)
-        with self.editing():
-            self.source.keep(what, place, values)
-            self.watchers.prepare(what, region, place)
-            self._protect()
-            try:
-                changed = self._write(what, place, values)
-            except BaseException:  # such as Ctrl-C: it is kept, and no tile is left without it
-                self._changed(what, region, self._write(what, place, values))
-                raise
-            self._changed(what, region, changed)
+        self.source.keep(what, place, values)
+        self.watchers.prepare(what, region, place)
+        self._protect()
+        try:
+            changed = self._write(what, place, values)
+        except BaseException:  # such as Ctrl-C: it is kept, and no tile is left without it
+            self._changed(what, region, self._write(what, place, values))
+            raise
+        self._changed(what, region, changed)
 
     def _write(self, what: Edited, place: Ranges, values: NDArray[Any]) -> list[int]:
         """Write values to all loaded tiles that share them; return the numbers of these."""
@@ -449,7 +460,8 @@ class LatticeMap(LiveMap):
             tile.write(what, own, values[there])
             if what == "heights":
                 self._survey(tile, own)
-            self._show_tile(tile)
+            if not all(map(operator.is_, tile.arrays, self._arrays[tile.number])):
+                self._show_tile(tile)
             written.append(tile.number)
         self._edited.update(_squares_of(place))
         return written
@@ -465,7 +477,9 @@ class LatticeMap(LiveMap):
         """Update everything derived from edited tiles, and record the change."""
         if what == "heights":
             self._put_blocks(changed)
-        self._ends.look(changed)
+        with_holes = [number for number in changed if self.loaded[number].may_have_holes]
+        if with_holes:  # else the ground ends where it did
+            self._ends.look(with_holes)
         self._note(region)
         # The change is noted before the version: a reader that sees it finds the change.
         self.changes.note(self.version + 1, *self.box_of(region))

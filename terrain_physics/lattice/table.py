@@ -21,9 +21,10 @@ _NO_BITS = np.zeros(1, dtype=np.uint8)
 SHARED = _HOLE, _NO_GROUND, _NO_BITS
 """The arrays of cells without a tile, and of tiles without bits; they live as long as Python."""
 
-# Entries before those of tiles, and the first room for tiles.
+# Entries before those of tiles, and the first room for tiles: later room is a copy of all, and room
+# that nobody has written to takes no memory.
 _ABSENT, _MISSING, _FIRST_TILE = 0, 1, 2
-_FIRST_ROOM = 32
+_FIRST_ROOM = 1024
 
 
 class TileTable:

@@ -98,6 +98,11 @@ class LoadedTile:
         )
 
     @property
+    def arrays(self) -> tuple[Float32s, Bytes | None, Bytes | None]:
+        """Heights, cells and materials."""
+        return self.heights, self.cells, self.materials
+
+    @property
     def side(self) -> int:
         """Cells along it."""
         return len(self.heights) - 1

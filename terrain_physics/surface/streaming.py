@@ -5,6 +5,9 @@ from contextlib import AbstractContextManager, nullcontext
 
 from terrain_physics._kernels.types import Bools, Floats
 
+Box = tuple[float, float, float, float]
+"""Least x and z, greatest x and z, in meters."""
+
 
 class Streaming(ABC):
     """A ground of which a part may not be there yet, asked around each update of characters.
@@ -32,6 +35,13 @@ class Streaming(ABC):
 
         The caller holds no locks: files may be read.
         """
+
+    def has(self, box: Box) -> bool:  # noqa: ARG002 there may be a quick way
+        """Tell quickly whether all ground under a box is there; if False, `bring` finds out.
+
+        It stays until the update ends. The caller holds the lock of the ground.
+        """
+        return False
 
     @abstractmethod
     def reached(self, boxes: Floats) -> Bools | None:

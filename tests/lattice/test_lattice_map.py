@@ -8,7 +8,8 @@ import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
-from terrain_physics.lattice import blocks
+from terrain_physics.heightmap.storage import Edited
+from terrain_physics.lattice import blocks, table
 from terrain_physics.lattice.lattice_map import LatticeMap
 from tests.helpers.lattices import ground_of, lattice, one_map
 
@@ -55,7 +56,10 @@ def assert_alike(one: Ground, other: Ground, seed: int, size: float) -> None:
 
 @pytest.mark.parametrize("thickness", [np.inf, 2.0, 0.5])
 @pytest.mark.parametrize("seed", range(4))
-def test_answers_are_those_of_one_map_whatever_came_and_went(seed: int, thickness: float) -> None:
+def test_answers_are_those_of_one_map_whatever_came_and_went(
+    seed: int, thickness: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "_FIRST_ROOM", 1)
     rng = np.random.default_rng(seed)
     samples = land(seed)
     if seed % 2:
@@ -141,6 +145,24 @@ def test_no_side_stands_where_a_tile_is_missing() -> None:
     np.testing.assert_array_equal(hits.distance, [5.0, np.nan])
 
 
+@pytest.mark.parametrize("what", ["holes", "heights"])
+def test_the_ground_ends_at_the_first_hole_that_an_edit_makes(what: Edited) -> None:
+    terrain, source = lattice(np.zeros((SIDE + 1, 2 * SIDE + 1), np.float32), SIDE, thickness=2.0)
+    ground = ground_of(terrain)
+    source.fetch([0, 1])
+    ways = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)]
+    within = [(SIDE - 2.0, -1.0, 25.0)] * 2  # the hole comes up to the other tile
+    assert np.isnan(ground.raycast_many(within, ways, max_distance=9.0).distance).all()
+    terrain.edit("materials", np.s_[20:30, SIDE - 5 : SIDE], np.ones((10, 5), np.uint8))
+    assert np.isnan(ground.raycast_many(within, ways, max_distance=9.0).distance).all()
+    if what == "holes":
+        terrain.edit("holes", np.s_[20:30, SIDE - 5 : SIDE], np.ones((10, 5), np.uint8))
+    else:  # a cell is a hole if one of its samples is
+        terrain.edit("heights", np.s_[21:30, SIDE - 4 : SIDE], np.full((9, 4), np.nan, np.float32))
+    hits = ground.raycast_many(within, ways, max_distance=9.0)
+    np.testing.assert_array_equal(hits.distance, [2.0, 3.0])
+
+
 def test_loading_is_no_change() -> None:
     terrain, source = lattice(land(5, 2, 2), SIDE)
     ground = ground_of(terrain)
@@ -191,6 +213,17 @@ def test_long_queries_keep_what_they_began_with() -> None:
     for level in terrain._blocks._levels:
         assert level[:, :, 0].min() == source.samples.min()
         assert level[:, :, 1].max() == source.samples.max()
+
+
+def test_the_first_thousand_tiles_move_no_table() -> None:
+    samples = np.zeros((20 * SIDE + 1, 52 * SIDE + 1), np.float32)
+    terrain, source = lattice(samples, SIDE)
+    first = terrain._table.values
+    source.fetch(range(1000))
+    assert terrain._table.values is first
+    source.fetch(range(1000, 1040))
+    assert terrain._table.values is not first
+    assert_alike(ground_of(terrain), one_map(source), 5, 20 * SIDE)
 
 
 @pytest.mark.skipif(not blocks._CAN_GIVE_BACK, reason="the system takes no memory back")

@@ -104,6 +104,26 @@ def test_tiles_that_are_reached_first_come_first() -> None:
     assert near.look(both, 10, 10, all_)[0].tolist() == [2, 5]
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("count", [1, 7, 40])
+def test_tiles_come_in_the_order_in_which_any_place_reaches_them(count: int) -> None:
+    rng = np.random.default_rng(count)
+    near, missing = nearness(9, 7, (-100.0, 0.0, 50.0)), rng.random(63) < 0.7
+    starts = np.array([divmod(n, 7)[::-1] for n in range(63)]) * SIDE + (-100.0, 50.0)
+    for _ in range(10):
+        points, speeds = rng.uniform(-200, 600, (2, count, 3)) * (1.0, 1.0, 0.1)
+        walkers = [Walker(*own) for own in zip(points.tolist(), speeds.tolist(), strict=True)]
+        places, radius = WantedPlaces(walkers, near.width), float(rng.uniform(50, 400))
+        wanted = near.look(places, radius, radius, missing.view(np.uint8))[0]
+        flat = points[:, np.newaxis, ::2]
+        ways = np.clip(flat, starts, starts + SIDE) - flat
+        lengths = np.linalg.norm(ways, axis=2)
+        along = (ways * speeds[:, np.newaxis, ::2]).sum(axis=2) / np.maximum(lengths, 1e-9)
+        times = np.where(lengths <= radius, lengths / np.maximum(along, 2.0), np.inf).min(axis=0)
+        assert set(wanted.tolist()) == set(np.flatnonzero((times < np.inf) & missing))
+        assert (np.diff(times[wanted]) >= -1e-9).all()
+
+
 def test_places_of_many_kinds() -> None:
     hero = CharacterMovement(FLAT, SphereCollider(0.5), position=(1, 5, 2))
     hero.velocity = glm.vec3(3, 0, 4)
@@ -351,6 +371,36 @@ def test_tiles_come_within_the_budget_and_one_at_least() -> None:
     assert land.ready(EVERYWHERE)
 
 
+def test_no_tile_is_begun_that_would_end_behind_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tiles = TilesOfArrays(waves(4, 4))
+    land = opened(tiles)
+    supply, clock = land._supply, Clock()
+    put = supplying.TileSupply._put
+
+    def put_for_long(self: Any, *arguments: Any) -> int:
+        clock.now += 0.3
+        return put(self, *arguments)
+
+    monkeypatch.setattr(supplying, "time", clock)
+    monkeypatch.setattr(supplying.TileSupply, "_put", put_for_long)
+    land.keep_near((130, 0, 130), radius=1000)
+    until(lambda: len(supply._loader._ready) == 16)
+    assert land.load_some(ms=1000) == 3
+    assert land.load_some(ms=100) == 1  # one at least
+    assert land.load_some(ms=1300) == 4
+
+
+class Clock:
+    """A clock that a test moves on."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
 def test_far_tiles_go_and_near_ones_stay() -> None:
     land = opened(TilesOfArrays(level(1, 8)))
     for x in (30.0, 300.0):
@@ -439,7 +489,66 @@ def test_box_of_one_is_seen_as_one_of_many() -> None:
     assert quick > 50
 
 
+def test_update_on_tiles_that_are_there_brings_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    land = opened(TilesOfArrays(level(2, 2)))
+    land.load_now(EVERYWHERE)
+    monkeypatch.setattr(supplying.TileSupply, "bring", refuse)
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(30, 0.5, 30))
+    for _ in range(30):  # 60 m, over the place where four tiles meet
+        hero.walk(90, 90)
+        hero.update(1 / 45)
+    assert hero.position.x > 80
+    assert hero.position.z > 80
+    assert hero.grounded
+
+
+@pytest.mark.parametrize("missing", ["load", "wait"])
+def test_tile_stays_while_an_update_is_interrupted(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land = opened(TilesOfArrays(level(1, 3)), missing)
+    supply = land._supply
+    land.load_now(EVERYWHERE)
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(30, 0.5, 30))
+    has, found = supplying.TileSupply.has, []
+
+    def has_and_is_interrupted(self: Any, box: Any) -> bool:
+        found.append(has(self, box))
+        for number in range(3):  # as `load_some` in a signal handler may do
+            supply._take(number)
+        return found[-1]
+
+    monkeypatch.setattr(supplying.TileSupply, "has", has_and_is_interrupted)
+    hero.walk(3, 0)
+    result = hero.update(1 / 60)
+    assert found == [True]
+    assert land.loaded == {(0, 0)}
+    assert result.grounded
+    assert hero.position.x > 30
+    supply._take(0)
+    assert land.loaded == frozenset()
+
+
 # Callbacks
+
+
+def test_boxes_of_tiles_are_found_for_callbacks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(supplying.TileSupply, "_box_of", refuse)
+    land = opened(TilesOfArrays(level(1, 2)), "load")
+    land.load_now(EVERYWHERE)
+    land.keep_near([], radius=1)
+    forget_needs(land)
+    settle(land)
+    assert land.loaded == frozenset()
+    land.on_load = print
+    with pytest.raises(AssertionError):
+        land.load_now(EVERYWHERE)
 
 
 def test_callbacks_tell_of_tiles_that_come_and_go() -> None:

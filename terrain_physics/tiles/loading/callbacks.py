@@ -23,10 +23,13 @@ class TileCallbacks:
         self._untold = deque[tuple[bool, int, int, AABB]]()
         self._is_telling = False
 
+    def are_told(self, *, has_come: bool) -> bool:
+        """Tell whether anybody is to be told of tiles that come, or that go."""
+        return (self.on_load if has_come else self.on_unload) is not None
+
     def note(self, place: tuple[int, int], box: AABB, *, has_come: bool) -> None:
-        """Note that a tile has come, or has gone, if anybody is to be told of that."""
-        if (self.on_load if has_come else self.on_unload) is not None:
-            self._untold.append((has_come, *place, box))
+        """Note that a tile has come, or has gone."""
+        self._untold.append((has_come, *place, box))
 
     def tell(self) -> None:
         """Tell what was noted, in its order; the caller holds no locks.

@@ -21,7 +21,7 @@ from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile, TileSource
-from terrain_physics.surface.streaming import Streaming
+from terrain_physics.surface.streaming import Box, Streaming
 from terrain_physics.tiles.loading.callbacks import TileCallbacks
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles, ReadTile
 from terrain_physics.tiles.loading.loader import TileLoader
@@ -29,9 +29,6 @@ from terrain_physics.tiles.loading.wanted import Nearness, WantedPlaces, refuse_
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
 Missing = Literal["load", "wait"]
-
-Box = tuple[float, float, float, float]
-"""Least x and z, greatest x and z, in meters."""
 
 # Bytes of tiles that the loader has read and that wait to be put into the map.
 _MOST_READY = 32 << 20
@@ -135,6 +132,12 @@ class TileSupply(Streaming, TileSource):
     def updating(self) -> AbstractContextManager[None]:
         return _Updating(self._needed)
 
+    def has(self, box: Box) -> bool:
+        needed = self._needed.get(get_ident())
+        if needed is not None:
+            needed.append(box)
+        return self._is_there(box)
+
     def bring(self, boxes: Floats) -> Bools | None:
         needed = self._needed.get(get_ident())
         around = _around(boxes)
@@ -154,16 +157,17 @@ class TileSupply(Streaming, TileSource):
         return waiting
 
     def _is_there(self, box: Box) -> bool:
-        """Tell quickly of a small box that no tile below it is missing; False: it must be asked."""
+        """Tell quickly that no tile below a box is missing; False: it must be asked."""
         x0, z0, per_x, per_z, columns, rows = self._lattice
         first_x, last_x = (box[0] - x0) * per_x - _NEAR, (box[2] - x0) * per_x + _NEAR
         first_z, last_z = (box[1] - z0) * per_z - _NEAR, (box[3] - z0) * per_z + _NEAR
         if not (0.0 <= first_x and last_x < columns and 0.0 <= first_z and last_z < rows):
             return False
-        column, row = int(first_x), int(first_z)
-        if int(last_x) != column or int(last_z) != row:
-            return False
-        return not self.land.missing[row * columns + column]
+        column, row, missing = int(first_x), int(first_z), self.land.missing
+        if int(last_x) == column and int(last_z) == row:
+            return not missing[row * columns + column]
+        below = missing.reshape(rows, columns)[row : int(last_z) + 1, column : int(last_x) + 1]
+        return not below.any()
 
     def reached(self, boxes: Floats) -> Bools | None:
         waiting, numbers = self.land.missing_in(boxes)
@@ -249,13 +253,14 @@ class TileSupply(Streaming, TileSource):
 
         Returns how many it has put: one at least, if any is ready.
         """
-        end = time.perf_counter() + seconds
-        count = size = 0
+        now = time.perf_counter()
+        end, count, size = now + seconds, 0, 0
         while size < most_bytes and (read := self._loader.take()) is not None:
             count += self._put(read)
             size += _size_of(read.tile)
             self._unload_one()
-            if time.perf_counter() >= end:
+            before, now = now, time.perf_counter()
+            if now + (now - before) >= end:  # another one is likely to take as long
                 return count
         while time.perf_counter() < end and self._unload_one():
             pass
@@ -317,16 +322,22 @@ class TileSupply(Streaming, TileSource):
             self.land.put([self.tiles.now(read)])
             if is_fetched:
                 self._fetched[number] = None
-            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=True)
+            self._note(number, has_come=True)
         return 1
 
     def _take(self, number: int) -> None:
         with self.land.editing():
             if number not in self.land.loaded or self._is_needed(number):
                 return
-            self.callbacks.note(self.tiles.place(number), self._box_of(number), has_come=False)
+            self._note(number, has_come=False)
             self._fetched.pop(number, None)
             self.land.take([number])
+
+    def _note(self, number: int, *, has_come: bool) -> None:
+        """Note that a tile has come, or is about to go, if anybody is to be told of that."""
+        if self.callbacks.are_told(has_come=has_come):
+            place, box = self.tiles.place(number), self._box_of(number)
+            self.callbacks.note(place, box, has_come=has_come)
 
     def _is_needed(self, number: int) -> bool:
         """Tell whether an update of another thread may be looking at a tile."""

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.tiles import near as kernels
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.surface.limits import refuse_far
 
-# In m/s: what stands still, or goes away from a tile, may come at this speed all the same.
-_LEAST_SPEED = 2.0
+_MARK, _TIMES = CachedDispatch(kernels.mark_near), CachedDispatch(kernels.put_times)
+
+_NONE = np.empty(0, np.int64)
 
 # More positions than this are taken together where they are in one tile.
 _FEW = 64
@@ -47,7 +50,7 @@ class WantedPlaces:
         self._owners = list(_owners("places", places))
         found = [_points(name, owner) for name, owner in self._owners]
         self.points = np.concatenate(found) if found else np.empty((0, 3))
-        flat = self.points[:, ::2]
+        flat = self.points[:, ::2].copy()
         self._order, self._starts = None, np.empty(0, np.int64)
         if len(flat) <= _FEW:
             self.least = self.greatest = flat
@@ -67,7 +70,7 @@ class WantedPlaces:
     def velocities(self) -> Floats:
         """Return how the boxes move, in m/s along x and z (n, 2): the mean of those in each."""
         found = [_velocities(name, owner) for name, owner in self._owners]
-        speeds = np.concatenate(found)[:, ::2] if found else np.empty((0, 2))
+        speeds = np.concatenate(found)[:, ::2].copy() if found else np.empty((0, 2))
         if self._order is None:
             return speeds
         counts = np.diff(np.append(self._starts, len(speeds)))[:, np.newaxis]
@@ -184,20 +187,20 @@ def _reach_of(collider: Any) -> float:
 
 
 class Nearness:
-    """Finds the tiles near to places."""
+    """Finds the tiles near to places.
 
-    __slots__ = ("_corner", "_sizes", "_tiles")
+    Attributes
+    ----------
+    width : float
+        The lesser side of a tile in meters.
+    """
+
+    __slots__ = ("_columns", "_lattice", "width")
 
     def __init__(self, shape: LatticeShape) -> None:
-        x0, _, z0 = shape.origin
-        self._corner = x0, z0
-        self._sizes = shape.side * shape.cell_size[0], shape.side * shape.cell_size[1]
-        self._tiles = shape.columns, shape.rows
-
-    @property
-    def width(self) -> float:
-        """The lesser side of a tile in meters."""
-        return min(self._sizes)
+        (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
+        self._lattice = np.array([x0, z0, shape.side * cell_x, shape.side * cell_z])
+        self._columns, self.width = shape.columns, shape.side * min(cell_x, cell_z)
 
     def look(
         self, places: WantedPlaces, radius: float, unload: float, missing: Bytes
@@ -206,50 +209,13 @@ class Nearness:
 
         Tiles within ``radius`` of a place are loaded, those within ``unload`` are kept.
         """
-        kept = np.zeros(len(missing), np.bool_)
-        if len(places.least) == 0:
-            return np.empty(0, np.int64), kept
-        across, gaps_x = self._gaps(places, 0, unload)
-        down, gaps_z = self._gaps(places, 1, unload)
-        squares = gaps_z[:, :, np.newaxis] ** 2 + gaps_x[:, np.newaxis, :] ** 2
-        which = np.nonzero(squares <= unload * unload)
-        numbers = down[which[0], which[1]] * self._tiles[0] + across[which[0], which[2]]
-        kept[numbers] = True
-        wanted = squares[which] <= radius * radius
-        wanted &= missing[numbers] != 0
-        if not wanted.any():
-            return np.empty(0, np.int64), kept
-        who, row, column = (own[wanted] for own in which)
-        ways = np.column_stack([gaps_x[who, column], gaps_z[who, row]])
-        return _soonest(numbers[wanted], _times(ways, places.velocities()[who])), kept
-
-    def _gaps(self, places: WantedPlaces, axis: int, far: float) -> tuple[Int64s, Floats]:
-        """Return rows or columns of tiles around each place, and how far off these are, signed.
-
-        Those that are too far off, or none, are infinitely far.
-        """
-        size, corner, count = self._sizes[axis], self._corner[axis], self._tiles[axis]
-        least, greatest = places.least[:, axis], places.greatest[:, axis]
-        first = np.clip(np.floor((least - far - corner) / size), 0, count - 1).astype(np.int64)
-        last = np.clip(np.floor((greatest + far - corner) / size), -1, count - 1).astype(np.int64)
-        lines = first[:, np.newaxis] + np.arange(max(int((last - first).max()) + 1, 1))
-        starts = corner + lines * size
-        before = np.maximum(starts - greatest[:, np.newaxis], 0.0)
-        behind = np.maximum(least[:, np.newaxis] - (starts + size), 0.0)
-        gaps = np.where(lines <= last[:, np.newaxis], before - behind, np.inf)
-        return lines, gaps
-
-
-def _times(ways: Floats, velocities: Floats) -> Floats:
-    """Return in how many seconds ways (n, 2) are gone with velocities (n, 2)."""
-    lengths = np.hypot(ways[:, 0], ways[:, 1])
-    along = (ways * velocities).sum(axis=1) / np.maximum(lengths, 1e-9)
-    times: Floats = lengths / np.maximum(along, _LEAST_SPEED)
-    return times
-
-
-def _soonest(numbers: Int64s, times: Floats) -> Int64s:
-    """Return numbers, each once, in the order of their least times."""
-    ordered = numbers[np.lexsort((numbers, times))]
-    _, firsts = np.unique(ordered, return_index=True)
-    return ordered[np.sort(firsts)]
+        marks, lattice = np.zeros(len(missing), np.uint8), (self._lattice, self._columns)
+        boxes = places.least, places.greatest
+        count = _MARK.call(*boxes, *lattice, unload, radius, missing, marks)
+        if count == 0:
+            return _NONE, marks.view(np.bool_)
+        numbers = np.flatnonzero(marks == kernels.WANTED)
+        slots, times = np.empty(len(marks), np.int32), np.full(count, np.inf)
+        slots[numbers] = np.arange(count)
+        _TIMES.call(*boxes, places.velocities(), *lattice, radius, marks, slots, times)
+        return numbers[np.argsort(times, kind="stable")], marks != 0
