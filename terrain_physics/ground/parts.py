@@ -20,7 +20,7 @@ from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, M
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
-from terrain_physics.heightmap.solid.side_table import SideRow, SideTable
+from terrain_physics.heightmap.solid.side_table import SideTable
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
@@ -158,7 +158,7 @@ class GroundParts:
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._solids: dict[TiledMap, SolidMapQueries] = {}
-        self._sides = SideTable(())
+        self._sides = SideTable()
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -691,12 +691,15 @@ class GroundParts:
 
     def _show_sides(self) -> None:
         """Put the sides of all maps, as they are now, in one table."""
-        rows = list[SideRow]()
-        for own in self._maps:
-            mesh = own.queries.sides.now()
-            bands = () if mesh is None else mesh.bands
-            rows += [SideRow(own.first, own.layers, band.storage) for band in bands]
-        self._sides = self._sides.with_rows(rows)
+        found = [(own.first, own.layers, own.queries.sides.now()) for own in self._maps]
+        self._sides = self._sides.with_meshes(
+            {
+                (number, layers, k): patch.storage
+                for number, layers, mesh in found
+                if mesh is not None
+                for k, patch in mesh.patches.items()
+            }
+        )
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle that a kernel gives by part and number.

@@ -28,8 +28,12 @@ _GROWTH, _LEAST_GROWTH = 4, 4
 _FEWEST_GAPS = 16
 
 
+Key = int | tuple[int, int, int]
+"""The number of a mesh; of sides, see `MeshTable.put_sides`."""
+
+
 class MeshTable:
-    """Meshes by ascending numbers.
+    """Meshes by ascending numbers, or sides of maps.
 
     A mesh is where its vertices are, or at a place: see `terrain_physics._kernels.mesh.places`.
 
@@ -45,7 +49,7 @@ class MeshTable:
     __slots__ = ("_boxes", "_links", "_owned", "_row_of", "_rows", "_spots", "view")
 
     def __init__(self, room: int = 1) -> None:
-        self._row_of: dict[int, int] = {}
+        self._row_of: dict[Key, int] = {}
         self._rows = np.zeros((1 + room, MESH_ROW_SIZE), dtype=np.int64)
         self._rows[0, columns.ROW_COUNT] = 1
         self._spots = np.zeros((1 + room, PLACE_SIZE))
@@ -128,15 +132,19 @@ class MeshTable:
         row, arrays = other._as(named, layers)  # noqa: SLF001
         self._put(number, row, arrays, pose, scale)
 
-    def put_sides(self, number: int, other: "MeshTable", layers: int, owner: int) -> None:
-        """Add sides of a map, its ``owner``, or replace those of a number; see `put_as`."""
-        content, arrays = other._as(None, layers)  # noqa: SLF001
-        content[columns.OWNER] = owner
-        row = self._row_of.get(number)
+    def put_sides(self, key: tuple[int, int, int], other: "MeshTable") -> None:
+        """Add the sides of a patch of a map, or replace them; their rows are in any order.
+
+        ``key`` is the number of the map, its layers, and the number of the patch; ``other`` is as
+        in `put_as`.
+        """
+        content, arrays = other._as(None, key[1])  # noqa: SLF001
+        content[columns.OWNER], _, content[columns.NUMBER] = key
+        row = self._row_of.get(key)
         if row is None:
-            self._put(number, content, arrays)
+            self._append(key, content, arrays)
         else:
-            self._hang_again(row, content, arrays)
+            self._hang(row, content, arrays, None, 1.0, is_new=False)
 
     def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, tuple[Any, ...]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
@@ -157,15 +165,26 @@ class MeshTable:
     ) -> None:
         if len(self._owned) > 1 and self._rows[len(self._owned) - 1, columns.NUMBER] >= number:
             self._close_up()  # a part that is put back would stand behind its own empty row
+        content = content.copy()
+        content[columns.NUMBER] = number
+        self._append(number, content, arrays, pose, scale)
+
+    def _append(
+        self,
+        key: Key,
+        content: Int64s,
+        arrays: tuple[Any, ...],
+        pose: Floats | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        """Put a mesh in one more row."""
         row = len(self._owned)
         if row == len(self._rows):
             self._make_room()
             row = len(self._owned)
         self._owned.append(())
-        content = content.copy()
-        content[columns.NUMBER] = number
         self._hang(row, content, arrays, pose, scale, is_new=True)
-        self._row_of[number] = row
+        self._row_of[key] = row
 
     def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
         """Replace a mesh by another one at its place; parameters as in `put_as`."""
@@ -272,9 +291,9 @@ class MeshTable:
         arrays: Mesh = self._owned[row][0]
         return bounds_in(arrays.frame)
 
-    def remove(self, number: int) -> None:
+    def remove(self, key: Key) -> None:
         """Remove a mesh."""
-        row = self._row_of.pop(number)
+        row = self._row_of.pop(key)
         _TAKE.call(self._rows, self._boxes, self._links, row)
         self._owned[row] = ()
         while len(self._owned) > 1 and not self._owned[-1]:  # a restore puts lower numbers there
@@ -297,8 +316,9 @@ class MeshTable:
 
     def _close_up(self) -> None:
         other = MeshTable(len(self._rows) - 1)
-        for number, row in self._row_of.items():
-            other._put(number, self._rows[row], self._owned[row], *self._place_of(row))
+        for key, row in self._row_of.items():
+            content = self._rows[row].copy()
+            other._append(key, content, self._owned[row], *self._place_of(row))
         for name in self.__slots__:  # `view` comes last
             setattr(self, name, getattr(other, name))
 

@@ -276,9 +276,9 @@ def table_of(ground: Ground) -> list[Any]:
     with queries_of(ground).lock:
         rows = queries_of(ground).ground_arrays.sides
         return [
-            (int(r[OWNER]), int(r[LAYERS]), len(ids_at(rows, k)) if r[MESH] else 0)
+            (int(r[OWNER]), int(r[LAYERS]), len(ids_at(rows, k)))
             for k, r in enumerate(rows[: int(rows[0, 0])])
-            if k > 0
+            if k > 0 and r[MESH]
         ]
 
 

@@ -19,7 +19,7 @@ from terrain_physics import (
     TiledGround,
     TriangleMesh,
 )
-from terrain_physics.heightmap.solid import sides
+from terrain_physics.heightmap.solid import patch_grid
 from terrain_physics.tiles import tiled_ground
 from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, settle, waves
 
@@ -76,7 +76,7 @@ def edit(ground: Ground, rng: np.random.Generator, size: float) -> None:
 def test_answers_are_those_of_one_map_whatever_comes_and_goes(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sides, "BAND_ROWS", 50)  # not those of tiles
+    monkeypatch.setattr(patch_grid, "PATCH_CELLS", 50)  # not those of tiles
     rng = np.random.default_rng(seed)
     samples, exists = waves(3, 3, seed), rng.random((3, 3)) < 0.85
     exists[1, 1] = True

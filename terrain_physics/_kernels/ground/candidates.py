@@ -51,6 +51,7 @@ from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
 from terrain_physics._kernels.mesh.parts import (
     ID_BITS,
     INSIDE_OUT,
+    NUMBER,
     OWNER,
     SIDE,
     SKIN,
@@ -325,16 +326,32 @@ def _gather_meshes(
     return candidates, count, left
 
 
+@kernel(no_refcount=True)
+def _sort_patches(rows: Int64s, near: Int64s, count: int) -> None:
+    """Sort the rows of a few patches by map and number: their places in the table tell nothing."""
+    for k in range(1, count):
+        own, place = near[k], k
+        while place > 0 and (rows[near[place - 1], OWNER], rows[near[place - 1], NUMBER]) > (
+            rows[own, OWNER],
+            rows[own, NUMBER],
+        ):
+            near[place] = near[place - 1]
+            place -= 1
+        near[place] = own
+
+
 @kernel
 def _gather_sides(
     ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    """Write the sides of maps near a box, map by map, in the order of their ids."""
+    """Write the sides of maps near a box, map by map and patch by patch."""
     sides = sides_of(ground)
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(sides.rows), np.int64), np.empty(FEW, np.int64)
-    for k in range(items_near(sides.tree, lower, upper, borrow(nodes), borrow(near))):
+    patches = items_near(sides.tree, lower, upper, borrow(nodes), borrow(near))
+    _sort_patches(sides.rows, borrow(near), patches)
+    for k in range(patches):
         part, ids, first = (
             part_at(sides.rows, int(near[k])),
             ids_at(sides.rows, int(near[k])),

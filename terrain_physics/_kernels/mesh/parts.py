@@ -50,8 +50,8 @@ ROW_COUNT, TREE_BOXES, TREE_LINKS, PLACES, FACED = 0, 1, 3, 5, 7
 
 # Columns of a mesh: its number, its leaf in the tree; the address of the list of its arrays;
 # (address, length) of the ground's numbers for its materials, if they differ; its layers; how it
-# faces; whether it has a place, see `places.py`. Sides have no materials: in the place of those is
-# the number of their map.
+# faces; whether it has a place, see `places.py`. Sides of a map have the
+# number of their patch, and in the place of materials that of the map.
 NUMBER, LEAF, MESH, NAMED, LAYERS, FACING, PLACED = 0, 1, 2, 3, 5, 6, 7
 OWNER = NAMED
 

@@ -5,8 +5,8 @@ import numpy as np
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.blocks import BLOCK, blocks_across
 from terrain_physics._kernels.types import Bytes, Floats, read_only
-from terrain_physics.heightmap.solid.side_band import SideBand
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
+from terrain_physics.heightmap.solid.side_patch import SidePatch
 
 # Without sides, all of the world is clear of them, and no mark is looked at.
 _NO_MARKS, _ALL = read_only(np.zeros(0, np.uint8), np.array([-np.inf, -np.inf, np.inf, np.inf]))
@@ -18,15 +18,15 @@ _MOST_OLD, _FEW = 8, 1 << 16
 class SideMarks:
     """The marks of the lowest blocks of a map that have cells with sides, for `Reach`.
 
-    A mark too many costs time alone. So bands that come mark their blocks in place, also while long
-    queries read; those that go leave their marks behind, up to a limit.
+    A mark too many costs time alone. So patches that come mark their blocks in place, also while
+    long queries read; those that go leave their marks behind, up to a limit.
     """
 
-    __slots__ = ("_bands", "_count", "_marks", "_view")
+    __slots__ = ("_count", "_marks", "_most", "_patches", "_view")
 
     def __init__(self) -> None:
-        self._bands: frozenset[SideBand] = frozenset()
-        self._count = 0  # of cells that were marked
+        self._patches: frozenset[SidePatch] = frozenset()
+        self._count = self._most = 0  # of cells that were marked, and may be
         self._marks = self._view = np.zeros(0, np.uint8)
 
     def now(self, frame: Floats, mesh: SideMesh | None) -> tuple[Bytes, Floats]:
@@ -35,18 +35,16 @@ class SideMarks:
             return _NO_MARKS, _ALL
         rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
         wide = blocks_across(columns, 0)
-        bands = frozenset(mesh.bands)
-        new = bands - self._bands
-        self._count += sum(len(band.cells) for band in new)
-        if (
-            self._count > _MOST_OLD * sum(len(band.cells) for band in bands) + _FEW
-            or not self._bands
-        ):
+        patches = frozenset(mesh.patches.values())
+        new = patches - self._patches
+        self._count += sum(len(own.cells) for own in new)
+        if self._count > self._most or not self._patches:
             self._marks = np.zeros(blocks_across(rows, 0) * wide, np.uint8)
-            (self._view,) = read_only(self._marks[:])
-            self._count, new = sum(len(band.cells) for band in bands), bands
-        for band in new:
-            row, column = np.divmod(band.cells, columns)
+            (self._view,) = read_only(self._marks)
+            self._count, new = sum(len(own.cells) for own in patches), patches
+            self._most = _MOST_OLD * self._count + _FEW
+        for own in new:
+            row, column = np.divmod(own.cells, columns)
             self._marks[(row // BLOCK) * wide + column // BLOCK] = 1
-        self._bands = bands
+        self._patches = patches
         return self._view, mesh.clear

@@ -250,7 +250,7 @@ class SolidMapQueries(MapQueries):
         if mesh is None:
             return arrays
         if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
-            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.table.view)
+            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.view)
             self._arrays = arrays, mesh, made
         found: GroundArrays = self._arrays[2]
         return found

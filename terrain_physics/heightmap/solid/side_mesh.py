@@ -1,4 +1,4 @@
-"""The sides of a map at one moment: all bands as one mesh."""
+"""The sides of a map at one moment: all patches as one mesh."""
 
 from collections.abc import Mapping
 from math import inf
@@ -11,9 +11,9 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics.heightmap.solid.band_meshes import BandMeshes
-from terrain_physics.heightmap.solid.side_band import SideBand
-from terrain_physics.heightmap.solid.side_table import SideRow, SideTable
+from terrain_physics.heightmap.solid.patch_meshes import PatchMeshes
+from terrain_physics.heightmap.solid.side_patch import SidePatch
+from terrain_physics.heightmap.solid.side_table import SideTable
 from terrain_physics.mesh.queries import MeshQueries
 
 _FACE = (1 << ID_BITS) - 1
@@ -24,35 +24,39 @@ class SideMesh:
 
     Attributes
     ----------
-    bands : tuple of SideBand
-        Those with sides, ascending.
-    table : SideTable
-        Their meshes, by their places among the bands.
+    patches : dict of int to SidePatch
+        Those with sides, by their numbers.
     queries : MeshQueries
-        A face in an answer is the place of its band and the face there: see `ids`.
+        A face in an answer is the number of its patch and the face there: see `ids`.
     clear : ndarray of float64, shape (4,)
         The least x and z of a place without sides, then the greatest.
     """
 
-    __slots__ = ("_skins", "bands", "clear", "queries", "table")
+    __slots__ = ("_skins", "_table", "clear", "patches", "queries")
 
     def __init__(
-        self, frame: Floats, bands: Mapping[int, SideBand], known: SideTable | None
+        self, frame: Floats, patches: Mapping[int, SidePatch], known: "SideMesh | None"
     ) -> None:
-        """Take over bands by their numbers; ``known`` is the table before."""
-        self.bands = tuple(bands[number] for number in sorted(bands))
-        rows = [SideRow(0, FIRST_LAYER, band.storage) for band in self.bands]
-        self.table = SideTable(rows) if known is None else known.with_rows(rows)
-        self.queries = MeshQueries(BandMeshes(self.table))
-        self.clear = _clear_of(frame, is_outer=all(band.is_outer for band in self.bands))
+        """Take over patches; ``known`` is the mesh before."""
+        self.patches = patches
+        before = SideTable() if known is None else known._table  # noqa: SLF001 its own
+        meshes = {(0, FIRST_LAYER, k): own.storage for k, own in patches.items()}
+        self._table = before.with_meshes(meshes)
+        self.queries = MeshQueries(PatchMeshes(self._table))
+        self.clear = _clear_of(frame, is_outer=all(own.is_outer for own in patches.values()))
         self._skins: MeshQueries | None = None
+
+    @property
+    def view(self) -> Int64s:
+        """The table of all, for kernels."""
+        return self._table.view
 
     @property
     def skins(self) -> MeshQueries:
         """The same, seen from both sides; made on first use."""
         if self._skins is None:
-            rows = [SideRow(0, FIRST_LAYER, band.skin) for band in self.bands]
-            self._skins = MeshQueries(BandMeshes(SideTable(rows)))
+            meshes = {(0, FIRST_LAYER, k): own.skin for k, own in self.patches.items()}
+            self._skins = MeshQueries(PatchMeshes(SideTable().with_meshes(meshes)))
         return self._skins
 
     def ids(self, faces: Int64s) -> Int64s:
@@ -70,10 +74,10 @@ class SideMesh:
     def _of_faces(self, what: str, faces: Int64s) -> Int64s:
         """Return values of faces (n,); -1 for -1."""
         found = np.full(len(faces), -1, np.int64)
-        places = faces >> ID_BITS
-        for place in np.unique(places[faces >= 0]).tolist():
-            own = places == place
-            values: NDArray[Any] = getattr(self.bands[place], what)
+        numbers = faces >> ID_BITS
+        for number in np.unique(numbers[faces >= 0]).tolist():
+            own = numbers == number
+            values: NDArray[Any] = getattr(self.patches[number], what)
             found[own] = values[faces[own] & _FACE]
         return found
 

@@ -1,58 +1,45 @@
-"""The table that hands sides of maps to kernels, as meshes: one row for each band."""
+"""The table that hands sides of maps to kernels, as meshes: a row for each patch."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from terrain_physics._kernels.types import Int64s
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
 
-
-class SideRow(NamedTuple):
-    """A mesh of sides.
-
-    Attributes
-    ----------
-    owner : int
-        The number of the map.
-    layers : int
-        Those of the map.
-    storage : MeshStorage
-    """
-
-    owner: int
-    layers: int
-    storage: MeshStorage
+SideMeshes = Mapping[tuple[int, int, int], MeshStorage]
+"""Meshes by the number of their map, its layers, and the number of their patch."""
 
 
 class SideTable:
-    """Meshes of sides by their places in a list.
-
-    It stays as it is, for long queries: what follows it shares the trees of those that are the
-    same.
+    """Sides of maps. It stays as it is, for long queries: changes make another one of it.
 
     Attributes
     ----------
-    rows : tuple of SideRow
+    meshes : dict
+        For others to read only.
     """
 
-    __slots__ = ("_meshes", "rows")
+    __slots__ = ("_table", "meshes")
 
-    def __init__(self, rows: Sequence[SideRow], known: "SideTable | None" = None) -> None:
-        """Take over rows; ``known`` is a table with some of them."""
-        self.rows, before = tuple(rows), list[SideRow | None]([None]) * len(rows)
-        self._meshes = MeshTable(len(rows))
-        if known is not None and len(known.rows) == len(rows):
-            self._meshes, before = known._meshes.copy(), list(known.rows)  # noqa: SLF001 its own
-        for number, (new, old) in enumerate(zip(rows, before, strict=True)):
-            if new != old:
-                self._meshes.put_sides(number, new.storage.table, new.layers, new.owner)
+    def __init__(self) -> None:
+        self.meshes: SideMeshes = {}
+        self._table = MeshTable()
 
     @property
     def view(self) -> Int64s:
         """The table for kernels."""
-        return self._meshes.view
+        return self._table.view
 
-    def with_rows(self, rows: Sequence[SideRow]) -> "SideTable":
+    def with_meshes(self, meshes: SideMeshes) -> "SideTable":
         """Return the table of these meshes: this one if they are the same."""
-        return self if tuple(rows) == self.rows else SideTable(rows, self)
+        new = meshes.items() - self.meshes.items()
+        gone = self.meshes.keys() - meshes.keys()
+        if not new and not gone:
+            return self
+        other = SideTable.__new__(SideTable)
+        other.meshes, other._table = meshes, self._table.copy()  # noqa: SLF001 its own
+        for key in gone:
+            other._table.remove(key)  # noqa: SLF001
+        for key, storage in new:
+            other._table.put_sides(key, storage.table)  # noqa: SLF001
+        return other

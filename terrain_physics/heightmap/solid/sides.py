@@ -16,27 +16,25 @@ from terrain_physics._kernels.heightmap.solid.sides import UNDERSIDE
 from terrain_physics._kernels.types import Bools, Floats, Int64s
 from terrain_physics.heightmap.cells import Region, all_common, grown
 from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.solid.patch_grid import PatchGrid
 from terrain_physics.heightmap.solid.pieces import depth_of
-from terrain_physics.heightmap.solid.side_band import SideBand, band_of
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
+from terrain_physics.heightmap.solid.side_patch import SidePatch, patch_of
 
 _LIST = CachedDispatch(list_edges)
-
-# So many rows of cells make a band, the last ones fewer.
-BAND_ROWS = 256
 
 # Maps that are farther apart, in meters, are not side by side: wider than any rounding.
 NEIGHBOR_GAP = 1.0
 
 
-class BandEdges(NamedTuple):
-    """The edges of the cells of a band where ground ends, in the order of their ids."""
+class PatchEdges(NamedTuple):
+    """The edges of the cells of a patch where ground ends, in the order of their ids."""
 
     edges: Int64s  # (n, EDGE_SIZE)
     lines: Floats  # (n, LINE_SIZE)
 
 
-_NO_EDGES = BandEdges(np.empty((0, EDGE_SIZE), np.int64), np.empty((0, LINE_SIZE)))
+_NO_EDGES = PatchEdges(np.empty((0, EDGE_SIZE), np.int64), np.empty((0, LINE_SIZE)))
 
 
 class Sides:
@@ -48,15 +46,16 @@ class Sides:
         The maps that may go on behind its border.
     """
 
-    __slots__ = ("_bands", "_depth", "_edges", "_mesh", "_seen", "_storage", "others")
+    __slots__ = ("_depth", "_edges", "_grid", "_mesh", "_patches", "_seen", "_storage", "others")
 
     def __init__(self, storage: LiveMap) -> None:
         self._storage, self.others = storage, list[LiveMap]()
+        self._grid = PatchGrid(*storage.cell_count)
         self._seen: tuple[int, dict[LiveMap, int]] = -1, {}
         self._depth = -1.0  # of none yet
         self._mesh: SideMesh | None = None
-        self._bands: dict[int, SideBand] = {}  # both by the numbers of bands
-        self._edges: dict[int, BandEdges] = {}
+        self._patches: dict[int, SidePatch] = {}  # both by the numbers of patches
+        self._edges: dict[int, PatchEdges] = {}
 
     def now(self) -> SideMesh | None:
         """Return the sides, None if there are none. The caller holds the lock of the map."""
@@ -67,15 +66,14 @@ class Sides:
             edges = self._edges_now(depth) if seen[0] != self._seen[0] else self._edges
             numbers = self._changed(edges)
             if self._are_others_new():
-                numbers = {*edges, *self._bands}
-            bands, mesh = self._bands, self._mesh
+                numbers = {*edges, *self._patches}
+            patches, mesh = self._patches, self._mesh
             if numbers:
-                bands = self._bands_of(numbers, edges)
-                known = None if mesh is None else mesh.table
-                mesh = SideMesh(storage.frame, bands, known) if bands else None
+                patches = self._patches_of(numbers, edges)
+                mesh = SideMesh(storage.frame, patches, mesh) if patches else None
             # All at once: Ctrl-C before that leaves it as it was.
-            self._edges, self._bands, self._mesh, self._depth, self._seen = (
-                edges, bands, mesh, depth, seen,
+            self._edges, self._patches, self._mesh, self._depth, self._seen = (
+                edges, patches, mesh, depth, seen,
             )  # fmt: skip
         return self._mesh
 
@@ -92,68 +90,86 @@ class Sides:
                     return True
         return False
 
-    def _edges_now(self, depth: float) -> dict[int, BandEdges]:
-        """Return the edges by bands: those of what was edited are found anew."""
-        storage = self._storage
-        if depth != self._depth:
-            known, edited = {}, [grown(storage.whole)]
-        else:
+    def _edges_now(self, depth: float) -> dict[int, PatchEdges]:
+        """Return the edges by patches: those of what was edited are found anew."""
+        storage, known = self._storage, dict[int, PatchEdges]()
+        edited = [grown(storage.whole)]
+        if depth == self._depth:
             known = self._edges.copy()
             edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
-        regions = {own for area in edited for own in storage.edge_regions(area)}
-        for number in {own for area in edited for own in self._numbers_of(area)}:
-            before, rows = known.get(number, _NO_EDGES), self._rows_of(number)
-            kept = ~_is_within(before.edges, edited)
-            here = all_common(regions, rows)
-            if not here and kept.all():
-                continue
-            parts = [BandEdges(before.edges[kept], before.lines[kept])]
-            parts += [_edges_in(storage, own, depth) for own in here]
-            edges, lines = (np.concatenate([own[k] for own in parts]) for k in (0, 1))
-            order = _each_once(edges, storage.cell_count[1])  # regions may overlap
-            found = BandEdges(edges[order], lines[order])
-            if not len(order):
+        asked = self._regions_in(edited)
+        for number in {*asked, *(own for area in edited for own in self._among(known, area))}:
+            before = known.get(number, _NO_EDGES)
+            parts = [_picked(before, ~_is_within(before.edges, edited))]
+            parts += [_edges_in(storage, own, depth) for own in asked.get(number, ())]
+            found = _joined(parts)
+            # In order, and each once: regions may overlap.
+            found = _picked(found, _places_in_order(found.edges, storage.cell_count[1]))
+            if not len(found.edges):
                 known.pop(number, None)
             elif not _are_equal(found, before):
                 known[number] = found
         return known
 
-    def _numbers_of(self, area: Region) -> range:
-        """Return the bands that share rows with an area."""
-        last = max(self._storage.cell_count[0] - 1, 0) // BAND_ROWS
-        first, stop = area.row_start // BAND_ROWS, (area.row_stop - 1) // BAND_ROWS + 1
-        return range(min(max(first, 0), last), min(stop, last + 1))
+    def _regions_in(self, edited: Iterable[Region]) -> dict[int, list[Region]]:
+        """Return the cells of areas at whose edges the ground may end, by patches."""
+        found: dict[int, list[Region]] = {}
+        for region in {own for area in edited for own in self._storage.edge_regions(area)}:
+            for number in self._grid.numbers(region):
+                found.setdefault(number, []).extend(all_common([region], self._grid.cells(number)))
+        return found
 
-    def _rows_of(self, number: int) -> Region:
-        """Return the cells of a band, with those outside beside it."""
-        rows, columns = self._storage.cell_count
-        first, stop = number * BAND_ROWS, (number + 1) * BAND_ROWS
-        return Region(
-            -1 if first == 0 else first, rows + 1 if stop >= rows else stop, -1, columns + 1
-        )
+    def _among(self, known: Mapping[int, PatchEdges], area: Region) -> Iterable[int]:
+        """Return the known patches that have cells of an area, and maybe others."""
+        rows, columns = self._grid.spans(area)
+        if len(rows) * len(columns) > len(known):
+            return list(known)
+        return [own for own in self._grid.numbers(area) if own in known]
 
-    # Bands
+    # Patches
 
-    def _changed(self, edges: dict[int, BandEdges]) -> set[int]:
-        """Return the bands with other edges than before, their own or those beside them."""
+    def _changed(self, edges: Mapping[int, PatchEdges]) -> set[int]:
+        """Return the patches with other edges than before, their own or those beside them."""
         before = self._edges
-        changed = [own for own in {*edges, *before} if edges.get(own) is not before.get(own)]
-        near = {own + step for own in changed for step in (-1, 0, 1)}.intersection(
-            {*edges, *before}
-        )
-        return {own for own in near if not _are_equal(*(_around(own, k) for k in (edges, before)))}
+        changed = {number for number, own in edges.items() if before.get(number) is not own}
+        changed |= before.keys() - edges.keys()
+        found = changed.copy()
+        for number in changed:
+            now, then = (own.get(number, _NO_EDGES) for own in (edges, before))
+            for other in self._beside(number):
+                area = grown(self._grid.cells(other))
+                views = (_picked(own, _is_within(own.edges, [area])) for own in (now, then))
+                if other in edges and not _are_equal(*views):
+                    found.add(other)
+        return found
 
-    def _bands_of(self, numbers: Iterable[int], edges: dict[int, BandEdges]) -> dict[int, SideBand]:
-        """Return the bands, some of them made anew."""
-        bands, frame = self._bands.copy(), self._storage.frame
+    def _beside(self, number: int) -> list[int]:
+        """Return the patches around a patch."""
+        around = self._grid.numbers(grown(self._grid.cells(number)))
+        return [own for own in around if own != number]
+
+    def _with_ghosts(self, number: int, edges: Mapping[int, PatchEdges]) -> PatchEdges:
+        """Return the edges of a patch, then those of other patches at its border."""
+        area = grown(self._grid.cells(number))
+        others = [edges[own] for own in self._beside(number) if own in edges]
+        ghosts = [_picked(own, _is_within(own.edges, [area])) for own in others]
+        return _joined([edges[number], *ghosts])
+
+    def _patches_of(
+        self, numbers: Iterable[int], edges: Mapping[int, PatchEdges]
+    ) -> dict[int, SidePatch]:
+        """Return the patches, some of them made anew."""
+        patches, frame = self._patches.copy(), self._storage.frame
         others = [other.views for other in self.others]
         for number in numbers:
-            bands.pop(number, None)
-            count = len(edges.get(number, _NO_EDGES).edges)
-            band = band_of(frame, *_around(number, edges), count, others)
-            if band is not None:
-                bands[number] = band
-        return bands
+            patches.pop(number, None)
+            if number not in edges:
+                continue
+            all_edges, lines = self._with_ghosts(number, edges)
+            patch = patch_of(frame, all_edges, lines, len(edges[number].edges), others)
+            if patch is not None:
+                patches[number] = patch
+        return patches
 
 
 def bounds_of(storage: LiveMap, region: Region | None = None) -> tuple[Floats, Floats]:
@@ -162,26 +178,23 @@ def bounds_of(storage: LiveMap, region: Region | None = None) -> tuple[Floats, F
     return np.array(lower)[::2], np.array(upper)[::2]
 
 
-def _around(number: int, edges: Mapping[int, BandEdges]) -> BandEdges:
-    """Return the edges of a band, then those of the rows beside it."""
-    before, own, after = (edges.get(number + step, _NO_EDGES) for step in (-1, 0, 1))
-    first, stop = number * BAND_ROWS, (number + 1) * BAND_ROWS
-    begin = int(np.searchsorted(before.edges[:, 0], first - 1))
-    end = int(np.searchsorted(after.edges[:, 0], stop, side="right"))
-    parts = zip(own, before, after, strict=True)
-    return BandEdges(*(np.concatenate([a, b[begin:], c[:end]]) for a, b, c in parts))
+def _picked(own: PatchEdges, places: Bools | Int64s) -> PatchEdges:
+    return PatchEdges(own.edges[places], own.lines[places])
 
 
-def _are_equal(one: BandEdges, other: BandEdges) -> bool:
+def _joined(parts: Sequence[PatchEdges]) -> PatchEdges:
+    return PatchEdges(*(np.concatenate([own[k] for own in parts]) for k in (0, 1)))
+
+
+def _are_equal(one: PatchEdges, other: PatchEdges) -> bool:
     return all(map(np.array_equal, one, other))
 
 
-def _each_once(edges: Int64s, columns: int) -> Int64s:
+def _places_in_order(edges: Int64s, columns: int) -> Int64s:
     """Return the places of edges (n, EDGE_SIZE) in their order, each once."""
     row, column, side = edges.T + 1  # cells just outside of a map count
-    return np.unique(((row * (columns + 2)) + column) * (UNDERSIDE + 1) + side, return_index=True)[
-        1
-    ]
+    keys = ((row * (columns + 2)) + column) * (UNDERSIDE + 1) + side
+    return np.unique(keys, return_index=True)[1]
 
 
 def _is_within(edges: Int64s, regions: Sequence[Region]) -> Bools:
@@ -194,7 +207,7 @@ def _is_within(edges: Int64s, regions: Sequence[Region]) -> Bools:
     return found
 
 
-def _edges_in(storage: LiveMap, region: Region, depth: float) -> BandEdges:
+def _edges_in(storage: LiveMap, region: Region, depth: float) -> PatchEdges:
     """Return the edges of cells of a region where ground ends, and their lines."""
     heights, cells, _, frame = storage.views
     room = 256
@@ -202,5 +215,5 @@ def _edges_in(storage: LiveMap, region: Region, depth: float) -> BandEdges:
         edges, lines = np.empty((room, EDGE_SIZE), np.int64), np.empty((room, LINE_SIZE))
         count = _LIST.call(heights, cells, frame, np.array(region), depth, edges, lines)
         if count <= room:
-            return BandEdges(edges[:count], lines[:count])
+            return PatchEdges(edges[:count], lines[:count])
         room = count

@@ -1,4 +1,4 @@
-"""The sides of some rows of a map's cells, as a mesh."""
+"""The sides of a patch of a map's cells, as a mesh."""
 
 from collections.abc import Sequence
 
@@ -14,15 +14,15 @@ from terrain_physics.surface.ground_arrays import MapArrays
 _PUT_TRIANGLES, _PUT_IDS = CachedDispatch(put_triangles), CachedDispatch(put_ids)
 
 
-class SideBand:
-    """The sides of the cells of a band: an edit makes those anew where it is, and no others.
+class SidePatch:
+    """The sides of the cells of a patch: an edit makes those anew where it is, and no others.
 
-    The order of the bands, and of the triangles in each, is that of one mesh of all sides.
+    Its triangles are in the order of their ids.
 
     Attributes
     ----------
     storage : MeshStorage
-        The triangles; those of other bands at the edges of this one are ghosts.
+        The triangles; those of other patches at the border of this one are ghosts.
     ids : ndarray of int64, shape (n,)
         The map's ids of the triangles; -1 outside an endless map.
     edges : ndarray of int64, shape (n,)
@@ -60,17 +60,17 @@ class SideBand:
         return self._skin
 
 
-def band_of(
+def patch_of(
     frame: Floats, edges: Int64s, lines: Floats, count: int, others: Sequence[MapArrays]
-) -> SideBand | None:
-    """Return a band, None if nothing of its sides is bare.
+) -> SidePatch | None:
+    """Return a patch, None if nothing of its sides is bare.
 
-    Its edges are the first ``count`` of ``edges`` (n, EDGE_SIZE), in order; the rest are at the
-    edges of the bands beside it. ``lines`` (n, LINE_SIZE) are theirs. ``others`` are maps that may
+    Its edges are the first ``count`` of ``edges`` (n, EDGE_SIZE), in order; the rest are those of
+    other patches at its border. ``lines`` (n, LINE_SIZE) are theirs. ``others`` are maps that may
     cover a side.
     """
     pieces = pieces_of(edges, lines, frame, others)
     corners, of_corners = np.empty((2 * len(pieces), 9)), np.empty(2 * len(pieces), np.int64)
     found = _PUT_TRIANGLES.call(frame, edges, pieces, corners, of_corners)
     own = int(np.searchsorted(of_corners[:found], count))
-    return SideBand(frame, edges, corners[:found], of_corners[:own]) if own else None
+    return SidePatch(frame, edges, corners[:found], of_corners[:own]) if own else None

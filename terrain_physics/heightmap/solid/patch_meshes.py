@@ -1,10 +1,11 @@
-"""The meshes of all bands of a map's sides, for queries."""
+"""The meshes of all patches of a map's sides, for queries."""
 
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics.heightmap.solid.side_table import SideTable
 from terrain_physics.mesh.meshes import Meshes
@@ -16,8 +17,8 @@ _FACE = (1 << ID_BITS) - 1
 _NO_CHANGES = ChangeLog(0)
 
 
-class BandMeshes(Meshes):
-    """Meshes that nobody changes. An id is a mesh's place in its table and the face.
+class PatchMeshes(Meshes):
+    """Meshes that nobody changes. An id is the number of a patch and the face.
 
     They have no materials: those of sides are those of the map's cells.
     """
@@ -36,8 +37,8 @@ class BandMeshes(Meshes):
     @property
     def swept(self) -> AbstractContextManager[Int64s]:
         if not self._has_neighbors:
-            for row in self._table.rows:
-                row.storage.put_skin(row.storage.table)
+            for storage in self._table.meshes.values():
+                storage.put_skin(storage.table)
             self._has_neighbors = True
         return self.asked
 
@@ -53,8 +54,8 @@ class BandMeshes(Meshes):
         return numbers << ID_BITS | faces
 
     def triangles(self, ids: Int64s) -> Triangles:
-        rows = [self._table.rows[own].storage for own in (ids >> ID_BITS).tolist()]
-        found = [own.triangles(ids[[k]] & _FACE) for k, own in enumerate(rows)]
+        meshes = [self._table.meshes[0, FIRST_LAYER, own] for own in (ids >> ID_BITS).tolist()]
+        found = [own.triangles(ids[[k]] & _FACE) for k, own in enumerate(meshes)]
         vertices, normals = (
             np.concatenate([getattr(own, name) for own in found])
             for name in ("vertices", "normals")
@@ -63,4 +64,4 @@ class BandMeshes(Meshes):
 
     @property
     def triangle_count(self) -> int:
-        return sum(row.storage.triangle_count for row in self._table.rows)
+        return sum(own.triangle_count for own in self._table.meshes.values())

@@ -1,4 +1,4 @@
-"""Sides in bands: how they are cut decides no answer, and an edit makes few of them anew."""
+"""Sides in patches: how they are cut decides no answer, and an edit makes few of them anew."""
 
 import copy
 from typing import Any
@@ -17,13 +17,13 @@ from terrain_physics import (
     HeightMap,
     Sphere,
 )
-from terrain_physics.heightmap.solid import sides
+from terrain_physics.heightmap.solid import patch_grid
 from terrain_physics.surface.surface import queries_of
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
 ROWS, COLUMNS = 11, 7
-ONE_BAND = 10**6
+ONE_PATCH = 10**6
 COUNT = 40
 
 
@@ -109,30 +109,30 @@ def walks(ground: Any, places: Floats) -> list[tuple[float, ...]]:
     return found
 
 
-def in_bands(monkeypatch: pytest.MonkeyPatch, rows: int, ground: Any) -> Any:
-    """Return a copy of a ground whose sides are in bands of so many rows from now on."""
-    monkeypatch.setattr(sides, "BAND_ROWS", rows)
+def in_patches(monkeypatch: pytest.MonkeyPatch, cells: int, ground: Any) -> Any:
+    """Return a copy of a ground whose sides are in patches of so many cells from now on."""
+    monkeypatch.setattr(patch_grid, "PATCH_CELLS", cells)
     return copy.deepcopy(ground)
 
 
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=FULL) for k in range(8, 80))])
-def test_bands_decide_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patches_decide_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(seed)
     ground = drawn_ground(draw)
     asked = Questions(draw, ground)
-    whole = in_bands(monkeypatch, ONE_BAND, ground)
+    whole = in_patches(monkeypatch, ONE_PATCH, ground)
     wanted, walked = asked.answers(whole), walks(whole, asked.places[:6])
-    for rows in (1, 2, 4):
-        cut = in_bands(monkeypatch, rows, ground)
+    for cells in (2, 3):
+        cut = in_patches(monkeypatch, cells, ground)
         for own, other in zip(asked.answers(cut), wanted, strict=True):
             np.testing.assert_array_equal(own, other)
         assert walks(cut, asked.places[:6]) == walked
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(6, 60))])
-def test_edits_make_bands_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(seed)
-    ground = in_bands(monkeypatch, 2, drawn_ground(draw))
+    ground = in_patches(monkeypatch, 2, drawn_ground(draw))
     maps = [ground] if isinstance(ground, HeightMap) else list(ground.parts.values())
     asked = Questions(draw, ground)
     for _ in range(6):
@@ -148,44 +148,45 @@ def test_edits_make_bands_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
             x, _, z = land.origin64
             land.carve((x + column, z + row), 1.5, 0.3)
         shown = asked.answers(ground)
-        fresh = in_bands(monkeypatch, ONE_BAND, ground)
+        fresh = in_patches(monkeypatch, ONE_PATCH, ground)
         for own, other in zip(shown, asked.answers(fresh), strict=True):
             np.testing.assert_array_equal(own, other)
-        monkeypatch.setattr(sides, "BAND_ROWS", 2)
+        monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
 
 
-def bands_of(land: HeightMap) -> tuple[Any, ...]:
+def patches_of(land: HeightMap) -> tuple[Any, ...]:
     queries: Any = queries_of(land)
     with queries.lock:
-        return tuple(queries.sides.now().bands)
+        mesh = queries.sides.now()
+        return tuple(mesh.patches[number] for number in sorted(mesh.patches))
 
 
-def test_only_the_bands_of_an_edit_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sides, "BAND_ROWS", 8)
+def test_only_the_patches_of_an_edit_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patch_grid, "PATCH_CELLS", 8)
     land = HeightMap(np.zeros((41, 41)))
     land.holes[1::2, 3] = True
-    before = bands_of(land)
+    before = patches_of(land)
     assert len(before) == 5
 
     def made_anew() -> list[int]:
         nonlocal before
-        known, before = before, bands_of(land)
+        known, before = before, patches_of(land)
         return [k for k in range(5) if before[k] is not known[k]]
 
-    land.holes[19, 20] = True  # in the middle of its band
+    land.holes[19, 5] = True  # in the middle of a patch
     assert made_anew() == [2]
-    land.holes[17, 20] = True  # its first row: the band before has other ghosts
+    land.holes[17, 5] = True  # its first row: the patch above has other ghosts
     assert made_anew() == [1, 2]
-    land.holes[22, 20] = True  # its last row
+    land.holes[22, 5] = True  # its last row
     assert made_anew() == [2, 3]
     land[30, 30] = 1.0  # no edge is there
     assert made_anew() == []
     land.holes[14:26] = False
-    assert len(bands_of(land)) == 4
+    assert len(patches_of(land)) == 4
 
 
-def test_a_wall_over_several_bands_is_smooth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sides, "BAND_ROWS", 2)
+def test_a_wall_over_several_patches_is_smooth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
     land = HeightMap(np.zeros((9, 5)), thickness=3.0, border="open")
     for hair in (0.0, 1e-12, 1e-9):
         for shape in (
