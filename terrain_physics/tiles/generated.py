@@ -35,7 +35,8 @@ class GeneratedTiles:
     Parameters
     ----------
     function : function(row, column)
-        Returns the samples of a tile, (tile + 1, tile + 1), or a `Tile` without diagonals.
+        Returns the samples of a tile, (tile + 1, tile + 1), or a `Tile` without diagonals. Where
+        there is no land, they are NaN.
     size : (int, int)
         Rows and columns of tiles.
     heights : (float, float)
@@ -126,6 +127,8 @@ class GeneratedTiles:
         row, column = divmod(number, self.shape.columns)
         try:
             given = self._function(self.first[0] + row, self.first[1] + column)
+            if given is None:
+                raise TypeError("function must return samples, got None: NaN where there is none")
             return self._loaded(number, given if isinstance(given, Tile) else Tile(given))
         except (TypeError, ValueError) as error:
             name = tile_name(number, self.shape.columns, self.first)
