@@ -227,7 +227,7 @@ def _record_of(head: bytes, place: int) -> EditRecord:
     mark, kind, flags, *bounds = _FIELDS.unpack_from(head, _CHECKSUM.size)
     row_start, row_stop, column_start, column_stop = bounds
     is_some = row_start < row_stop and column_start < column_stop
-    if mark == _MARK and kind < len(KINDS) and is_some:
+    if mark == _MARK and is_some and kind in range(len(KINDS)):
         return EditRecord(
             kind, row_start, row_stop, column_start, column_stop, place, checksum, flags
         )
