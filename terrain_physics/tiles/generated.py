@@ -127,14 +127,14 @@ class GeneratedTiles:
         row, column = divmod(number, self.shape.columns)
         try:
             given = self._function(self.first[0] + row, self.first[1] + column)
-            if given is None:
-                raise TypeError("function must return samples, got None: NaN where there is none")
             return self._loaded(number, given if isinstance(given, Tile) else Tile(given))
         except (TypeError, ValueError) as error:
             name = tile_name(number, self.shape.columns, self.first)
             raise ValueError(f"{name}: {error}") from error
 
     def _loaded(self, number: int, given: Tile) -> LoadedTile:
+        if given.heights is None:
+            raise TypeError("function must return samples, got None: NaN where there is no land")
         if given.diagonals is not None:
             raise ValueError("diagonals must be left out: all cells are split from a to c")
         rules = CellRules(self.shape.side, "a-c", self.shape.material_names)
