@@ -20,6 +20,7 @@ from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, M
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.side_table import SideRow, SideTable
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
@@ -28,7 +29,6 @@ from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.undo import LatticeEdit
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
-from terrain_physics.mesh.table import MeshTable
 from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog, KeptLog
 from terrain_physics.surface.ground_arrays import (
@@ -158,7 +158,7 @@ class GroundParts:
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._solids: dict[TiledMap, SolidMapQueries] = {}
-        self._sides: tuple[list[Any], Int64s] = [], NO_MESHES
+        self._sides = SideTable(())
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -671,7 +671,7 @@ class GroundParts:
             return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
-        arrays, sides = self._arrays, self._sides[1]
+        arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
             self._arrays = arrays = GroundArrays(maps, meshes, movers, sides)
@@ -691,17 +691,12 @@ class GroundParts:
 
     def _show_sides(self) -> None:
         """Put the sides of all maps, as they are now, in one table."""
-        found = [(own.first, own.layers, own.queries.sides.now()) for own in self._maps]
-        shown = self._sides[0]
-        if len(found) == len(shown) and all(
-            new[:2] == old[:2] and new[2] is old[2] for new, old in zip(found, shown, strict=True)
-        ):
-            return
-        table = MeshTable(len(found))
-        for number, layers, mesh in found:
-            if mesh is not None:
-                table.put_as(number, mesh.storage.table, None, layers)
-        self._sides = found, table.view
+        rows = list[SideRow]()
+        for own in self._maps:
+            mesh = own.queries.sides.now()
+            bands = () if mesh is None else mesh.bands
+            rows += [SideRow(own.first, own.layers, band.storage) for band in bands]
+        self._sides = self._sides.with_rows(rows)
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle that a kernel gives by part and number.

@@ -1,6 +1,6 @@
 """Values of the cells of a map, to read and to write, and regions of cells."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Self
 
@@ -44,6 +44,11 @@ def common(one: Region, other: Region) -> Region | None:
     if row_start >= row_stop or column_start >= column_stop:
         return None
     return Region(row_start, row_stop, column_start, column_stop)
+
+
+def all_common(regions: Iterable[Region], area: Region) -> list[Region]:
+    """Return what of each region is in an area, where anything is."""
+    return [own for own in (common(region, area) for region in regions) if own is not None]
 
 
 def rim_of(rows: int, columns: int) -> list[Region]:

@@ -16,6 +16,8 @@ from terrain_physics.heightmap.survey import Survey, survey
 # The least thickness: ground without any would be a skin.
 TINY = 1e-9
 
+_MOST = float(np.finfo(np.float32).max)
+
 DIAGONALS = ("a-c", "b-d", "alternating", "shortest")
 _CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING)
 
@@ -93,7 +95,7 @@ def refuse_overflow(
     least, greatest = bounds
     if least <= greatest:
         largest = max(abs(least), abs(greatest))
-        if abs(scale) * largest + abs(origin[1]) > float(np.finfo(np.float32).max):
+        if abs(scale) * largest + abs(origin[1]) > _MOST:
             raise ValueError(
                 "height_scale and origin.y must keep heights within float32, 3.4e38 m, "
                 f"got {scale}, {origin[1]}"
@@ -199,10 +201,11 @@ def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | 
 def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np.float32]:
     """Return heights as a map may hold them. The frame: origin, cell size and height scale."""
     new = as_float32(heights)
-    refuse_infinite(new, heights)
-    x0, y0, z0, cell_x, cell_z, scale = frame
     least = float(np.fmin.reduce(new, axis=None, initial=np.inf))
     greatest = float(np.fmax.reduce(new, axis=None, initial=-np.inf))
+    if least == -np.inf or greatest == np.inf:
+        refuse_infinite(new, heights)
+    x0, y0, z0, cell_x, cell_z, scale = frame
     refuse_overflow((least, greatest), scale, (x0, y0, z0), (cell_x, cell_z), (1, 1))
     return new
 

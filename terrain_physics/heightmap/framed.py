@@ -179,5 +179,8 @@ class LiveMap(FramedMap):
         """Return the samples of a range: to read, and only until the next edit."""
 
     @abstractmethod
-    def edge_regions(self) -> list[Region]:
-        """Return the cells at whose edges the ground may end; those outside included if endless."""
+    def edge_regions(self, area: Region) -> list[Region]:
+        """Return the cells of an area at whose edges the ground may end.
+
+        Those outside are included if the map is endless.
+        """

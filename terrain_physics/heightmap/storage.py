@@ -22,7 +22,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Rank, holding, in_order, new_lock
-from terrain_physics.heightmap.cells import Ranges, Region, rim_of
+from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.survey import survey
@@ -183,14 +183,13 @@ class MapStorage(LiveMap):
         """Whether there may be cells without ground: the first hole ends an unlimited thickness."""
         return not self._thickens or self.thickness < inf
 
-    def edge_regions(self) -> list[Region]:
-        """Return the cells at whose edges the ground may end; those outside included if endless."""
+    def edge_regions(self, area: Region) -> list[Region]:
         rows, columns = self.cell_count
         endless = bool(self.frame[kernels.EXTEND])
         if self.may_have_holes:
             around = int(endless)
-            return [Region(-around, rows + around, -around, columns + around)]
-        return [] if endless else rim_of(rows, columns)
+            return all_common([Region(-around, rows + around, -around, columns + around)], area)
+        return [] if endless else all_common(rim_of(rows, columns), area)
 
     def hole_marks(self, index: Any) -> Any:
         """Return which of the cells that an index selects are marked as holes, a new array."""

@@ -17,7 +17,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.cells import Ranges, Region, rim_of
+from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
@@ -261,12 +261,13 @@ class TiledMap(LiveMap):
             values[:] = storage.heights[own]
         return found
 
-    def edge_regions(self) -> list[Region]:
-        return [
+    def edge_regions(self, area: Region) -> list[Region]:
+        regions = [
             Region(row + own[0], row + own[1], column + own[2], column + own[3])
             for tile, (row, column, _, _) in zip(self.tiles, self.places.tolist(), strict=True)
             for own in tile.edge_regions()
         ]
+        return all_common(regions, area)
 
     # Edits
 

@@ -1,9 +1,10 @@
 """Where the ground of a lattice may end: at holes, and at borders behind which there is no tile."""
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Region
+from terrain_physics.heightmap.cells import Region, all_common
 from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 
 # Rows and columns to the tiles beside one, towards -x, +x, -z and +z.
@@ -24,9 +25,16 @@ class GroundEnds:
         self._shape, self._exists, self._loaded = shape, exists, loaded
         self._found: dict[int, list[Region]] = {}
 
-    def regions(self) -> list[Region]:
-        """Return them, each once or several times."""
-        return [region for regions in self._found.values() for region in regions]
+    def regions(self, area: Region) -> list[Region]:
+        """Return those in an area, each once or several times."""
+        side, numbers = self._shape.side, list(self._found)
+        rows = range(max(area[0] // side, 0), min((area[1] - 1) // side + 1, self._shape.rows))
+        columns = range(
+            max(area[2] // side, 0), min((area[3] - 1) // side + 1, self._shape.columns)
+        )
+        if len(rows) * len(columns) < len(numbers):
+            numbers = [self._number(*place) for place in product(rows, columns)]
+        return all_common((own for k in numbers for own in self._found.get(k, ())), area)
 
     def look(self, numbers: Iterable[int]) -> None:
         """Look again at tiles that came, went or were edited, and at those beside."""

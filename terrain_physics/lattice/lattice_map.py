@@ -338,8 +338,8 @@ class LatticeMap(LiveMap):
         """Return the missing tiles that share values of a range, as `tiles_of`."""
         return [number for number in self.tiles_of(place, lines) if self._missing[number]]
 
-    def edge_regions(self) -> list[Region]:
-        return self._ends.regions()
+    def edge_regions(self, area: Region) -> list[Region]:
+        return self._ends.regions(area)
 
     def _put_blocks(self, numbers: Sequence[int]) -> None:
         """Let blocks follow tiles that came, went or were edited."""

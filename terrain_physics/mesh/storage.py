@@ -86,14 +86,17 @@ class MeshStorage(Meshes):
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy.
 
-        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (n,).
+        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (n,), those
+        of the first n faces. The rest are ghosts: faces of other meshes at the edges of these. They
+        are neighbors, and nothing else.
         """
         self.materials, self.material_names, self.solid = materials, material_names, solid
         self._side_ids = side_ids
         self._uses_all = side_ids is None and _uses_all(vertices, faces)
         self.watchers = Watchers()
         self.changes = ChangeLog(version)
-        self._adopt(build_mesh(vertices, faces, order), version)
+        own = faces if side_ids is None else faces[: len(side_ids)]
+        self._adopt(build_mesh(vertices, own, order)._replace(faces=faces), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
         self.facing = SKIN if self._side_ids is None else SIDE
@@ -197,7 +200,7 @@ class MeshStorage(Meshes):
 
     @property
     def triangle_count(self) -> int:
-        return len(self.arrays.faces)
+        return len(self.arrays.order)
 
 
 def _uses_all(vertices: Floats, faces: Int32s) -> bool:

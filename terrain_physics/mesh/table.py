@@ -128,6 +128,16 @@ class MeshTable:
         row, arrays = other._as(named, layers)  # noqa: SLF001
         self._put(number, row, arrays, pose, scale)
 
+    def put_sides(self, number: int, other: "MeshTable", layers: int, owner: int) -> None:
+        """Add sides of a map, its ``owner``, or replace those of a number; see `put_as`."""
+        content, arrays = other._as(None, layers)  # noqa: SLF001
+        content[columns.OWNER] = owner
+        row = self._row_of.get(number)
+        if row is None:
+            self._put(number, content, arrays)
+        else:
+            self._hang_again(row, content, arrays)
+
     def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, tuple[Any, ...]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
         row, arrays = self._rows[1].copy(), self._owned[1]

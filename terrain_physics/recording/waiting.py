@@ -6,7 +6,7 @@ them again, with all other ground in place.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import get_ident
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
@@ -138,6 +138,9 @@ class _Between(Streaming):
     @property
     def _is_own(self) -> bool:
         return get_ident() == self._thread
+
+    def updating(self) -> AbstractContextManager[None]:
+        return self._own.updating()
 
     def bring(self, boxes: Floats) -> Bools | None:
         own = self._own

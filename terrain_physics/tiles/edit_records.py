@@ -34,8 +34,9 @@ TYPES = (np.dtype("<f4"), np.dtype("u1"), np.dtype("u1"))
 
 _SIZES = tuple(each.itemsize for each in TYPES)
 
-# A mark, the kind, flags, rows and columns from start to before stop, the CRC-32 of the values.
-_FIELDS = struct.Struct("<BBBx5I")
+# A record: the CRC-32 of what follows, these fields, the values. The fields: a mark, the kind,
+# flags, rows and columns from start to before stop.
+_FIELDS = struct.Struct("<BBBx4I")
 _MARK, _SAVED = 0xED, 0xFF
 
 FOLLOWED = 1
@@ -44,7 +45,7 @@ FOLLOWED = 1
 RENEWING = 2
 """A flag: the record is the first of all values of its kind in its square; earlier ones are old."""
 
-HEAD = _FIELDS.size + _CHECKSUM.size
+HEAD = _CHECKSUM.size + _FIELDS.size
 """Bytes of a record before its values."""
 
 _AT_ONCE = 1 << 20
@@ -63,9 +64,9 @@ class EditRecord(NamedTuple):
     row_start, row_stop, column_start, column_stop : int
         Samples of heights; else cells.
     place : int
-        Where its values are in the log.
+        Where it is in the log.
     checksum : int
-        The CRC-32 of its values.
+        The CRC-32 of its fields and values.
     flags : int
         `FOLLOWED`, `RENEWING`.
     """
@@ -86,9 +87,9 @@ class EditRecord(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many bytes its values are."""
+        """How many bytes it is in the log."""
         rows, columns = self.row_stop - self.row_start, self.column_stop - self.column_start
-        return rows * columns * _SIZES[self.kind]
+        return HEAD + rows * columns * _SIZES[self.kind]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -105,19 +106,18 @@ def start_of(digest: str) -> bytes:
 def packed(
     kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any], flags: int = 0
 ) -> tuple[bytes, int]:
-    """Return the bytes of a record, and the CRC-32 of its values."""
+    """Return the bytes of a record, and its checksum."""
     if values.dtype != TYPES[kind]:
         values = values.astype(TYPES[kind])
-    content = values.tobytes()
+    content = _FIELDS.pack(_MARK, kind, flags, *bounds) + values.tobytes()
     checksum = zlib.crc32(content)
-    head = _FIELDS.pack(_MARK, kind, flags, *bounds, checksum)
-    return head + zlib.crc32(head).to_bytes(4, "little") + content, checksum
+    return checksum.to_bytes(4, "little") + content, checksum
 
 
 def saved_mark(place: int) -> bytes:
     """Return the mark that stands at a place, of which all before is on the disk."""
-    head = _FIELDS.pack(_MARK, _SAVED, 0, place & 0xFFFFFFFF, place >> 32, 0, 0, 0)
-    return head + _CHECKSUM.pack(zlib.crc32(head))
+    fields = _FIELDS.pack(_MARK, _SAVED, 0, place & 0xFFFFFFFF, place >> 32, 0, 0)
+    return _CHECKSUM.pack(zlib.crc32(fields)) + fields
 
 
 class _TornError(Exception):
@@ -161,7 +161,7 @@ class RecordReader:
                     self.end = place
                     continue
                 edit.append(found)
-                place, number = found[0].place + found[0].length, number + 1
+                place, number = place + found[0].length, number + 1
                 if not found[0].flags & FOLLOWED:
                     yield from edit
                     edit, self.end = [], place
@@ -171,24 +171,26 @@ class RecordReader:
         head = file.read(HEAD)
         if head == saved_mark(place):
             return None
-        record = _record_of(head, place + HEAD)
-        if record.length > self._log.size - record.place:
+        record = _record_of(head, place)
+        if record.length > self._log.size - place:
             raise _TornError("it must be whole")
-        content = file.read(record.length)
-        if zlib.crc32(content) != record.checksum:
-            raise _TornError("its values must have their checksum")
-        return record, values_of(record, content)
+        content = head + file.read(record.length - HEAD)
+        if not _has_checksum(record, content):
+            raise _TornError("it must have its checksum")
+        return record, _values_of(record, content)
 
 
 def _is_marked_behind(file: BinaryIO, place: int) -> bool:
     """Tell whether a mark stands behind a place: all up to there was on the disk."""
     file.seek(place)
-    kept, begun = b"", saved_mark(0)[:4]
+    first = _CHECKSUM.size  # of the fields, which begin alike in all marks
+    kept, begun = b"", saved_mark(0)[first : first + 4]
     while part := file.read(_AT_ONCE):
         part = kept + part
-        found = part.find(begun)
+        found = part.find(begun, first)
         while found >= 0:
-            if part[found : found + HEAD] == saved_mark(place + found):
+            start = found - first
+            if part[start : start + HEAD] == saved_mark(place + start):
                 return True
             found = part.find(begun, found + 1)
         kept = part[1 - HEAD :]
@@ -218,28 +220,39 @@ def _check_start(content: bytes, start: bytes) -> None:
 
 
 def _record_of(head: bytes, place: int) -> EditRecord:
-    """Return a record of its first bytes; its values follow at a place."""
-    if len(head) < HEAD or zlib.crc32(head[:-4]) != _CHECKSUM.unpack(head[-4:])[0]:
-        raise _TornError("its first bytes must have their checksum")
-    mark, kind, flags, *bounds, checksum = _FIELDS.unpack_from(head)
-    if mark != _MARK or len(KINDS) <= kind:
-        raise ValueError(f"its kind must be one of {', '.join(KINDS)}, got {kind}")
+    """Return what the first bytes of a record, at a place, say: it may be torn all the same."""
+    if len(head) < HEAD:
+        raise _TornError("it must be whole")
+    (checksum,) = _CHECKSUM.unpack_from(head)
+    mark, kind, flags, *bounds = _FIELDS.unpack_from(head, _CHECKSUM.size)
     row_start, row_stop, column_start, column_stop = bounds
-    if not (row_start < row_stop and column_start < column_stop):
-        raise ValueError(f"its rows and columns must be some, got {tuple(bounds)}")
-    return EditRecord(kind, row_start, row_stop, column_start, column_stop, place, checksum, flags)
+    is_some = row_start < row_stop and column_start < column_stop
+    if mark == _MARK and is_some and kind in range(len(KINDS)):
+        return EditRecord(
+            kind, row_start, row_stop, column_start, column_stop, place, checksum, flags
+        )
+    if zlib.crc32(head[_CHECKSUM.size :]) != checksum:
+        raise _TornError("its first bytes must be those of an edit")
+    if is_some:
+        raise ValueError(f"its kind must be one of {', '.join(KINDS)}, got {kind}")
+    raise ValueError(f"its rows and columns must be some, got {tuple(bounds)}")
 
 
-def checked_content(record: EditRecord, read: Read) -> bytes:
-    """Return the bytes of the values of a record."""
+def _has_checksum(record: EditRecord, content: bytes) -> bool:
+    """Tell whether the bytes of a record are those that were written."""
+    return zlib.crc32(memoryview(content)[_CHECKSUM.size :]) == record.checksum
+
+
+def read_values(record: EditRecord, read: Read) -> NDArray[Any]:
+    """Return the values of a record of a log; ValueError if they have changed."""
     content = read(record.place, record.length)
-    if zlib.crc32(content) != record.checksum:
+    if not _has_checksum(record, content):
         raise ValueError(
             f"the edit at byte {record.place} must have its checksum: changed or damaged"
         )
-    return content
+    return _values_of(record, content)
 
 
-def values_of(record: EditRecord, content: bytes) -> NDArray[Any]:
+def _values_of(record: EditRecord, content: bytes) -> NDArray[Any]:
     """Return the values of a record, read-only."""
-    return np.frombuffer(content, TYPES[record.kind]).reshape(record.shape)
+    return np.frombuffer(content, TYPES[record.kind], offset=HEAD).reshape(record.shape)

@@ -11,7 +11,7 @@ Key = tuple[int, int, int]
 
 _HEIGHTS = KINDS.index("heights")
 
-# A record counts as so many bytes more than its values: it is read and laid over a tile.
+# A record counts as so many bytes more than it has: it is read and laid over a tile.
 _BYTES_OF_RECORD = 4096
 
 
@@ -80,7 +80,7 @@ class EditSquare:
 
     @property
     def size(self) -> int:
-        """How many bytes the values of the records are."""
+        """How many bytes the records are."""
         return sum(record.length for record in self.records)
 
 
@@ -121,7 +121,7 @@ class EditSquares:
 
     @property
     def size(self) -> int:
-        """How many bytes the values of all records are."""
+        """How many bytes all records are."""
         return sum(square.size for square in self._squares.values())
 
 

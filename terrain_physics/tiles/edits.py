@@ -21,17 +21,15 @@ from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     FOLLOWED,
-    HEAD,
     KINDS,
     MOST_VALUES,
     RENEWING,
     EditRecord,
     RecordReader,
-    checked_content,
     packed,
+    read_values,
     saved_mark,
     start_of,
-    values_of,
 )
 from terrain_physics.tiles.edit_squares import (
     EditedHeights,
@@ -181,7 +179,7 @@ class EditStore:
         for number in self._edited:  # so that it is told from what it was
             self._counts[number] += 1
         self._squares, self._edited = EditSquares(self._tiles.shape.side), set()
-        self._new: list[EditRecord] = []
+        self._new: list[tuple[int, ...]] = []  # of `EditRecord`, which takes longer to make
         for record in records:
             self._note(record)
 
@@ -256,8 +254,7 @@ class EditStore:
         with self._lock:
             if is_one:  # most are: this is done in a hurry
                 content, checksum = packed(kind, bounds, values)
-                at = self._log.append(content) + HEAD
-                self._new.append(EditRecord(kind, *bounds, at, checksum))
+                self._new.append((kind, *bounds, self._log.append(content), checksum, 0))
             else:
                 parts = squares_of(bounds, side)
                 self._new += self._append(
@@ -271,7 +268,7 @@ class EditStore:
         """Write the parts of an edit and return their records; flags are those of the first."""
         contents: list[bytes] = []
         records: list[EditRecord] = []
-        place, left = self._log.size + HEAD, len(parts)
+        place, left = self._log.size, len(parts)
         for kind, bounds, values in parts:
             left -= 1
             marks = flags | FOLLOWED if left else flags
@@ -285,7 +282,8 @@ class EditStore:
     def _settle(self) -> None:
         """Put new records into their squares, and merge those that take long to read."""
         new, self._new = self._new, []
-        heavy = {square for record in new if (square := self._note(record)) is not None}
+        records = map(EditRecord._make, new)
+        heavy = {square for record in records if (square := self._note(record)) is not None}
         for square in heavy:  # when all is in them: what is written last counts when it is read
             self._renew(square)
 
@@ -328,9 +326,7 @@ class EditStore:
                 records = self._squares.of_tile(*divmod(number, self._sizes[2]))
                 read = stack.enter_context(self._log.reading())
             try:
-                return [
-                    (record, values_of(record, checked_content(record, read))) for record in records
-                ]
+                return [(record, read_values(record, read)) for record in records]
             except ValueError as error:
                 name = tile_name(number, self._sizes[2], self._tiles.first)
                 raise ValueError(f"{self._log.name}: {name}: {error}") from None
@@ -387,8 +383,7 @@ class EditStore:
                 records = [record for square in self._squares for record in square.records]
                 read = stack.enter_context(self._log.reading())
             for record in records:
-                values = values_of(record, checked_content(record, read))
-                yield KINDS[record.kind], record.ranges, values
+                yield KINDS[record.kind], record.ranges, read_values(record, read)
 
     def ranges(self) -> list[EditedHeights]:
         """Return the least and the greatest height of each square that has any, and where.
@@ -407,8 +402,7 @@ class EditStore:
             if new:
                 with self._log.reading() as read:
                     for record in new:
-                        values = values_of(record, checked_content(record, read))
-                        self._put_range(self._ranges, record, values)
+                        self._put_range(self._ranges, record, read_values(record, read))
             self._measured = self._log.size
             return list(self._ranges.values())
 

@@ -17,6 +17,12 @@ from terrain_physics.tiles.log import Log, Read
 
 _AT_ONCE = 1 << 20
 
+# An entry for each fork that led to this process: to ask the system which one it is takes longer.
+_forks: list[None] = []
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _forks.append(None))
+
 
 class FileLog(Log):
     """Bytes in a file that no other process may have open as edits.
@@ -26,7 +32,7 @@ class FileLog(Log):
 
     def __init__(self, path: str | os.PathLike[str], start: bytes) -> None:
         """Open a file of edits, or begin a new one by ``start``."""
-        self.name, self._process = file_name(path), os.getpid()
+        self.name, self._process, self._forks = file_name(path), os.getpid(), len(_forks)
         if not self.name:
             raise ValueError("path of edits must not be empty, got '': None keeps them in memory")
         self._path = os.path.abspath(self.name)  # noqa: PTH100 a program may go to another folder
@@ -49,9 +55,9 @@ class FileLog(Log):
 
     def append(self, content: bytes) -> int:
         self._refuse_others()
-        if self._is_torn:
-            self.cut(self.size)
         place = self.size
+        if self._is_torn:
+            self.cut(place)
         self._is_torn = True
         try:
             done = os.write(self._descriptor, content)
@@ -71,7 +77,7 @@ class FileLog(Log):
     def _refuse_others(self) -> None:
         """Refuse to write if the file is closed, or in a forked process."""
         self._refuse_closed()
-        if self._process != os.getpid():
+        if len(_forks) != self._forks:
             raise ValueError(
                 f"{self.name}: edits must be made in the process that opened their file, got one "
                 "that was forked from it: open the ground there with edits=None"

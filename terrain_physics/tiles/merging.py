@@ -10,8 +10,7 @@ from terrain_physics._kernels.types import Bools
 from terrain_physics.tiles.edit_records import (
     TYPES,
     EditRecord,
-    checked_content,
-    values_of,
+    read_values,
 )
 from terrain_physics.tiles.log import Read
 
@@ -37,7 +36,7 @@ def merged(records: Sequence[EditRecord], read: Read, side: int) -> list[Merged]
             slice(record.row_start - corner[0], record.row_stop - corner[0]),
             slice(record.column_start - corner[1], record.column_stop - corner[1]),
         )
-        values[here] = values_of(record, checked_content(record, read))
+        values[here] = read_values(record, read)
         known[here] = True
     return [
         Merged(

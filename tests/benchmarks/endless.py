@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,11 @@ from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
+    GeneratedTiles,
     HeightMap,
     Ray,
     Sphere,
+    Tile,
     TiledGround,
 )
 from terrain_physics.heightmap.survey import survey
@@ -62,6 +64,7 @@ def main(*, smoke: bool = False) -> None:
         _players(path, 300 if smoke else 3000)
         _edits(path, 100 if smoke else 10_000)
         _questions(path, 200 if smoke else 2000)
+    _caves(4 if smoke else 17)
     _changes((100, 400) if smoke else (100, 1000, 10_000))
 
 
@@ -189,9 +192,10 @@ def _edits(path: Path, count: int) -> None:
     for row in range(int(rows.max()) + 1):
         land.load_now(AABB((1, 0, row * SIDE + 1), (40 * SIDE - 1, 0, row * SIDE + SIDE - 1)))
     store: Any = land._supply.tiles.edits  # only what writes is of interest
-    add, writing = store.add, [0.0]
+    add, writing, records = store.add, [0.0], list[Any]()
 
     def timed(*record: Any) -> None:
+        records.append(record)
         start = time.thread_time()
         add(*record)
         writing[0] += time.thread_time() - start
@@ -211,9 +215,16 @@ def _edits(path: Path, count: int) -> None:
     start = time.process_time()
     TiledGround.open(path, edits=file).close()
     opening = time.process_time() - start
+    with TiledGround.open(path, edits=file.with_name("again.edits")) as land:
+        add = cast("Any", land)._supply.tiles.edits.add
+        start = time.thread_time()
+        for record in records:
+            add(*record)
+        in_a_row = time.thread_time() - start
     rows_told = [
         ("carve", f"{carving * 1e6 / count:6.1f} us each"),
         ("of it, written to the file", f"{writing[0] * 1e3:6.1f} ms in all"),
+        ("written in a row", f"{in_a_row * 1e3:6.1f} ms in all"),
         ("compact", f"{compacting * 1e3:6.1f} ms, {size / 1e6:.1f} MB"),
         ("open again", f"{opening * 1e3:6.1f} ms"),
     ]
@@ -275,6 +286,43 @@ def _questions(path: Path, count: int) -> None:
 
 
 # Tiles that come and go
+
+
+def _caves(across: int) -> None:
+    """Print what a hero's update and a ray take just after a tile with holes has come."""
+    rows = []
+    for count in (0, 5, 65):
+        land = TiledGround.open(
+            GeneratedTiles(
+                partial(_with_holes, count=count),
+                size=(2 * across, 2 * across), tile=SIDE, heights=(-60.0, 60.0), name="caves",
+            )
+        )  # fmt: skip
+        width = float(across * SIDE)
+        land.load_now(AABB((SIDE + 1, 0, SIDE + 1), (width, 0, width)))
+        hero = CharacterMovement(land, BODY, position=(1.5 * SIDE, 20.0, 1.5 * SIDE))
+        updates, rays = [], []
+        for k in range(1, across):
+            x, z = float((across + k) * SIDE + 9), float(3 * SIDE + 9)
+            land.load_now(AABB((x, 0, z), (x + 9, 0, z + 9)))
+            start = time.thread_time()
+            hero.update(1.0 / RATE)
+            mid = time.thread_time()
+            land.raycast(Ray(hero.position64, (0.3, -1.0, 0.2)), 300.0)
+            updates.append(mid - start)
+            rays.append(time.thread_time() - mid)
+        land.close()
+        told = f"update {median(updates) * 1e3:6.3f} ms, ray {median(rays) * 1e3:6.3f} ms"
+        rows.append((f"{count} holes in each tile", told))
+    print_table(f"One more tile beside {across - 1} x {across - 1}", rows)
+
+
+def _with_holes(row: int, column: int, count: int) -> Tile:
+    """Return hills with so many holes of a cell."""
+    holes = np.zeros((SIDE, SIDE), np.bool_)
+    rng = np.random.default_rng([row, column])
+    holes[rng.integers(SIDE, size=count), rng.integers(SIDE, size=count)] = True
+    return Tile(made(row, column), holes=holes)
 
 
 def _changes(counts: tuple[int, ...]) -> None:

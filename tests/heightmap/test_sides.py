@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, Ray, Sphere
-from terrain_physics._kernels.mesh.parts import LAYERS, MESH, NUMBER, ids_at
+from terrain_physics._kernels.mesh.parts import LAYERS, MESH, OWNER, ids_at
 from terrain_physics.surface.surface import queries_of
 from tests.oracles.map_solids import closest, faces_of, is_inside, outer_faces, ray_hits, travel
 
@@ -276,7 +276,7 @@ def table_of(ground: Ground) -> list[Any]:
     with queries_of(ground).lock:
         rows = queries_of(ground).ground_arrays.sides
         return [
-            (int(r[NUMBER]), int(r[LAYERS]), len(ids_at(rows, k)) if r[MESH] else 0)
+            (int(r[OWNER]), int(r[LAYERS]), len(ids_at(rows, k)) if r[MESH] else 0)
             for k, r in enumerate(rows[: int(rows[0, 0])])
             if k > 0
         ]

@@ -18,6 +18,7 @@ _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 _RULES = "tests/character/test_rules.py"
 _SIDES = "tests/heightmap/test_sides.py"
+_BANDS = "tests/heightmap/test_side_bands.py"
 _KEPT = "tests/group/test_kept.py"
 _INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
@@ -291,6 +292,20 @@ FAULTS = (
         "            edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]\n",
         "            edited = list(set(storage.regions_since(self._seen[0])))\n",
         (f"{_SIDES}::test_a_second_hole_has_sides_too",),
+    ),
+    Fault(
+        "54_band_without_ghosts",
+        "heightmap.solid.sides",
+        "np.concatenate([a, b[begin:], c[:end]]) for a, b, c in parts",
+        "a for a, b, c in parts",
+        (f"{_BANDS}::test_bands_decide_no_answer[4]",),
+    ),
+    Fault(
+        "55_band_beside_an_edit_keeps_its_ghosts",
+        "heightmap.solid.sides",
+        "for step in (-1, 0, 1)}",
+        "for step in (0,)}",
+        (f"{_BANDS}::test_only_the_bands_of_an_edit_are_made_anew",),
     ),
     Fault(
         "kept_random_state_left_out",

@@ -23,7 +23,7 @@ from terrain_physics import TiledGround
 from terrain_physics._kernels.heightmap.grid import CELL_HOLE
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.tiles import edits
-from terrain_physics.tiles.edit_records import packed, start_of
+from terrain_physics.tiles.edit_records import HEAD, packed, start_of
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.tile_file import TileFile
@@ -493,7 +493,7 @@ def test_a_large_edit_is_read_tile_by_tile(
     tile = tiles.read(0)
     monkeypatch.setattr(os, "pread", told)
     store.apply(tile)
-    assert sum(lengths) <= 4 * 4 * SIDE**2
+    assert sum(lengths) <= 4 * (HEAD + 4 * SIDE**2)
 
 
 def test_many_edits_of_a_place_are_merged_by_themselves(tiles: TileFile, tmp_path: Path) -> None:
@@ -644,8 +644,8 @@ def test_values_that_no_edit_has_are_refused(
 
 
 def test_a_record_that_claims_much_takes_no_memory(tiles: TileFile, tmp_path: Path) -> None:
-    head = struct.pack("<BB2x5I", 0xED, 0, 0, 2**32 - 1, 0, 2**32 - 1, 0)
-    head += struct.pack("<I", zlib.crc32(head))
+    head = struct.pack("<BB2x4I", 0xED, 0, 0, 2**32 - 1, 0, 2**32 - 1)
+    head = struct.pack("<I", zlib.crc32(head)) + head
     content = start_of(tiles.digest) + head + bytes(range(200))
     _log(tmp_path).write_bytes(content)
     tracemalloc.start()

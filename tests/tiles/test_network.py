@@ -88,6 +88,19 @@ def test_only_what_was_edited_is_sent(pair):
     assert guest.ground.height_at(64, 64) == host.ground.height_at(64, 64)
 
 
+def test_a_state_is_sent_after_later_edits(pair):
+    host, guest = pair
+    host.ground.carve((64, 64), radius=9, depth=1)
+    state = host.state()
+    data = state.to_bytes()
+    host.ground.carve((66, 64), radius=9, depth=2)
+    host.ground.set_holes(60, 60, np.ones((3, 3), np.bool_))
+    assert state.to_bytes() == data
+    host.restore(state)
+    guest.restore(WorldState.from_bytes(data, guest))
+    refuse_different(host, guest)
+
+
 def test_an_edit_of_a_border_line_whose_other_tile_is_not_loaded(pair):
     host, guest = pair
     for world, row, depth in ((host, 0, -3), (guest, 64, -5)):

@@ -22,6 +22,7 @@ from terrain_physics.recording.journal import contents_of
 from terrain_physics.recording.playback import played
 from terrain_physics.recording.sampling import sampled
 from terrain_physics.recording.waiting import Waits
+from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.making import make_tiles
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full
@@ -138,6 +139,25 @@ def test_another_land_is_refused(story, folder):
     match = r"as it was when the recording began, got .* part 0"
     with TiledGround.open(tiles_in(folder)) as land, pytest.raises(ValueError, match=match):
         replay(recording, lambda: world_on(land))
+
+
+def test_tiles_stay_while_an_update_is_recorded(folder, monkeypatch):
+    """Another thread lets all tiles go as soon as they were brought."""
+    bring = TileSupply.bring
+
+    def bring_and_unload(self: Any, boxes: Any) -> Any:
+        found = bring(self, boxes)
+        for number in list(self.land.loaded):
+            self._take(number)
+        return found
+
+    monkeypatch.setattr(TileSupply, "bring", bring_and_unload)
+    with TiledGround.open(tiles_in(folder)) as land:
+        hero = CharacterMovement(land, BODY, position=(30, 9, 30))
+        recording = Recording(hero)
+        for _ in range(120):
+            recording.update(FRAME)
+        assert hero.grounded
 
 
 # Waits

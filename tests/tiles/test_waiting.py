@@ -15,7 +15,7 @@ from terrain_physics import (
     TiledGround,
     TriangleMesh,
 )
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, waves
+from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, waves
 
 BODIES = (CapsuleCollider(0.4, 1.8), SphereCollider(0.5), BoxCollider((0.4, 0.9, 0.3)))
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 6))]
@@ -111,6 +111,21 @@ def test_who_is_taken_out_of_something_solid_goes_as_on_one_map(seed: int) -> No
         results = [mover.update([1 / 60, 1 / 20, 0.25][frame % 3]) for mover in movers]
         assert results[0] == results[1]
         assert movers[0].state_hash() == movers[1].state_hash()
+
+
+@pytest.mark.parametrize("collide", [False, True])
+def test_who_comes_to_rest_while_another_one_strays_has_the_same_results(collide: bool) -> None:
+    """The update is run once more for the other one."""
+    tiles = TilesOfArrays(level(2, 9))
+    results = []
+    for ground in (TiledGround.open(tiles), tiles.one_map()):
+        group = CharacterGroup(ground, SphereCollider(0.5), collide=collide)
+        group.add("rests", (20, 0.502, 20))
+        group.add("strays", (30, 9, 30), velocity=(8000, 0, 0))
+        results.append((group.update(1 / 20), group.hits()))
+    assert results[0][0].just_landed.tolist() == [True, False]
+    assert results[0][0].just_hit[0]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("collide", [False, True])

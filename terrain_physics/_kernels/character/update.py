@@ -306,7 +306,7 @@ def _is_passed_over(
     state: Floats, rules: Floats, hits: Floats, crowd: Floats, moves: float
 ) -> bool:
     """Tell whether an update leaves a character as it is: out of turn, asleep, or left out."""
-    return not has_turn(crowd) or _sleeps_on(state, rules, crowd, moves) or is_left_out(hits)
+    return not has_turn(crowd) or is_left_out(hits) or _sleeps_on(state, rules, crowd, moves)
 
 
 @kernel

@@ -51,6 +51,7 @@ from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
 from terrain_physics._kernels.mesh.parts import (
     ID_BITS,
     INSIDE_OUT,
+    OWNER,
     SIDE,
     SKIN,
     MeshPart,
@@ -329,7 +330,7 @@ def _gather_sides(
     ground: GroundTable, origin: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    """Write the sides of maps near a box, map by map."""
+    """Write the sides of maps near a box, map by map, in the order of their ids."""
     sides = sides_of(ground)
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(sides.rows), np.int64), np.empty(FEW, np.int64)
@@ -346,6 +347,7 @@ def _gather_sides(
         candidates, count = _gather_faces(part, origin, borrow(faces), found, candidates, count)
         left -= found
         for i in range(first, count):
+            candidates[i, PART] = sides.rows[near[k], OWNER]
             candidates[i, TRIANGLE] = ids[int(candidates[i, TRIANGLE])]
     keep(nodes)
     keep(stack)

@@ -3,20 +3,10 @@
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import TILE_NUMBER, Grid, in_map, tile_of
 from terrain_physics._kernels.types import Bytes, Floats
 
 # The number of a tile that there is, but not in memory.
 MISSING_TILE = -2
-
-
-@kernel(no_refcount=True)
-def is_missing(grid: Grid, row: int, column: int) -> bool:
-    """Tell whether a cell is in a tile that there is, but not in memory."""
-    if grid.tiles == 0 or not in_map(grid, row, column):
-        return False
-    table, at = tile_of(grid, row, column)
-    return int(table[at + TILE_NUMBER]) == MISSING_TILE
 
 
 @kernel(inline=True)

@@ -50,8 +50,10 @@ ROW_COUNT, TREE_BOXES, TREE_LINKS, PLACES, FACED = 0, 1, 3, 5, 7
 
 # Columns of a mesh: its number, its leaf in the tree; the address of the list of its arrays;
 # (address, length) of the ground's numbers for its materials, if they differ; its layers; how it
-# faces; whether it has a place, see `places.py`.
+# faces; whether it has a place, see `places.py`. Sides have no materials: in the place of those is
+# the number of their map.
 NUMBER, LEAF, MESH, NAMED, LAYERS, FACING, PLACED = 0, 1, 2, 3, 5, 6, 7
+OWNER = NAMED
 
 # Places in the list of a mesh's arrays: (address, length) of each; materials, and the ids of faces,
 # if there are any; whether each vertex is one of a face. All places of a mesh share one list.

@@ -14,10 +14,8 @@ from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.framed import Materials
 from terrain_physics.heightmap.queries import MapQueries, are_inside
-from terrain_physics.heightmap.solid.sides import SideMesh
+from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.still import StillMap
-from terrain_physics.mesh.queries import MeshQueries
-from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -89,28 +87,24 @@ class Beside(ABC):
 class Walls(Beside):
     """The sides of a map."""
 
-    __slots__ = ("_materials", "_mesh", "_skin")
+    __slots__ = ("_materials", "_mesh")
 
     bit = NEAR_SIDES
 
     def __init__(self, mesh: SideMesh, materials: Materials | None) -> None:
         self._mesh, self._materials = mesh, materials
-        self._skin: MeshQueries | None = None  # made when it is first needed
-
-    def _ids(self, faces: Int64s) -> Int64s:
-        return np.where(faces >= 0, self._mesh.ids[faces], -1)
 
     def _made_of(self, faces: Int64s) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         found = np.zeros(len(faces), np.uint8)
         if self._materials is not None:
             hit = faces >= 0
-            found[hit] = self._materials.take(self._mesh.cells[faces[hit]])
+            found[hit] = self._materials.take(self._mesh.cells(faces[hit]))
         return found
 
     def _named(self, face: int) -> tuple[int, int]:
         """Return the id and the material of a face."""
         faces = np.array([face])
-        return int(self._ids(faces)[0]), int(self._made_of(faces)[0])
+        return int(self._mesh.ids(faces)[0]), int(self._made_of(faces)[0])
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         hit = self._mesh.queries.ray(origin, direction, longest)
@@ -124,17 +118,18 @@ class Walls(Beside):
     ) -> RayHits:
         hits = self._mesh.queries.rays(origins, directions, longest, count, threads)
         faces = hits.triangle
-        return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
+        return hits._replace(triangle=self._mesh.ids(faces), material=self._made_of(faces))
 
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
         if not len(found):
             return found
         faces = found.triangle
-        named = found.with_triangles(self._ids(faces), self._made_of(faces))
+        named = found.with_triangles(self._mesh.ids(faces), self._made_of(faces))
         # The triangles of a side are one side: its deepest contact counts.
-        order = np.lexsort([-named.depth, self._mesh.edges[faces], named.query])
-        query, edge = named.query[order], self._mesh.edges[faces][order]
+        edge = self._mesh.edges(faces)
+        order = np.lexsort([-named.depth, edge, named.query])
+        query, edge = named.query[order], edge[order]
         is_first = np.ones(len(order), dtype=np.bool_)
         is_first[1:] = (query[1:] != query[:-1]) | (edge[1:] != edge[:-1])
         return taken(named, order[is_first])
@@ -151,14 +146,11 @@ class Walls(Beside):
     ) -> SweepHits:
         hits = self._mesh.queries.sweeps(kind, rows, motions, count, threads)
         faces = hits.triangle
-        return hits._replace(triangle=self._ids(faces), material=self._made_of(faces))
+        return hits._replace(triangle=self._mesh.ids(faces), material=self._made_of(faces))
 
     def distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances of points (n, 3), from inside of the ground as from outside."""
-        if self._skin is None:
-            arrays = self._mesh.storage.arrays
-            self._skin = MeshQueries(MeshStorage(arrays.vertices, arrays.faces))
-        found: Floats = self._skin.closest_points(points, threads).distance
+        found: Floats = self._mesh.skins.closest_points(points, threads).distance
         return found
 
     def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
@@ -171,7 +163,7 @@ class Walls(Beside):
     def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
         found = self._mesh.queries.all_closest_within(points, within, threads)
         faces = found.triangle
-        return found._replace(triangle=self._ids(faces), material=self._made_of(faces))
+        return found._replace(triangle=self._mesh.ids(faces), material=self._made_of(faces))
 
 
 class Underside(Beside):

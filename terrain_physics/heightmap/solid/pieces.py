@@ -10,16 +10,14 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.solid import pieces as columns
 from terrain_physics._kernels.heightmap.solid.edges import EDGE_SIZE, LINE_SIZE, put_lines
+from terrain_physics._kernels.heightmap.solid.pieces import DEEPEST_SIDE, EDGE, put_places
 from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, SOUTH, WEST
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics.surface.ground_arrays import MapArrays
 
-_PUT_LINES = CachedDispatch(put_lines)
-
-# Ground of unlimited thickness has sides that reach so far below its surface; an endless map goes
-# on so far beyond its border.
-DEEPEST_SIDE = 4096.0
+_PUT_LINES, _PUT_PLACES = CachedDispatch(put_lines), CachedDispatch(put_places)
 
 # Lower than the underside of any map.
 _BOTTOMLESS = -1e9
@@ -30,9 +28,10 @@ _LEAST_STEP = 1e-6
 # Lines of samples of two maps are one line if they are nearer, as a share of a cell.
 _SAME_LINE = 1e-6
 
-# Columns of a piece: the number of its edge; where it begins and ends along the edge; at both ends
-# the heights of its upper and its lower line; the same of a map across the edge.
-EDGE, STRETCH, HIGH, LOW = 0, slice(1, 3), slice(3, 5), slice(5, 7)
+# Columns of a piece: those of kernels, then the heights of the lines of a map across the edge.
+STRETCH, HIGH, LOW = (
+    slice(first, first + 2) for first in (columns.BEGIN, columns.HIGH, columns.LOW)
+)
 _OTHER_HIGH, _OTHER_LOW, _WIDTH = slice(7, 9), slice(9, 11), 11
 
 _OPPOSITE = np.empty(4, dtype=np.int64)
@@ -46,7 +45,7 @@ def pieces_of(edges: Int64s, lines: Floats, frame: Floats, others: Sequence[MapA
     """
     pieces = np.zeros((len(edges), _WIDTH))
     pieces[:, EDGE] = np.arange(len(edges))
-    pieces[:, STRETCH] = _stretches(edges, frame)
+    pieces[:, STRETCH] = places_of(edges, frame)[1]
     pieces[:, HIGH], pieces[:, LOW] = lines[:, :2], lines[:, 2:]
     for other in others:
         behind = _lines_behind(edges, frame, other[3])
@@ -64,36 +63,11 @@ def depth_of(thickness: float) -> float:
     return DEEPEST_SIDE if np.isinf(thickness) else thickness
 
 
-def sample_lines(frame: Floats) -> tuple[Floats, Floats]:
-    """Return where the columns and the rows of samples are, from -1 to one beyond the last.
-
-    These two are one cell outside, or far outside of an endless map.
-    """
-    found = []
-    for start, size, count in (
-        (frame[0], frame[3], int(frame[kernels.COLUMNS])),
-        (frame[2], frame[4], int(frame[kernels.ROWS])),
-    ):
-        places = np.asarray(start + np.arange(-1, count + 2) * size)  # rounded as in kernels
-        if frame[kernels.EXTEND] != 0.0:
-            places[0], places[-1] = places[1] - DEEPEST_SIDE, places[-2] + DEEPEST_SIDE
-        found.append(places)
-    return found[0], found[1]
-
-
 def places_of(edges: Int64s, frame: Floats) -> tuple[Floats, Floats]:
     """Return the planes (n,) that edges are in, and where they begin and end in it (n, 2)."""
-    xs, zs = sample_lines(frame)
-    row, column, side = edges.T
-    along_z = side <= EAST
-    plane = np.where(along_z, xs[column + 1 + (side == EAST)], zs[row + 1 + (side == SOUTH)])
-    begin = np.where(along_z, zs[row + 1], xs[column + 1])
-    end = np.where(along_z, zs[row + 2], xs[column + 2])
-    return plane, np.column_stack([begin, end])
-
-
-def _stretches(edges: Int64s, frame: Floats) -> Floats:
-    return places_of(edges, frame)[1]
+    planes, ends = np.empty(len(edges)), np.empty((len(edges), 2))
+    _PUT_PLACES.call(frame, edges, planes, ends)
+    return planes, ends
 
 
 def _lines_behind(edges: Int64s, frame: Floats, other: Floats) -> Int64s:

@@ -13,6 +13,7 @@ from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls, put_hits
 from terrain_physics.heightmap.solid.contacts import SolidContacts
+from terrain_physics.heightmap.solid.marks import SideMarks
 from terrain_physics.heightmap.solid.reach import Reach
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.heightmap.solid.still import StillMap
@@ -41,7 +42,7 @@ class SolidMapQueries(MapQueries):
     nearer, or deeper, is the answer; of equals, the surface.
     """
 
-    __slots__ = ("_arrays", "_bare_at", "_beside", "_reach", "_shown", "sides")
+    __slots__ = ("_arrays", "_bare_at", "_beside", "_marks", "_reach", "_shown", "sides")
 
     storage: LiveMap
 
@@ -50,6 +51,7 @@ class SolidMapQueries(MapQueries):
         self.sides = Sides(storage)
         self._shown: tuple[Any, ...] = None, None, None
         self._beside: tuple[Beside, ...] = ()
+        self._marks = SideMarks()
         self._bare_at = -1  # the revision at which there was a surface alone
         self._reach = cast("Reach", None)  # made with what is beside the surface, and asked then
         self._arrays: tuple[Any, ...] = None, None, None
@@ -68,7 +70,7 @@ class SolidMapQueries(MapQueries):
             if storage.thickness < np.inf:
                 beside.append(Underside(still))
             self._beside, self._shown = tuple(beside), shown
-            self._reach = Reach(storage.views, mesh)
+            self._reach = Reach(storage.views, *self._marks.now(storage.frame, mesh))
         return self._beside
 
     @contextmanager
@@ -248,7 +250,7 @@ class SolidMapQueries(MapQueries):
         if mesh is None:
             return arrays
         if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
-            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.storage.table.view)
+            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.table.view)
             self._arrays = arrays, mesh, made
         found: GroundArrays = self._arrays[2]
         return found

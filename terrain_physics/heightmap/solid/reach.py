@@ -4,19 +4,14 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.blocks import BLOCK, blocks_across
 from terrain_physics._kernels.heightmap.solid.reach import box_near, put_boxes_near, put_shapes_near
 from terrain_physics._kernels.types import Bytes, Floats, read_only
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.solid.sides import SideMesh
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
 
 _BOX, _BOXES = CachedDispatch(box_near), CachedDispatch(put_boxes_near)
 _SHAPES = CachedDispatch(put_shapes_near)
-
-_NOWHERE = np.array([-np.inf, -np.inf, np.inf, np.inf])
-_NOWHERE.setflags(write=False)
 
 
 class Reach:
@@ -28,17 +23,12 @@ class Reach:
 
     __slots__ = ("_arrays",)
 
-    def __init__(self, views: MapArrays, mesh: SideMesh | None) -> None:
+    def __init__(self, views: MapArrays, marks: Bytes, clear: Floats) -> None:
+        """Take over arrays: a map's, the marks of its blocks, and a place without sides."""
         heights, cells, blocks, frame = views
-        lowered, columns = frame.copy(), int(frame[kernels.COLUMNS])
+        lowered = frame.copy()
         lowered[kernels.ORIGIN + 1] -= lowered[kernels.THICKNESS]
-        wide = blocks_across(columns, 0)
-        marks = np.zeros(blocks_across(int(frame[kernels.ROWS]), 0) * wide, np.uint8)
-        clear = _NOWHERE if mesh is None else mesh.clear
-        if mesh is not None:
-            row, column = np.divmod(mesh.cells, columns)
-            marks[(row // BLOCK) * wide + column // BLOCK] = 1
-        marks, lowered = read_only(marks, lowered)
+        (lowered,) = read_only(lowered)
         self._arrays = heights, cells, blocks, lowered, marks, clear
 
     def of_box(self, lower: Floats3, upper: Floats3) -> int:

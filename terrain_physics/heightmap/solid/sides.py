@@ -5,73 +5,42 @@ underside, as far as no other map goes on. The triangles of the walls are a mesh
 outside only. All triangles of a cell's side have one id, behind those of the cells.
 """
 
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.solid.edges import EDGE_SIZE, LINE_SIZE, list_edges
-from terrain_physics._kernels.heightmap.solid.sides import (
-    EAST,
-    NORTH,
-    SIDES_OF_CELL,
-    SOUTH,
-    UNDERSIDE,
-    WEST,
-)
-from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
-from terrain_physics.heightmap.cells import Region, common, grown
+from terrain_physics._kernels.heightmap.solid.sides import UNDERSIDE
+from terrain_physics._kernels.types import Bools, Floats, Int64s
+from terrain_physics.heightmap.cells import Region, all_common, grown
 from terrain_physics.heightmap.framed import LiveMap
-from terrain_physics.heightmap.solid.pieces import (
-    EDGE,
-    HIGH,
-    LOW,
-    STRETCH,
-    depth_of,
-    pieces_of,
-    places_of,
-)
-from terrain_physics.mesh.queries import MeshQueries
-from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.heightmap.solid.pieces import depth_of
+from terrain_physics.heightmap.solid.side_band import SideBand, band_of
+from terrain_physics.heightmap.solid.side_mesh import SideMesh
 
 _LIST = CachedDispatch(list_edges)
+
+# So many rows of cells make a band, the last ones fewer.
+BAND_ROWS = 256
 
 # Maps that are farther apart, in meters, are not side by side: wider than any rounding.
 NEIGHBOR_GAP = 1.0
 
 
-class SideMesh(NamedTuple):
-    """The sides of a map at one moment.
+class BandEdges(NamedTuple):
+    """The edges of the cells of a band where ground ends, in the order of their ids."""
 
-    Attributes
-    ----------
-    storage : MeshStorage
-        The triangles.
-    queries : MeshQueries
-        Theirs; ids are their numbers.
-    ids : ndarray of int64, shape (n,)
-        The map's ids of the triangles; -1 outside an endless map.
-    edges : ndarray of int64, shape (n,)
-        The numbers of the sides that they are parts of.
-    cells : ndarray of int64, shape (n,)
-        The cells that they are sides of; outside the map the nearest ones.
-    clear : ndarray of float64, shape (4,)
-        The least x and z of a place without sides, then the greatest.
-    """
+    edges: Int64s  # (n, EDGE_SIZE)
+    lines: Floats  # (n, LINE_SIZE)
 
-    storage: MeshStorage
-    queries: MeshQueries
-    ids: Int64s
-    edges: Int64s
-    cells: Int64s
-    clear: Floats
+
+_NO_EDGES = BandEdges(np.empty((0, EDGE_SIZE), np.int64), np.empty((0, LINE_SIZE)))
 
 
 class Sides:
-    """The sides of a map, found when they are asked for, and anew after the map has changed.
+    """The sides of a map, found when they are asked for, and anew where the map has changed.
 
     Attributes
     ----------
@@ -79,25 +48,35 @@ class Sides:
         The maps that may go on behind its border.
     """
 
-    __slots__ = ("_depth", "_edges", "_lines", "_mesh", "_seen", "_storage", "others")
+    __slots__ = ("_bands", "_depth", "_edges", "_mesh", "_seen", "_storage", "others")
 
     def __init__(self, storage: LiveMap) -> None:
         self._storage, self.others = storage, list[LiveMap]()
         self._seen: tuple[int, dict[LiveMap, int]] = -1, {}
         self._depth = -1.0  # of none yet
         self._mesh: SideMesh | None = None
-        self._edges = np.empty((0, EDGE_SIZE), np.int64)
-        self._lines = np.empty((0, LINE_SIZE))
+        self._bands: dict[int, SideBand] = {}  # both by the numbers of bands
+        self._edges: dict[int, BandEdges] = {}
 
     def now(self) -> SideMesh | None:
         """Return the sides, None if there are none. The caller holds the lock of the map."""
         storage, others = self._storage, self.others
         seen = storage.revision, {other: other.revision for other in others}
         if seen != self._seen:
-            is_new = seen[0] != self._seen[0] and self._follow()
-            if is_new or self._are_others_new():
-                self._mesh = _mesh_of(storage.frame, self._edges, self._lines, others)
-            self._seen = seen
+            depth = depth_of(storage.thickness)
+            edges = self._edges_now(depth) if seen[0] != self._seen[0] else self._edges
+            numbers = self._changed(edges)
+            if self._are_others_new():
+                numbers = {*edges, *self._bands}
+            bands, mesh = self._bands, self._mesh
+            if numbers:
+                bands = self._bands_of(numbers, edges)
+                known = None if mesh is None else mesh.table
+                mesh = SideMesh(storage.frame, bands, known) if bands else None
+            # All at once: Ctrl-C before that leaves it as it was.
+            self._edges, self._bands, self._mesh, self._depth, self._seen = (
+                edges, bands, mesh, depth, seen,
+            )  # fmt: skip
         return self._mesh
 
     def _are_others_new(self) -> bool:
@@ -113,33 +92,88 @@ class Sides:
                     return True
         return False
 
-    def _follow(self) -> bool:
-        """Find the edges of what was edited anew; tell whether any are other ones."""
-        storage, before = self._storage, (self._edges, self._lines)
-        depth, regions = depth_of(storage.thickness), storage.edge_regions()
-        edges, lines = before
-        if depth == self._depth:
-            edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
-            both = {common(one, other) for one in regions for other in edited}
-            regions = [own for own in both if own is not None]
-            kept = ~_is_within(edges, edited)
-            if not regions and kept.all():
-                return False
-            edges, lines = edges[kept], lines[kept]
+    def _edges_now(self, depth: float) -> dict[int, BandEdges]:
+        """Return the edges by bands: those of what was edited are found anew."""
+        storage = self._storage
+        if depth != self._depth:
+            known, edited = {}, [grown(storage.whole)]
         else:
-            edges, lines = edges[:0], lines[:0]
-        found = [(edges, lines), *(_edges_in(storage, own, depth) for own in regions)]
-        edges = np.concatenate([own for own, _ in found])
-        lines = np.concatenate([own for _, own in found])
-        order = _each_once(edges, storage.cell_count[1])  # regions may overlap
-        self._edges, self._lines, self._depth = edges[order], lines[order], depth
-        return not all(map(np.array_equal, before, (self._edges, self._lines)))
+            known = self._edges.copy()
+            edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
+        regions = {own for area in edited for own in storage.edge_regions(area)}
+        for number in {own for area in edited for own in self._numbers_of(area)}:
+            before, rows = known.get(number, _NO_EDGES), self._rows_of(number)
+            kept = ~_is_within(before.edges, edited)
+            here = all_common(regions, rows)
+            if not here and kept.all():
+                continue
+            parts = [BandEdges(before.edges[kept], before.lines[kept])]
+            parts += [_edges_in(storage, own, depth) for own in here]
+            edges, lines = (np.concatenate([own[k] for own in parts]) for k in (0, 1))
+            order = _each_once(edges, storage.cell_count[1])  # regions may overlap
+            found = BandEdges(edges[order], lines[order])
+            if not len(order):
+                known.pop(number, None)
+            elif not _are_equal(found, before):
+                known[number] = found
+        return known
+
+    def _numbers_of(self, area: Region) -> range:
+        """Return the bands that share rows with an area."""
+        last = max(self._storage.cell_count[0] - 1, 0) // BAND_ROWS
+        first, stop = area.row_start // BAND_ROWS, (area.row_stop - 1) // BAND_ROWS + 1
+        return range(min(max(first, 0), last), min(stop, last + 1))
+
+    def _rows_of(self, number: int) -> Region:
+        """Return the cells of a band, with those outside beside it."""
+        rows, columns = self._storage.cell_count
+        first, stop = number * BAND_ROWS, (number + 1) * BAND_ROWS
+        return Region(
+            -1 if first == 0 else first, rows + 1 if stop >= rows else stop, -1, columns + 1
+        )
+
+    # Bands
+
+    def _changed(self, edges: dict[int, BandEdges]) -> set[int]:
+        """Return the bands with other edges than before, their own or those beside them."""
+        before = self._edges
+        changed = [own for own in {*edges, *before} if edges.get(own) is not before.get(own)]
+        near = {own + step for own in changed for step in (-1, 0, 1)}.intersection(
+            {*edges, *before}
+        )
+        return {own for own in near if not _are_equal(*(_around(own, k) for k in (edges, before)))}
+
+    def _bands_of(self, numbers: Iterable[int], edges: dict[int, BandEdges]) -> dict[int, SideBand]:
+        """Return the bands, some of them made anew."""
+        bands, frame = self._bands.copy(), self._storage.frame
+        others = [other.views for other in self.others]
+        for number in numbers:
+            bands.pop(number, None)
+            count = len(edges.get(number, _NO_EDGES).edges)
+            band = band_of(frame, *_around(number, edges), count, others)
+            if band is not None:
+                bands[number] = band
+        return bands
 
 
 def bounds_of(storage: LiveMap, region: Region | None = None) -> tuple[Floats, Floats]:
     """Return the least x and z of a map, or of a region of it, and the greatest."""
     lower, upper = storage.box_of(storage.whole if region is None else region)
     return np.array(lower)[::2], np.array(upper)[::2]
+
+
+def _around(number: int, edges: Mapping[int, BandEdges]) -> BandEdges:
+    """Return the edges of a band, then those of the rows beside it."""
+    before, own, after = (edges.get(number + step, _NO_EDGES) for step in (-1, 0, 1))
+    first, stop = number * BAND_ROWS, (number + 1) * BAND_ROWS
+    begin = int(np.searchsorted(before.edges[:, 0], first - 1))
+    end = int(np.searchsorted(after.edges[:, 0], stop, side="right"))
+    parts = zip(own, before, after, strict=True)
+    return BandEdges(*(np.concatenate([a, b[begin:], c[:end]]) for a, b, c in parts))
+
+
+def _are_equal(one: BandEdges, other: BandEdges) -> bool:
+    return all(map(np.array_equal, one, other))
 
 
 def _each_once(edges: Int64s, columns: int) -> Int64s:
@@ -160,7 +194,7 @@ def _is_within(edges: Int64s, regions: Sequence[Region]) -> Bools:
     return found
 
 
-def _edges_in(storage: LiveMap, region: Region, depth: float) -> tuple[Int64s, Floats]:
+def _edges_in(storage: LiveMap, region: Region, depth: float) -> BandEdges:
     """Return the edges of cells of a region where ground ends, and their lines."""
     heights, cells, _, frame = storage.views
     room = 256
@@ -168,65 +202,5 @@ def _edges_in(storage: LiveMap, region: Region, depth: float) -> tuple[Int64s, F
         edges, lines = np.empty((room, EDGE_SIZE), np.int64), np.empty((room, LINE_SIZE))
         count = _LIST.call(heights, cells, frame, np.array(region), depth, edges, lines)
         if count <= room:
-            return edges[:count], lines[:count]
+            return BandEdges(edges[:count], lines[:count])
         room = count
-
-
-def _mesh_of(
-    frame: Floats, edges: Int64s, lines: Floats, others: Sequence[LiveMap]
-) -> SideMesh | None:
-    pieces = pieces_of(edges, lines, frame, [other.views for other in others])
-    numbers = pieces[:, EDGE].astype(np.int64)
-    own = edges[numbers]
-    corners, of_piece = _triangles(pieces, own, frame)
-    if not len(corners):
-        return None
-    rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
-    row, column, side = own[of_piece].T
-    inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
-    cells = np.clip(row, 0, rows - 1) * columns + np.clip(column, 0, columns - 1)
-    ids = np.where(inside, 2 * rows * columns + SIDES_OF_CELL * cells + side, -1)
-    vertices = np.ascontiguousarray(corners.reshape(-1, 3))
-    faces = np.arange(len(vertices), dtype=np.int32).reshape(-1, 3)
-    vertices, ids, cells = read_only(vertices, ids, cells)
-    faces.setflags(write=False)
-    storage = MeshStorage(vertices, faces, side_ids=ids)
-    clear, queries = _clear_of(frame, edges), MeshQueries(storage)
-    return SideMesh(storage, queries, ids, numbers[of_piece], cells, clear)
-
-
-def _triangles(pieces: Floats, edges: Int64s, frame: Floats) -> tuple[Floats, Int64s]:
-    """Return the triangles (n, 3, 3) of pieces on edges, fronts outwards, and their pieces (n,)."""
-    plane, _ = places_of(edges, frame)
-    along_z = edges[:, 2] <= EAST
-    points = []  # upper and lower, at the begin and at the end
-    for k, line in ((0, HIGH), (0, LOW), (1, HIGH), (1, LOW)):
-        along, y = pieces[:, STRETCH][:, k], pieces[:, line][:, k]
-        points.append(
-            np.column_stack([np.where(along_z, plane, along), y, np.where(along_z, along, plane)])
-        )
-    upper, lower, end_upper, end_lower = points
-    first = np.stack([upper, end_upper, end_lower], axis=1)
-    second = np.stack([upper, end_lower, lower], axis=1)
-    corners = np.stack([first, second], axis=1).reshape(-1, 3, 3)
-    of_piece = np.repeat(np.arange(len(pieces)), 2)
-    side = edges[of_piece, 2]
-    turned = (side != EAST) & (side != NORTH)
-    corners[turned] = corners[turned][:, [0, 2, 1]]
-    # A piece that ends in a point is one triangle.
-    has_area = (pieces[:, HIGH] > pieces[:, LOW])[:, ::-1].reshape(-1)
-    return corners[has_area], of_piece[has_area]
-
-
-def _clear_of(frame: Floats, edges: Int64s) -> Floats:
-    """Return least and greatest x and z of a place without edges: the whole map, or none."""
-    rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
-    row, column, side = edges.T
-    is_outer = (side == WEST) & (column == 0) | (side == EAST) & (column == columns - 1)
-    is_outer |= (side == NORTH) & (row == 0) | (side == SOUTH) & (row == rows - 1)
-    clear = np.array([inf, inf, -inf, -inf])
-    if is_outer.all():
-        x0, _, z0, cell_x, cell_z = frame[:5].tolist()
-        clear = np.array([x0, z0, x0 + columns * cell_x, z0 + rows * cell_z])
-    clear.setflags(write=False)
-    return clear

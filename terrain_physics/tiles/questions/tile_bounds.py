@@ -52,10 +52,18 @@ class TileBounds:
                 slice(max(first * side - span.start, 0), (first + 1) * side + 1 - span.start)
                 for first, span in zip((row, column), place, strict=True)
             )
-            known = heights[own][~np.isnan(heights[own])].astype(np.float64)
-            if known.size:
-                number = np.array([row * self._shape.columns + column])
-                self._widen(number, known.min(keepdims=True), known.max(keepdims=True))
+            least = float(np.fmin.reduce(heights[own], axis=None, initial=np.inf))
+            greatest = float(np.fmax.reduce(heights[own], axis=None, initial=-np.inf))
+            if least <= greatest:
+                self._widen_one(row * self._shape.columns + column, least, greatest)
+
+    def _widen_one(self, number: int, least: float, greatest: float) -> None:
+        """Widen the range of a tile as `_widen` does, in less time."""
+        y0, scale = self._shape.origin[1], self._shape.height_scale
+        low, high = sorted((y0 + scale * least, y0 + scale * greatest))
+        if low < self.least[number]:
+            self.least[number], self.low[number] = low, low - self._depth
+        self.high[number] = max(self.high[number], high)
 
     def widen_by(self, edited: Sequence[EditedHeights]) -> None:
         """Follow edits by the ranges of their heights, each of a square within a tile."""

@@ -24,16 +24,16 @@ def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes])
     """Tell the blocks of a land that differ from the beginning once edits are swapped, in order."""
     terrain, values = own.supply.land, LandValues(own.supply)
     told: dict[str, Any] = {}
-    swapped = [old for edit in edits if edit.storage is terrain for old in edit.replaced]
+    swapped = [one for edit in edits if edit.storage is terrain for one in edit.replaced]
     for kind in KINDS:
         numbers = []
         for block in sorted(own.before[kind]):
             old, marks = own.before[kind][block]
             place = _place_of(own, kind, block)
             new = values.of(kind, place)
-            for old in swapped:
-                if old.what == kind:
-                    _put_over(new, place, old)
+            for replaced in swapped:
+                if replaced.what == kind:
+                    _put_over(new, place, replaced)
             crossed = _crossed(_in_block(new), old)
             crossed[~marks] = 0
             if crossed.any():

@@ -1,16 +1,26 @@
 """The edges of cells at which the ground of a height map ends: at holes, and at open borders."""
 
+import math
+
 import numpy as np
 
 from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import (
+    CELL_HOLE,
+    CELLS_AT,
+    HEIGHTS_AT,
+    TILE_NUMBER,
     Grid,
     corner_heights,
     has_ground,
+    in_map,
+    lined_up,
+    tile_in,
+    tile_of,
     unpack_grid,
 )
-from terrain_physics._kernels.heightmap.missing import is_missing
+from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, UNDERSIDE, WEST
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
@@ -48,11 +58,38 @@ def _put_ground(grid: Grid, row: int, first: int, out: Bytes) -> None:
 
     That is 1, or UNKNOWN for cells of tiles that are not in memory: there may be ground.
     """
-    for k in range(len(out)):
+    k = 0
+    while k < len(out):
         column = first - 1 + k
-        out[k] = has_ground(grid, row, column)
-        if out[k] == 0 and is_missing(grid, row, column):
-            out[k] = UNKNOWN
+        if grid.tiles != 0 and in_map(grid, row, column):
+            k = _put_ground_in_tile(grid, row, column, out, k)
+        else:
+            out[k] = has_ground(grid, row, column)
+            k += 1
+
+
+@kernel
+def _put_ground_in_tile(grid: Grid, row: int, column: int, out: Bytes, k: int) -> int:
+    """Write the same of a column and those after it in the same tile; return where these end."""
+    table, at = tile_of(grid, row, column)
+    stop = k + 1
+    while (
+        stop < len(out)
+        and column + stop - k < grid.columns
+        and tile_in(table, grid.rows, row, column + stop - k) == at
+    ):
+        stop += 1
+    there = np.uint8(UNKNOWN if table[at + TILE_NUMBER] == MISSING_TILE else 0)
+    d, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
+    bits, _, right_bits = lined_up(table, at + CELLS_AT, row, column)
+    heights, cells = grid.heights, grid.cells
+    for i in range(stop - k):
+        c, b = d + right, d + right + down
+        corners = np.float64(heights[d]) + heights[c] + heights[d + down] + heights[b]
+        is_hole = grid.has_table and cells[bits] & CELL_HOLE != 0
+        out[k + i] = there if is_hole or math.isnan(corners) else np.uint8(1)
+        d, bits = c, bits + right_bits
+    return stop
 
 
 @kernel

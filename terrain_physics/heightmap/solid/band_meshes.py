@@ -1,0 +1,66 @@
+"""The meshes of all bands of a map's sides, for queries."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics.heightmap.solid.side_table import SideTable
+from terrain_physics.mesh.meshes import Meshes
+from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.results import Triangles
+
+_FACE = (1 << ID_BITS) - 1
+
+_NO_CHANGES = ChangeLog(0)
+
+
+class BandMeshes(Meshes):
+    """Meshes that nobody changes. An id is a mesh's place in its table and the face.
+
+    They have no materials: those of sides are those of the map's cells.
+    """
+
+    __slots__ = ("_has_neighbors", "_table")
+
+    version, changes = 0, _NO_CHANGES
+
+    def __init__(self, table: SideTable) -> None:
+        self._table, self._has_neighbors = table, False
+
+    @property
+    def asked(self) -> AbstractContextManager[Int64s]:
+        return nullcontext(self._table.view)
+
+    @property
+    def swept(self) -> AbstractContextManager[Int64s]:
+        if not self._has_neighbors:
+            for row in self._table.rows:
+                row.storage.put_skin(row.storage.table)
+            self._has_neighbors = True
+        return self.asked
+
+    reading, reading_to_sweep = asked, swept
+
+    def material_of(self, table: Int64s, triangle: int) -> int:  # noqa: ARG002
+        return 0
+
+    def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:  # noqa: ARG002
+        return np.zeros(len(triangles), np.uint8)
+
+    def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
+        return numbers << ID_BITS | faces
+
+    def triangles(self, ids: Int64s) -> Triangles:
+        rows = [self._table.rows[own].storage for own in (ids >> ID_BITS).tolist()]
+        found = [own.triangles(ids[[k]] & _FACE) for k, own in enumerate(rows)]
+        vertices, normals = (
+            np.concatenate([getattr(own, name) for own in found])
+            for name in ("vertices", "normals")
+        )
+        return Triangles(vertices, normals, ids)
+
+    @property
+    def triangle_count(self) -> int:
+        return sum(row.storage.triangle_count for row in self._table.rows)

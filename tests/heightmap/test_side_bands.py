@@ -1,0 +1,196 @@
+"""Sides in bands: how they are cut decides no answer, and an edit makes few of them anew."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics import (
+    OBB,
+    Capsule,
+    CapsuleCollider,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    Sphere,
+)
+from terrain_physics.heightmap.solid import sides
+from terrain_physics.surface.surface import queries_of
+
+Floats = NDArray[np.float64]
+FULL = pytest.mark.full
+ROWS, COLUMNS = 11, 7
+ONE_BAND = 10**6
+COUNT = 40
+
+
+def drawn_map(draw: np.random.Generator, origin: Floats) -> HeightMap:
+    """Return a map with holes, one of them long."""
+    holes = draw.random((ROWS, COLUMNS)) < draw.choice([0.0, 0.1, 0.3])
+    holes[draw.integers(4) : draw.integers(5, ROWS), draw.integers(COLUMNS)] = True
+    samples = draw.uniform(-0.4, 0.4, (ROWS + 1, COLUMNS + 1)) * draw.choice([0.0, 1.0])
+    return HeightMap(
+        samples,
+        origin=origin.tolist(),
+        holes=holes,
+        border=str(draw.choice(["open", "extend"])),
+        thickness=(None, 0.4, 3.0)[draw.integers(3)],
+        diagonal=str(draw.choice(["a-c", "b-d", "alternating"])),
+    )
+
+
+def drawn_ground(draw: np.random.Generator) -> Any:
+    """Return a map, or a ground of two that cover some of each other's sides."""
+    origin = np.round(draw.choice([0.0, 1e4]) * draw.uniform(-1.0, 1.0, 3))
+    land = drawn_map(draw, origin)
+    if draw.integers(2):
+        return land
+    step = np.array([COLUMNS, draw.choice([0.0, 1.5]), 0.0])
+    return Ground([land, drawn_map(draw, origin + step)])
+
+
+class Questions:
+    """Places and ways, and shapes there, many of them along the sides of cells."""
+
+    def __init__(self, draw: np.random.Generator, ground: Any) -> None:
+        low = np.array(ground.bounds.lower if isinstance(ground, HeightMap) else (0, 0, 0))
+        low = np.where(np.isfinite(low), low, 0.0)
+        self.places = low + draw.uniform(-2.0, 13.0, (COUNT, 3)) * (1.0, 0.3, 1.0)
+        self.ways = draw.normal(size=(COUNT, 3))
+        self.ways[::2] *= (0.0, 0.0, 1.0)  # along the walls of a column of cells
+        self.ways[::2, 2] = np.where(self.ways[::2, 2] < 0.0, -9.0, 9.0)
+        radii = draw.uniform(0.1, 0.8, COUNT)
+        # The walls are at whole numbers of meters: some shapes are in them by a hair.
+        aside = np.round(self.places[:, 0]) + radii - draw.choice([0.0, 1e-9, 1e-3], COUNT)
+        self.places[::2, 0] = aside[::2]
+        turns = [glm.normalize(glm.quat(*own)) for own in draw.normal(size=(COUNT, 4))]
+        turns[::2] = [glm.quat()] * len(turns[::2])
+        rows, upper = (
+            list(zip(self.places, radii, strict=True)),
+            self.places + np.array([0.0, 0.9, 0.2]),
+        )
+        self.shapes: list[list[Any]] = [
+            [Sphere(place, radius) for place, radius in rows],
+            [Capsule(rows[k][0], upper[k], rows[k][1]) for k in range(COUNT)],
+            [
+                OBB(place, (radius, 0.5, 0.3), turn)
+                for (place, radius), turn in zip(rows, turns, strict=True)
+            ],
+        ]
+
+    def answers(self, ground: Any) -> list[NDArray[Any]]:
+        """Return all that a ground answers, of many at once and one by one."""
+        hits, near = ground.raycast_many(self.places, self.ways), ground.closest_points(self.places)
+        found = [*hits, *near]
+        for shapes in self.shapes:
+            contacts = ground.contacts(shapes)
+            sweeps = ground.sweep_many(shapes, self.ways)
+            found += [contacts.query, contacts.triangle, contacts.penetration, contacts.point]
+            found += [*sweeps, ground.contact_counts(shapes)]
+            alone = [ground.sweep(own, way) for own, way in zip(shapes, self.ways, strict=True)]
+            found.append(np.array([1.0 if own is None else own.fraction for own in alone]))
+        if isinstance(ground, HeightMap):
+            found.append(ground.signed_distance(self.places))
+        return found
+
+
+def walks(ground: Any, places: Floats) -> list[tuple[float, ...]]:
+    """Return where bodies are that fall and walk among the sides, frame by frame."""
+    found = []
+    for place in places:
+        hero = CharacterMovement(ground, CapsuleCollider(0.3, 0.9), position=place.tolist())
+        for frame in range(20):
+            hero.walk(3.0 if frame < 10 else 0.5, -4.0)
+            hero.update(1 / 30)
+            found.append(tuple(hero.position64))
+    return found
+
+
+def in_bands(monkeypatch: pytest.MonkeyPatch, rows: int, ground: Any) -> Any:
+    """Return a copy of a ground whose sides are in bands of so many rows from now on."""
+    monkeypatch.setattr(sides, "BAND_ROWS", rows)
+    return copy.deepcopy(ground)
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=FULL) for k in range(8, 80))])
+def test_bands_decide_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(seed)
+    ground = drawn_ground(draw)
+    asked = Questions(draw, ground)
+    whole = in_bands(monkeypatch, ONE_BAND, ground)
+    wanted, walked = asked.answers(whole), walks(whole, asked.places[:6])
+    for rows in (1, 2, 4):
+        cut = in_bands(monkeypatch, rows, ground)
+        for own, other in zip(asked.answers(cut), wanted, strict=True):
+            np.testing.assert_array_equal(own, other)
+        assert walks(cut, asked.places[:6]) == walked
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(6, 60))])
+def test_edits_make_bands_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(seed)
+    ground = in_bands(monkeypatch, 2, drawn_ground(draw))
+    maps = [ground] if isinstance(ground, HeightMap) else list(ground.parts.values())
+    asked = Questions(draw, ground)
+    for _ in range(6):
+        land, (row, column) = maps[draw.integers(len(maps))], draw.integers((ROWS, COLUMNS))
+        kind = draw.integers(4)
+        if kind == 0:
+            land.holes[row : row + 3, column] = bool(draw.integers(2))
+        elif kind == 1:
+            land[row : row + 2, column] = float(draw.choice([np.nan, 0.0, 1.0]))
+        elif kind == 2:
+            land.thickness = float(draw.choice([0.5, 3.0, np.inf]))
+        else:
+            x, _, z = land.origin64
+            land.carve((x + column, z + row), 1.5, 0.3)
+        shown = asked.answers(ground)
+        fresh = in_bands(monkeypatch, ONE_BAND, ground)
+        for own, other in zip(shown, asked.answers(fresh), strict=True):
+            np.testing.assert_array_equal(own, other)
+        monkeypatch.setattr(sides, "BAND_ROWS", 2)
+
+
+def bands_of(land: HeightMap) -> tuple[Any, ...]:
+    queries: Any = queries_of(land)
+    with queries.lock:
+        return tuple(queries.sides.now().bands)
+
+
+def test_only_the_bands_of_an_edit_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sides, "BAND_ROWS", 8)
+    land = HeightMap(np.zeros((41, 41)))
+    land.holes[1::2, 3] = True
+    before = bands_of(land)
+    assert len(before) == 5
+
+    def made_anew() -> list[int]:
+        nonlocal before
+        known, before = before, bands_of(land)
+        return [k for k in range(5) if before[k] is not known[k]]
+
+    land.holes[19, 20] = True  # in the middle of its band
+    assert made_anew() == [2]
+    land.holes[17, 20] = True  # its first row: the band before has other ghosts
+    assert made_anew() == [1, 2]
+    land.holes[22, 20] = True  # its last row
+    assert made_anew() == [2, 3]
+    land[30, 30] = 1.0  # no edge is there
+    assert made_anew() == []
+    land.holes[14:26] = False
+    assert len(bands_of(land)) == 4
+
+
+def test_a_wall_over_several_bands_is_smooth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sides, "BAND_ROWS", 2)
+    land = HeightMap(np.zeros((9, 5)), thickness=3.0, border="open")
+    for hair in (0.0, 1e-12, 1e-9):
+        for shape in (
+            Sphere((-0.5 + hair, -1.5, 1.0), 0.5),
+            OBB((-0.5 + hair, -1.5, 1.0), (0.5, 0.5, 0.5)),
+        ):
+            assert land.sweep(shape, (0.0, 0.0, 6.0)) is None
+            assert land.sweep(shape, (0.5, 0.0, 6.0)) is not None  # into it
