@@ -336,7 +336,7 @@ class GroundMeshes(Meshes):
         self.movers.put_kept(motion.movers)
         for number in [k for k in self.movers.numbers if k not in self._storages]:
             self.movers.remove(number)  # of a mesh that went with this change
-        self._put = motion.put.copy()
+        self._put = {k: count for k, count in motion.put.items() if k in self._storages}
 
     def _put_poses(self, numbers: Int64s, poses: Floats) -> None:
         """Put meshes at poses, and all others where their vertices are."""

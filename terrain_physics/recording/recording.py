@@ -196,7 +196,7 @@ class Recording:
         Parameters
         ----------
         path : path
-        tiles : path, optional
+        tiles : path or GeneratedTiles, optional
             The file of tiles of a `TiledGround`, if it is elsewhere than when the recording began:
             else `make_scene` looks for it where it was, and beside the file of the recording.
 

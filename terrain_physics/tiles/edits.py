@@ -291,7 +291,7 @@ class EditStore:
         """Write what the records of a square leave, so that older ones need not be read again."""
         with suppress(OSError, ValueError), self._log.reading() as read:
             # The disk may be full, or the edits closed: it can wait.
-            for record in self._append(merged(square.records, read, self._sizes[0]), RENEWING):
+            for record in self._append(merged(square.records, read), RENEWING):
                 self._note(record)
         square.merged()
 
@@ -431,10 +431,7 @@ class EditStore:
         """Return all edits, merged: the values that the last of them left, each once."""
         with self._lock, self._log.reading() as read:
             self._settle()
-            side = self._sizes[0]
-            parts = (
-                part for square in self._squares for part in merged(square.records, read, side)
-            )
+            parts = (part for square in self._squares for part in merged(square.records, read))
             return self._start + b"".join(packed(*part)[0] for part in parts)
 
     def replace(self, contents: bytes) -> None:

@@ -35,7 +35,8 @@ class GeneratedTiles:
     Parameters
     ----------
     function : function(row, column)
-        Returns the samples of a tile, (tile + 1, tile + 1), or a `Tile` without diagonals.
+        Returns the samples of a tile, (tile + 1, tile + 1), or a `Tile` without diagonals. Where
+        there is no land, they are NaN.
     size : (int, int)
         Rows and columns of tiles.
     heights : (float, float)
@@ -132,6 +133,8 @@ class GeneratedTiles:
             raise ValueError(f"{name}: {error}") from error
 
     def _loaded(self, number: int, given: Tile) -> LoadedTile:
+        if given.heights is None:
+            raise TypeError("function must return samples, got None: NaN where there is no land")
         if given.diagonals is not None:
             raise ValueError("diagonals must be left out: all cells are split from a to c")
         rules = CellRules(self.shape.side, "a-c", self.shape.material_names)

@@ -25,23 +25,28 @@ class Merged(NamedTuple):
     values: NDArray[Any]
 
 
-def merged(records: Sequence[EditRecord], read: Read, side: int) -> list[Merged]:
+def merged(records: Sequence[EditRecord], read: Read) -> list[Merged]:
     """Return the values that records of one square leave, as rectangles that share none."""
-    kind, row_start, _, column_start, *_ = records[0]
-    corner = row_start - row_start % side, column_start - column_start % side
-    values = np.zeros((side, side), dtype=TYPES[kind])
-    known: Bools = np.zeros((side, side), dtype=np.bool_)
+    kind = records[0].kind
+    row = min(record.row_start for record in records)
+    column = min(record.column_start for record in records)
+    size = (
+        max(record.row_stop for record in records) - row,
+        max(record.column_stop for record in records) - column,
+    )
+    values = np.zeros(size, dtype=TYPES[kind])
+    known: Bools = np.zeros(size, dtype=np.bool_)
     for record in records:
         here = (
-            slice(record.row_start - corner[0], record.row_stop - corner[0]),
-            slice(record.column_start - corner[1], record.column_stop - corner[1]),
+            slice(record.row_start - row, record.row_stop - row),
+            slice(record.column_start - column, record.column_stop - column),
         )
         values[here] = read_values(record, read)
         known[here] = True
     return [
         Merged(
             kind,
-            (corner[0] + row_0, corner[0] + row_1, corner[1] + column_0, corner[1] + column_1),
+            (row + row_0, row + row_1, column + column_0, column + column_1),
             values[row_0:row_1, column_0:column_1],
         )
         for row_0, row_1, column_0, column_1 in sorted(_rectangles(known))

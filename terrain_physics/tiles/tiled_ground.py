@@ -138,8 +138,9 @@ class TiledGround(Ground):
 
         Parameters
         ----------
-        source : path
-            A file that `make` wrote. It must not change while it is open.
+        source : path or GeneratedTiles
+            A file that `make` wrote; it must not change while it is open. Or tiles that a function
+            makes.
         missing : "load" or "wait", default "load"
             What happens where a tile is needed that is not loaded. "load": it is read there.
             "wait": characters wait for it, rays and sweeps tell that they end at what is
@@ -161,7 +162,9 @@ class TiledGround(Ground):
         elif hasattr(source, "read") and hasattr(source, "shape"):
             stored = source
         else:
-            raise TypeError(f"source must be a path, got {checks.shorten(source)}")
+            raise TypeError(
+                f"source must be a path or GeneratedTiles, got {checks.shorten(source)}"
+            )
         try:
             tiles = EditedTiles(stored, EditStore.open(edits, stored))
         except BaseException:
@@ -629,9 +632,9 @@ class TiledGround(Ground):
         ----------
         path : path
             The file.
-        tiles : path, optional
+        tiles : path or GeneratedTiles, optional
             The file of tiles, if it is elsewhere than when the ground was saved: else it is looked
-            for where it was, and beside the file.
+            for where it was, and beside the file. Tiles that a function makes must be given.
         edits : path, optional
             The file that edits are kept in from now on. It then holds those of the saved ground:
             others that it held are replaced. By default edits are kept in memory.

@@ -387,7 +387,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             Objects of the game that own characters from now on, by the keys of these. Each is put
             where its character is. An owner with other arguments is a dict of those of
             `CharacterMovement`, such as ``{"owner": sprite, "axes": "z-up"}``.
-        tiles : path, optional
+        tiles : path or GeneratedTiles, optional
             The file of tiles of a `TiledGround`, if it is elsewhere than when the world was saved:
             else it is looked for where it was, and beside the file of the world.
         edits : path, optional

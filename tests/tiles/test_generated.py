@@ -115,6 +115,7 @@ def failing(row: int, column: int) -> Any:
     [
         (lambda _row, _column: np.zeros((5, 5)), r"tile \(1, 2\): heights must have shape"),
         (lambda _row, _column: "no", r"tile \(1, 2\)"),
+        (lambda _row, _column: None, r"tile \(1, 2\): function must return samples, got None"),
         (lambda _row, _column: np.full((65, 65), 4.0), r"tile \(1, 2\): heights must be from -3.0"),
         (lambda _row, _column: np.full((65, 65), np.inf), r"tile \(1, 2\): heights must"),
         (

@@ -376,11 +376,11 @@ def test_no_tile_is_begun_that_would_end_behind_the_budget(
 ) -> None:
     tiles = TilesOfArrays(waves(4, 4))
     land = opened(tiles)
-    supply, clock = land._supply, Clock()
+    supply, clock, seconds = land._supply, Clock(), [0.3] * 8 + [0.42, 0.1, 0.1, 0.1]
     put = supplying.TileSupply._put
 
     def put_for_long(self: Any, *arguments: Any) -> int:
-        clock.now += 0.3
+        clock.now += seconds.pop(0)
         return put(self, *arguments)
 
     monkeypatch.setattr(supplying, "time", clock)
@@ -390,6 +390,7 @@ def test_no_tile_is_begun_that_would_end_behind_the_budget(
     assert land.load_some(ms=1000) == 3
     assert land.load_some(ms=100) == 1  # one at least
     assert land.load_some(ms=1300) == 4
+    assert land.load_some(ms=1000) == 3  # 0.62 s, and 0.42 s for one more
 
 
 class Clock:

@@ -269,7 +269,7 @@ def test_layers_of_tiles() -> None:
 def test_it_is_opened_not_made() -> None:
     with pytest.raises(TypeError, match=r"TiledGround must be opened: TiledGround.open\(path\)"):
         TiledGround([[0, 0], [0, 0]])
-    with pytest.raises(TypeError, match="source must be a path, got 3"):
+    with pytest.raises(TypeError, match="source must be a path or GeneratedTiles, got 3"):
         TiledGround.open(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="missing must be one of 'load', 'wait', got 'skip'"):
         opened(TilesOfArrays(level(1, 1)), "skip")

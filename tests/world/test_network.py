@@ -17,6 +17,7 @@ from terrain_physics import (
     FixedStep,
     Ground,
     HeightMap,
+    Recording,
     SphereCollider,
     TriangleMesh,
     World,
@@ -148,6 +149,17 @@ def test_a_moving_part_that_went_leaves_nothing():
     here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
     assert here.state_hash() == there.state_hash()
     assert contents_of(here.ground) == contents_of(there.ground)
+
+
+def test_a_part_that_was_put_elsewhere_and_went_leaves_nothing():
+    one, other = worlds_on(lambda: Ground([HeightMap(np.zeros((40, 70)))]))
+    recording = Recording(other)
+    other.ground.move(other.ground.add(TriangleMesh.box((2, 2, 2))), (9, 3, 9))
+    other.restore(WorldState.from_bytes(one.state().to_bytes(), other))
+    recording.update(FRAME)
+    assert contents_of(other.ground) == contents_of(one.ground)
+    scene: Any = recording.make_scene(1)
+    assert contents_of(scene.ground) == contents_of(one.ground)
 
 
 def test_a_part_that_both_have_stays_the_same_object():

@@ -253,14 +253,15 @@ class TileSupply(Streaming, TileSource):
 
         Returns how many it has put: one at least, if any is ready.
         """
-        now = time.perf_counter()
+        now, longest = time.perf_counter(), 0.0
         end, count, size = now + seconds, 0, 0
         while size < most_bytes and (read := self._loader.take()) is not None:
             count += self._put(read)
             size += _size_of(read.tile)
             self._unload_one()
             before, now = now, time.perf_counter()
-            if now + (now - before) >= end:  # another one is likely to take as long
+            longest = max(longest, now - before)
+            if now + longest >= end:  # the next one may take as long
                 return count
         while time.perf_counter() < end and self._unload_one():
             pass
