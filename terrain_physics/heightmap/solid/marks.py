@@ -1,5 +1,7 @@
 """Which blocks of a map have sides."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from terrain_physics._kernels.heightmap import grid as kernels
@@ -22,31 +24,33 @@ class SideMarks:
     queries read; those that go leave their marks behind, up to a limit.
     """
 
-    __slots__ = ("_bands", "_count", "_marks", "_view")
+    __slots__ = ("_bands", "_count", "_marks")
 
     def __init__(self) -> None:
         self._bands: frozenset[SideBand] = frozenset()
         self._count = 0  # of cells that were marked
-        self._marks = self._view = np.zeros(0, np.uint8)
+        self._marks = np.zeros(0, np.uint8)
 
     def now(self, frame: Floats, mesh: SideMesh | None) -> tuple[Bytes, Floats]:
         """Return the marks for sides, and a place without any; the caller holds the map's lock."""
         if mesh is None:
             return _NO_MARKS, _ALL
         rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
-        wide = blocks_across(columns, 0)
-        bands = frozenset(mesh.bands)
-        new = bands - self._bands
-        self._count += sum(len(band.cells) for band in new)
-        if (
-            self._count > _MOST_OLD * sum(len(band.cells) for band in bands) + _FEW
-            or not self._bands
-        ):
-            self._marks = np.zeros(blocks_across(rows, 0) * wide, np.uint8)
-            (self._view,) = read_only(self._marks[:])
-            self._count, new = sum(len(band.cells) for band in bands), bands
+        wide, bands = blocks_across(columns, 0), frozenset(mesh.bands)
+        new, own_count = bands - self._bands, _cell_count(bands)
+        marks, count = self._marks, self._count + _cell_count(new)
+        if count > _MOST_OLD * own_count + _FEW or not self._bands:
+            marks = np.zeros(blocks_across(rows, 0) * wide, np.uint8)
+            count, new = own_count, bands
         for band in new:
             row, column = np.divmod(band.cells, columns)
-            self._marks[(row // BLOCK) * wide + column // BLOCK] = 1
-        self._bands = bands
-        return self._view, mesh.clear
+            marks[(row // BLOCK) * wide + column // BLOCK] = 1
+        (view,) = read_only(marks[:])
+        # All at once: after Ctrl-C before that they are marked again.
+        self._marks, self._count, self._bands = marks, count, bands
+        return view, mesh.clear
+
+
+def _cell_count(bands: Iterable[SideBand]) -> int:
+    """Return how many cells of bands are marked, some of them several times."""
+    return sum(len(band.cells) for band in bands)

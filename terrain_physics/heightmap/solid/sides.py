@@ -100,23 +100,35 @@ class Sides:
         else:
             known = self._edges.copy()
             edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
-        regions = {own for area in edited for own in storage.edge_regions(area)}
-        for number in {own for area in edited for own in self._numbers_of(area)}:
-            before, rows = known.get(number, _NO_EDGES), self._rows_of(number)
-            kept = ~_is_within(before.edges, edited)
-            here = all_common(regions, rows)
-            if not here and kept.all():
-                continue
-            parts = [BandEdges(before.edges[kept], before.lines[kept])]
-            parts += [_edges_in(storage, own, depth) for own in here]
-            edges, lines = (np.concatenate([own[k] for own in parts]) for k in (0, 1))
-            order = _each_once(edges, storage.cell_count[1])  # regions may overlap
-            found = BandEdges(edges[order], lines[order])
-            if not len(order):
+        for number, areas in self._by_bands(edited).items():
+            before = known.get(number, _NO_EDGES)
+            found = self._found_anew(before, areas, depth)
+            if not len(found.edges):
                 known.pop(number, None)
-            elif not _are_equal(found, before):
+            elif found is not before:
                 known[number] = found
         return known
+
+    def _by_bands(self, areas: Iterable[Region]) -> dict[int, list[Region]]:
+        """Return areas cut into those of bands, by their numbers."""
+        found: dict[int, list[Region]] = {}
+        for area in areas:
+            for number in self._numbers_of(area):
+                found.setdefault(number, []).extend(all_common([area], self._rows_of(number)))
+        return found
+
+    def _found_anew(self, before: BandEdges, areas: Sequence[Region], depth: float) -> BandEdges:
+        """Return the edges of a band, those in areas of it found anew; ``before`` if none is."""
+        storage, kept = self._storage, ~_is_within(before.edges, areas)
+        regions = {own for area in areas for own in storage.edge_regions(area)}
+        if not regions and kept.all():
+            return before
+        parts = [BandEdges(before.edges[kept], before.lines[kept])]
+        parts += [_edges_in(storage, own, depth) for own in regions]
+        edges, lines = (np.concatenate([own[k] for own in parts]) for k in (0, 1))
+        order = _each_once(edges, storage.cell_count[1])  # regions may overlap
+        found = BandEdges(edges[order], lines[order])
+        return before if _are_equal(found, before) else found
 
     def _numbers_of(self, area: Region) -> range:
         """Return the bands that share rows with an area."""
