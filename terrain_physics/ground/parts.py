@@ -679,14 +679,14 @@ class GroundParts:
 
     def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""
-        shown, maps, views, table = self._shown
-        if shown != self._map_set.shown:
+        (shown, maps, views, table), latest = self._shown, self._map_set.shown
+        if shown != latest:
             now = [member.queries.storage.views for member in self._maps]
             if maps is not self._maps or not all(map(operator.is_, now, views)):
                 numbers = [member.first for member in self._maps]
                 table = map_rows(now, numbers, [member.layers for member in self._maps])
-            self._shown = self._map_set.shown, self._maps, now, table
             self._show_sides()
+            self._shown = latest, self._maps, now, table  # last: who was interrupted shows it again
         return table
 
     def _show_sides(self) -> None:

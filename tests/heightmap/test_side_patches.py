@@ -1,6 +1,7 @@
 """Sides in patches: how they are cut decides no answer, and an edit makes few of them anew."""
 
 import copy
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from terrain_physics import (
     CharacterMovement,
     Ground,
     HeightMap,
+    Ray,
     Sphere,
+    SphereCollider,
 )
-from terrain_physics.heightmap.solid import patch_grid
+from terrain_physics.heightmap.solid import marks, patch_grid, sides
 from terrain_physics.surface.surface import queries_of
 
 Floats = NDArray[np.float64]
@@ -185,6 +188,25 @@ def test_only_the_patches_of_an_edit_are_made_anew(monkeypatch: pytest.MonkeyPat
     assert len(patches_of(land)) == 4
 
 
+def test_each_patch_looks_at_its_own_edits_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patch_grid, "PATCH_CELLS", 8)
+    land = HeightMap(np.zeros((81, 9)))
+    land.holes[4::8, 3] = True
+    assert len(patches_of(land)) == 10
+    is_within, asked = sides._is_within, list[Any]()
+
+    def told(edges: Any, areas: Any) -> Any:
+        asked.append((edges[:, 0] // 8, [(own.row_start, own.row_stop) for own in areas]))
+        return is_within(edges, areas)
+
+    monkeypatch.setattr(sides, "_is_within", told)
+    for row in (10, 11, 31, 60):
+        land[row, 6] = 1.0
+    assert len(patches_of(land)) == 10
+    known = {int(patches[0]): sorted(rows) for patches, rows in asked}
+    assert known == {1: [(8, 12), (9, 13)], 3: [(29, 32)], 4: [(32, 33)], 7: [(58, 62)]}
+
+
 def test_a_wall_over_several_patches_is_smooth(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
     land = HeightMap(np.zeros((9, 5)), thickness=3.0, border="open")
@@ -195,3 +217,66 @@ def test_a_wall_over_several_patches_is_smooth(monkeypatch: pytest.MonkeyPatch) 
         ):
             assert land.sweep(shape, (0.0, 0.0, 6.0)) is None
             assert land.sweep(shape, (0.5, 0.0, 6.0)) is not None  # into it
+
+
+class Interruption:
+    """Interrupts at one of the lines that are run of some files, as Ctrl-C may."""
+
+    def __init__(self, line: int, files: tuple[str, ...]) -> None:
+        self.left, self.files = line, files
+
+    def __call__(self, frame: Any, event: str, _: object) -> Any:
+        if not frame.f_code.co_filename.endswith(self.files):
+            return None
+        self.left -= event == "line"
+        if self.left == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return self
+
+    def is_in(self, ground: Any) -> bool:
+        """Let a ground look for its sides; tell whether that was interrupted."""
+        known = sys.gettrace()
+        sys.settrace(self)
+        try:
+            stops_in(ground, 12.5)
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(known)
+        return False
+
+
+def stops_in(ground: Any, z: float) -> tuple[bool, bool]:
+    """Tell whether the wall of a hole up to x = 21 stops a ray, and a body that walks."""
+    hit = ground.raycast(Ray((20.5, -0.5, z), (1, 0, 0)), 2.0)
+    hero = CharacterMovement(ground, SphereCollider(0.2), position=(20.5, -0.5, z))
+    for _ in range(6):
+        hero.walk(6.0, 0.0)
+        hero.update(1 / 30)
+    return hit is not None, hero.position.x < 20.9
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_interrupted_anywhere_sides_are_there(
+    is_alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marks, "_MOST_OLD", 2)
+    monkeypatch.setattr(patch_grid, "PATCH_CELLS", 16)
+    lines, was_interrupted = 0, True
+    while was_interrupted:
+        land = HeightMap(np.zeros((41, 41)), thickness=9.0)
+        land.holes[32, 18:21] = True
+        ground = land if is_alone else Ground([land])
+        monkeypatch.setattr(marks, "_FEW", 10**6)
+        for is_hole in (True, False) * 4:
+            land.holes[8, 18:21] = is_hole
+            assert ground.raycast(Ray((20.5, -0.5, 8.5), (1, 0, 0))) is not None or not is_hole
+        assert stops_in(ground, 32.5) == (True, True)
+        monkeypatch.setattr(marks, "_FEW", 0)  # there are many old ones: all are made anew
+        land.holes[12, 18:21] = True
+        lines += 1
+        files = "solid/queries.py", "solid/marks.py", "ground/parts.py"
+        was_interrupted = Interruption(lines, files).is_in(ground)
+        assert stops_in(ground, 12.5) == stops_in(ground, 32.5) == (True, True), lines
+    assert lines > 40

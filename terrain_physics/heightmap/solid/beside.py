@@ -10,7 +10,7 @@ from pyglm import glm
 from terrain_physics._kernels.heightmap.solid.reach import NEAR_SIDES, NEAR_UNDERSIDE
 from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL, UNDERSIDE
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
-from terrain_physics._kernels.types import Bools, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.framed import Materials
 from terrain_physics.heightmap.queries import MapQueries, are_inside
@@ -41,6 +41,7 @@ _UPSIDE_DOWN.setflags(write=False)
 
 _Hit = TypeVar("_Hit", RayHit, SweepHit)
 _Hits = TypeVar("_Hits", RayHits, SweepHits)
+_AllNamed = TypeVar("_AllNamed", RayHits, SweepHits, ClosestPoints)
 
 
 class Beside(ABC):
@@ -94,17 +95,23 @@ class Walls(Beside):
     def __init__(self, mesh: SideMesh, materials: Materials | None) -> None:
         self._mesh, self._materials = mesh, materials
 
-    def _made_of(self, faces: Int64s) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-        found = np.zeros(len(faces), np.uint8)
-        if self._materials is not None:
-            hit = faces >= 0
-            found[hit] = self._materials.take(self._mesh.cells(faces[hit]))
-        return found
-
     def _named(self, face: int) -> tuple[int, int]:
         """Return the id and the material of a face."""
-        faces = np.array([face])
-        return int(self._mesh.ids(faces)[0]), int(self._made_of(faces)[0])
+        found, cell = self._mesh.of_face(face)
+        return found, 0 if self._materials is None else self._materials.item(cell)
+
+    def _made_of(self, cells: Int64s) -> Bytes:
+        """Return the materials of cells (n,), 0 for -1."""
+        found = np.zeros(len(cells), np.uint8)
+        if self._materials is not None:
+            hit = cells >= 0
+            found[hit] = self._materials.take(cells[hit])
+        return found
+
+    def _all_named(self, hits: _AllNamed) -> _AllNamed:
+        """Return hits of faces with the ids and the materials of these."""
+        faces = self._mesh.of_faces(hits.triangle)
+        return hits._replace(triangle=faces.ids, material=self._made_of(faces.cells))
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         hit = self._mesh.queries.ray(origin, direction, longest)
@@ -116,18 +123,17 @@ class Walls(Beside):
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
-        hits = self._mesh.queries.rays(origins, directions, longest, count, threads)
-        faces = hits.triangle
-        return hits._replace(triangle=self._mesh.ids(faces), material=self._made_of(faces))
+        return self._all_named(
+            self._mesh.queries.rays(origins, directions, longest, count, threads)
+        )
 
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
         if not len(found):
             return found
-        faces = found.triangle
-        named = found.with_triangles(self._mesh.ids(faces), self._made_of(faces))
+        ids, cells, edge = self._mesh.of_faces(found.triangle)
+        named = found.with_triangles(ids, self._made_of(cells))
         # The triangles of a side are one side: its deepest contact counts.
-        edge = self._mesh.edges(faces)
         order = np.lexsort([-named.depth, edge, named.query])
         query, edge = named.query[order], edge[order]
         is_first = np.ones(len(order), dtype=np.bool_)
@@ -144,9 +150,7 @@ class Walls(Beside):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        hits = self._mesh.queries.sweeps(kind, rows, motions, count, threads)
-        faces = hits.triangle
-        return hits._replace(triangle=self._mesh.ids(faces), material=self._made_of(faces))
+        return self._all_named(self._mesh.queries.sweeps(kind, rows, motions, count, threads))
 
     def distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances of points (n, 3), from inside of the ground as from outside."""
@@ -161,9 +165,7 @@ class Walls(Beside):
         return found._replace(triangle=triangle, material=material)
 
     def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
-        found = self._mesh.queries.all_closest_within(points, within, threads)
-        faces = found.triangle
-        return found._replace(triangle=self._mesh.ids(faces), material=self._made_of(faces))
+        return self._all_named(self._mesh.queries.all_closest_within(points, within, threads))
 
 
 class Underside(Beside):

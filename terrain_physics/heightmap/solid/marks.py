@@ -1,5 +1,7 @@
 """Which blocks of a map have sides."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from terrain_physics._kernels.heightmap import grid as kernels
@@ -22,29 +24,34 @@ class SideMarks:
     long queries read; those that go leave their marks behind, up to a limit.
     """
 
-    __slots__ = ("_count", "_marks", "_most", "_patches", "_view")
+    __slots__ = ("_count", "_marks", "_most", "_patches")
 
     def __init__(self) -> None:
         self._patches: frozenset[SidePatch] = frozenset()
         self._count = self._most = 0  # of cells that were marked, and may be
-        self._marks = self._view = np.zeros(0, np.uint8)
+        self._marks = np.zeros(0, np.uint8)
 
     def now(self, frame: Floats, mesh: SideMesh | None) -> tuple[Bytes, Floats]:
         """Return the marks for sides, and a place without any; the caller holds the map's lock."""
         if mesh is None:
             return _NO_MARKS, _ALL
         rows, columns = int(frame[kernels.ROWS]), int(frame[kernels.COLUMNS])
-        wide = blocks_across(columns, 0)
-        patches = frozenset(mesh.patches.values())
-        new = patches - self._patches
-        self._count += sum(len(own.cells) for own in new)
-        if self._count > self._most or not self._patches:
-            self._marks = np.zeros(blocks_across(rows, 0) * wide, np.uint8)
-            (self._view,) = read_only(self._marks)
-            self._count, new = sum(len(own.cells) for own in patches), patches
-            self._most = _MOST_OLD * self._count + _FEW
+        wide, patches = blocks_across(columns, 0), frozenset(mesh.patches.values())
+        new, marks, most = patches - self._patches, self._marks, self._most
+        count = self._count + _cell_count(new)
+        if count > most or not self._patches:
+            marks = np.zeros(blocks_across(rows, 0) * wide, np.uint8)
+            count, new = _cell_count(patches), patches
+            most = _MOST_OLD * count + _FEW
         for own in new:
             row, column = np.divmod(own.cells, columns)
-            self._marks[(row // BLOCK) * wide + column // BLOCK] = 1
-        self._patches = patches
-        return self._view, mesh.clear
+            marks[(row // BLOCK) * wide + column // BLOCK] = 1
+        (view,) = read_only(marks)
+        # All at once: after Ctrl-C before that they are marked again.
+        self._marks, self._count, self._most, self._patches = marks, count, most, patches
+        return view, mesh.clear
+
+
+def _cell_count(patches: Iterable[SidePatch]) -> int:
+    """Return how many cells of patches are marked, some of them several times."""
+    return sum(len(own.cells) for own in patches)

@@ -23,16 +23,15 @@ class PatchMeshes(Meshes):
     They have no materials: those of sides are those of the map's cells.
     """
 
-    __slots__ = ("_has_neighbors", "_table")
+    __slots__ = ("_has_neighbors", "_table", "asked")
+
+    asked: AbstractContextManager[Int64s]
 
     version, changes = 0, _NO_CHANGES
 
     def __init__(self, table: SideTable) -> None:
         self._table, self._has_neighbors = table, False
-
-    @property
-    def asked(self) -> AbstractContextManager[Int64s]:
-        return nullcontext(self._table.view)
+        self.asked = nullcontext(table.view)
 
     @property
     def swept(self) -> AbstractContextManager[Int64s]:
@@ -42,7 +41,11 @@ class PatchMeshes(Meshes):
             self._has_neighbors = True
         return self.asked
 
-    reading, reading_to_sweep = asked, swept
+    @property
+    def reading(self) -> AbstractContextManager[Int64s]:
+        return self.asked
+
+    reading_to_sweep = swept
 
     def material_of(self, table: Int64s, triangle: int) -> int:  # noqa: ARG002
         return 0

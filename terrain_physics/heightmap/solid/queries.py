@@ -69,8 +69,8 @@ class SolidMapQueries(MapQueries):
                 beside.append(Walls(mesh, storage.materials))
             if storage.thickness < np.inf:
                 beside.append(Underside(still))
-            self._beside, self._shown = tuple(beside), shown
-            self._reach = Reach(storage.views, *self._marks.now(storage.frame, mesh))
+            reach = Reach(storage.views, *self._marks.now(storage.frame, mesh))
+            self._beside, self._reach, self._shown = tuple(beside), reach, shown  # see `Sides.now`
         return self._beside
 
     @contextmanager

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.mesh.parts import ID_BITS
@@ -19,6 +18,24 @@ from terrain_physics.mesh.queries import MeshQueries
 _FACE = (1 << ID_BITS) - 1
 
 
+class SideFaces(NamedTuple):
+    """What faces of sides are parts of.
+
+    Attributes
+    ----------
+    ids : ndarray of int64, shape (n,)
+        The map's ids; -1 outside an endless map.
+    cells : ndarray of int64, shape (n,)
+        The cells that they are sides of; outside the map the nearest ones.
+    edges : ndarray of int64, shape (n,)
+        The numbers of the sides.
+    """
+
+    ids: Int64s
+    cells: Int64s
+    edges: Int64s
+
+
 class SideMesh:
     """The sides of a map at one moment.
 
@@ -27,12 +44,14 @@ class SideMesh:
     patches : dict of int to SidePatch
         Those with sides, by their numbers.
     queries : MeshQueries
-        A face in an answer is the number of its patch and the face there: see `ids`.
+        A face in an answer is the number of its patch and the face there: see `of_faces`.
     clear : ndarray of float64, shape (4,)
         The least x and z of a place without sides, then the greatest.
     """
 
     __slots__ = ("_skins", "_table", "clear", "patches", "queries")
+
+    _table: SideTable
 
     def __init__(
         self, frame: Floats, patches: Mapping[int, SidePatch], known: "SideMesh | None"
@@ -59,26 +78,20 @@ class SideMesh:
             self._skins = MeshQueries(PatchMeshes(SideTable().with_meshes(meshes)))
         return self._skins
 
-    def ids(self, faces: Int64s) -> Int64s:
-        """Return the map's ids of faces (n,); -1 for -1, and outside an endless map."""
-        return self._of_faces("ids", faces)
+    def of_face(self, face: int) -> tuple[int, int]:
+        """Return the map's id of a face, and the cell that it is a side of, as `of_faces`."""
+        patch, own = self.patches[face >> ID_BITS], face & _FACE
+        return int(patch.ids.item(own)), int(patch.cells.item(own))
 
-    def cells(self, faces: Int64s) -> Int64s:
-        """Return the cells that faces (n,) are sides of; outside the map the nearest ones."""
-        return self._of_faces("cells", faces)
-
-    def edges(self, faces: Int64s) -> Int64s:
-        """Return the numbers of the sides that faces (n,) are parts of."""
-        return (faces >> ID_BITS << ID_BITS) + self._of_faces("edges", faces)
-
-    def _of_faces(self, what: str, faces: Int64s) -> Int64s:
-        """Return values of faces (n,); -1 for -1."""
-        found = np.full(len(faces), -1, np.int64)
+    def of_faces(self, faces: Int64s) -> SideFaces:
+        """Return what faces (n,) are parts of; -1 for -1."""
+        found = SideFaces(*np.full((3, len(faces)), -1, np.int64))
         numbers = faces >> ID_BITS
         for number in np.unique(numbers[faces >= 0]).tolist():
             own = numbers == number
-            values: NDArray[Any] = getattr(self.patches[number], what)
-            found[own] = values[faces[own] & _FACE]
+            patch, within = self.patches[number], faces[own] & _FACE
+            found.ids[own], found.cells[own] = patch.ids[within], patch.cells[within]
+            found.edges[own] = (number << ID_BITS) + patch.edges[within]
         return found
 
 

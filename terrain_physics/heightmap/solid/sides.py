@@ -97,26 +97,26 @@ class Sides:
         if depth == self._depth:
             known = self._edges.copy()
             edited = [grown(own) for own in set(storage.regions_since(self._seen[0]))]
-        asked = self._regions_in(edited)
-        for number in {*asked, *(own for area in edited for own in self._among(known, area))}:
+        for number, areas in self._by_patches(edited, known).items():
             before = known.get(number, _NO_EDGES)
-            parts = [_picked(before, ~_is_within(before.edges, edited))]
-            parts += [_edges_in(storage, own, depth) for own in asked.get(number, ())]
-            found = _joined(parts)
-            # In order, and each once: regions may overlap.
-            found = _picked(found, _places_in_order(found.edges, storage.cell_count[1]))
+            found = self._found_anew(before, areas, depth)
             if not len(found.edges):
                 known.pop(number, None)
-            elif not _are_equal(found, before):
+            elif found is not before:
                 known[number] = found
         return known
 
-    def _regions_in(self, edited: Iterable[Region]) -> dict[int, list[Region]]:
-        """Return the cells of areas at whose edges the ground may end, by patches."""
+    def _by_patches(
+        self, areas: Iterable[Region], known: Mapping[int, PatchEdges]
+    ) -> dict[int, list[Region]]:
+        """Return areas cut into those of patches, where ground ends or did."""
         found: dict[int, list[Region]] = {}
-        for region in {own for area in edited for own in self._storage.edge_regions(area)}:
-            for number in self._grid.numbers(region):
-                found.setdefault(number, []).extend(all_common([region], self._grid.cells(number)))
+        for area in areas:
+            numbers = {*self._among(known, area)}
+            for region in self._storage.edge_regions(area):
+                numbers.update(self._grid.numbers(region))
+            for number in numbers:
+                found.setdefault(number, []).extend(all_common([area], self._grid.cells(number)))
         return found
 
     def _among(self, known: Mapping[int, PatchEdges], area: Region) -> Iterable[int]:
@@ -125,6 +125,19 @@ class Sides:
         if len(rows) * len(columns) > len(known):
             return list(known)
         return [own for own in self._grid.numbers(area) if own in known]
+
+    def _found_anew(self, before: PatchEdges, areas: Sequence[Region], depth: float) -> PatchEdges:
+        """Return the edges of a patch, those in areas of it found anew; ``before`` if none is."""
+        storage, kept = self._storage, ~_is_within(before.edges, areas)
+        regions = {own for area in areas for own in storage.edge_regions(area)}
+        if not regions and kept.all():
+            return before
+        found = _joined(
+            [_picked(before, kept), *(_edges_in(storage, own, depth) for own in regions)]
+        )
+        # In order, and each once: regions may overlap.
+        found = _picked(found, _places_in_order(found.edges, storage.cell_count[1]))
+        return before if _are_equal(found, before) else found
 
     # Patches
 
