@@ -185,8 +185,8 @@ class _Needs:
         count = self._list(kernels.STRAYED)
         if count == 0:
             return True
-        if self._before is None:
-            marks[marks == kernels.GOES] = kernels.DONE
+        if self._before is None:  # all others are done, also those that need no ground
+            marks[(marks != kernels.STRAYED) & (marks != kernels.WAITS)] = kernels.DONE
         else:
             self._rows.state[...], self._rows.random[...] = self._before
             marks[marks == kernels.WOKEN] = kernels.ASLEEP

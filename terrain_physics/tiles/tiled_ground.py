@@ -34,7 +34,7 @@ from terrain_physics.surface.materials import material_rows
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.loading.callbacks import Callback
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles
-from terrain_physics.tiles.loading.supply import TileSupply
+from terrain_physics.tiles.loading.supply import NEAR, TileSupply
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.questions.tiled_queries import TiledQueries
 from terrain_physics.tiles.samples import Tile
@@ -408,7 +408,9 @@ class TiledGround(Ground):
         """Return the tiles at a box that are not loaded."""
         checks.instance("aabb", aabb, AABB)
         (x0, _, z0), (x1, _, z1) = aabb.lower64, aabb.upper64
-        return self._land.missing_in(np.array([[x0, z0, x1, z1]]))[1]
+        near_x, near_z = (NEAR * self.tile_size * size for size in self.cell_size)
+        box = x0 - near_x, z0 - near_z, x1 + near_x, z1 + near_z
+        return self._land.missing_in(np.array([box]))[1]
 
     def tile_bounds(self, row: int, column: int) -> AABB:
         """Return a box around a tile, its edits included, without loading it.

@@ -142,3 +142,20 @@ def test_heights_at_the_end_of_the_range_are_in_it() -> None:
     ) as land:
         land.load_now(NEAR)
         assert land.height_at(3.0, 4.0) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+def test_what_is_ready_at_the_rim_is_there(count: int) -> None:
+    """Also where cells are no whole numbers, and the rim is not where it is computed to be."""
+    tiles = generated(
+        lambda _row, _column: np.zeros((65, 65)),
+        size=(count, count), cell_size=(1 / 3, 0.37), origin=(1e5, 0, 1e5),
+    )  # fmt: skip
+    with TiledGround.open(tiles) as whole:
+        x, z = (1e5 + count * SIDE * size for size in whole.cell_size)
+        places = [(x, 1e5 + 1), (1e5 + 1, z), (x, z), (x, 1e5), (1e5, z), (1e5, 1e5)]
+        known = [whole.height_at(*place) for place in places]
+    for (x, z), height in zip(places, known, strict=True):
+        with TiledGround.open(tiles, missing="wait") as land:
+            land.load_now(AABB((x, 0, z), (x, 0, z)))
+            assert land.height_at(x, z) == pytest.approx(height, nan_ok=True), (x, z)

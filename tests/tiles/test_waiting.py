@@ -129,6 +129,20 @@ def test_who_comes_to_rest_while_another_one_strays_has_the_same_results(collide
 
 
 @pytest.mark.parametrize("collide", [False, True])
+def test_who_needs_no_land_is_updated_once_while_another_one_strays(collide: bool) -> None:
+    tiles = TilesOfArrays(level(2, 9))
+    groups = []
+    for ground in (TiledGround.open(tiles), tiles.one_map()):
+        group = CharacterGroup(ground, SphereCollider(0.5), collide=collide)
+        group.add("falls", (20, 9, 20), mask=2)
+        group.add("strays", (30, 9, 30), velocity=(8000, 0, 0))
+        group.update(1 / 20)
+        groups.append(group)
+    np.testing.assert_array_equal(groups[0].positions, groups[1].positions)
+    assert groups[0].state_hash() == groups[1].state_hash()
+
+
+@pytest.mark.parametrize("collide", [False, True])
 def test_who_waits_among_moving_parts_stays_as_it_is_and_comes_to_its_base_again(
     collide: bool,
 ) -> None:

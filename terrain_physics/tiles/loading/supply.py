@@ -39,8 +39,8 @@ _MOST_FETCHED = 256 << 20
 # Through so many looks at who is near, a tile stays that something else has asked for.
 _STAY = 120
 
-# Of a tile's side: more than the rounding of where something is on the lattice.
-_NEAR = 1e-9
+NEAR = 1e-9
+"""Of a tile's side: more than the rounding of where something is on the lattice."""
 
 # A tile that is loaded or unloaded is in memory about this many bytes a cell.
 _CELL_BYTES = 7
@@ -159,8 +159,8 @@ class TileSupply(Streaming, TileSource):
     def _is_there(self, box: Box) -> bool:
         """Tell quickly that no tile below a box is missing; False: it must be asked."""
         x0, z0, per_x, per_z, columns, rows = self._lattice
-        first_x, last_x = (box[0] - x0) * per_x - _NEAR, (box[2] - x0) * per_x + _NEAR
-        first_z, last_z = (box[1] - z0) * per_z - _NEAR, (box[3] - z0) * per_z + _NEAR
+        first_x, last_x = (box[0] - x0) * per_x - NEAR, (box[2] - x0) * per_x + NEAR
+        first_z, last_z = (box[1] - z0) * per_z - NEAR, (box[3] - z0) * per_z + NEAR
         if not (0.0 <= first_x and last_x < columns and 0.0 <= first_z and last_z < rows):
             return False
         column, row, missing = int(first_x), int(first_z), self.land.missing
