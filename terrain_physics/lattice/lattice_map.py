@@ -231,10 +231,10 @@ class LatticeMap(LiveMap):
     def _show_tile(self, tile: LoadedTile) -> None:
         """Lead kernels to the present arrays of a tile."""
         self._table.put(tile)
-        has_table = self.frame[kernels.HAS_TABLE] % kernels.IN_TILES != 0.0
+        has_table = self.views[3][kernels.HAS_TABLE] % kernels.IN_TILES != 0.0  # as kernels see it
         if tile.cells is not None and not has_table:
             self.frame = self.frame.copy()
-            self.frame[kernels.HAS_TABLE] += 1.0
+            self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + 1.0
             self._publish()
         if tile.materials is not None and self._materials is None:
             self._materials = LatticeMaterials(self.shape, self._arrays)
@@ -440,15 +440,14 @@ class LatticeMap(LiveMap):
         region = Region(rows.start, rows.stop, columns.start, columns.stop)
         if what == "heights":
             region = cells_around(self, *region)
-        self.source.keep(what, place, values)
         self.watchers.prepare(what, region, place)
         self._protect()
+        self.source.keep(what, place, values)
         try:
-            changed = self._write(what, place, values)
-        except BaseException:  # such as Ctrl-C: it is kept, and no tile is left without it
+            self._changed(what, region, self._write(what, place, values))
+        except BaseException:  # such as Ctrl-C: it is kept, so it is made all the same
             self._changed(what, region, self._write(what, place, values))
             raise
-        self._changed(what, region, changed)
 
     def _write(self, what: Edited, place: Ranges, values: NDArray[Any]) -> list[int]:
         """Write values to all loaded tiles that share them; return the numbers of these."""

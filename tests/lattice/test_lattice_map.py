@@ -1,6 +1,7 @@
 """Tests of a lattice of tiles: its answers are those of one map of the same samples."""
 
 import contextlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -294,6 +295,42 @@ def test_an_interrupt_leaves_no_tile_half_there(
     monkeypatch.undo()
     source.fetch([0, 1, 2, 3])
     assert_alike(ground, one_map(source), 11, 2 * SIDE)
+
+
+@pytest.mark.parametrize("what", ["holes", "heights"])
+def test_an_edit_that_is_interrupted_anywhere_is_made_or_not(what: Edited) -> None:
+    """Interrupted at a line of what it calls, as by Ctrl-C, it leaves the land that is kept."""
+    line, was_interrupted = 1, True
+    while was_interrupted:
+        terrain, source = lattice(land(11, 2, 2), SIDE, thickness=2.0)
+        ground, left = ground_of(terrain), line
+        source.fetch([0, 1, 2])
+
+        def interrupt(frame: Any, event: str, _: object) -> Any:
+            nonlocal left
+            code = frame.f_code
+            if "/lattice/" in code.co_filename and code.co_name != "_make":
+                left -= event == "line"
+                if left == 0:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return interrupt
+
+        known, was_interrupted = sys.gettrace(), False
+        sys.settrace(interrupt)
+        try:
+            if what == "holes":
+                terrain.edit(what, np.s_[20:30, SIDE - 5 : SIDE + 3], np.ones((10, 8), np.uint8))
+            else:
+                ground.raise_((SIDE - 9, SIDE - 20), 9, 6.0)
+        except KeyboardInterrupt:
+            was_interrupted = True
+        finally:
+            sys.settrace(known)
+        source.fetch([3])
+        assert_alike(ground, one_map(source), line, 2 * SIDE)
+        line += 6
+    assert line > 200
 
 
 @pytest.mark.parametrize("kind", ["carve", "paint", "restore"])
