@@ -10,7 +10,7 @@ from terrain_physics._kernels.types import Bytes, Floats, read_only
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.side_patch import SidePatch
 
-# Without sides, all of the world is clear of them, and no mark is looked at.
+# Without sides no mark is looked at, also for a ray without an end.
 _NO_MARKS, _ALL = read_only(np.zeros(0, np.uint8), np.array([-np.inf, -np.inf, np.inf, np.inf]))
 
 # Marks are made anew if there are so many times more of old ones, and more than this.

@@ -34,7 +34,7 @@ def _near(
     grid: Grid, blocks: Float32s, marks: Bytes, clear: Floats, lower: Vec3, upper: Vec3
 ) -> int:
     """Return what a box comes near; see `box_near`."""
-    is_clear = (
+    is_clear = len(marks) == 0 or (
         lower[0] > clear[0] and lower[2] > clear[1]
         and upper[0] < clear[2] and upper[2] < clear[3]
     )  # fmt: skip
@@ -68,7 +68,8 @@ def box_near(
     """Return what a box may come near: bits of NEAR_SIDES and NEAR_UNDERSIDE.
 
     The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its
-    lowest blocks have cells with sides. None is within ``clear``: least x and z, greatest ones.
+    lowest blocks have cells with sides; it is empty if none has. None is within ``clear``: least x
+    and z, greatest ones.
     """
     return _near(unpack_grid(heights, cells, frame), blocks, marks, clear, lower, upper)
 
