@@ -121,13 +121,17 @@ def _put_levels(
         if up > -np.inf and _stands(scene, (0.0, up, 0.0), walkable):
             places.heights[place] = np.float32(origin[1] + up - foot)
         return
-    level, up = 0, _rise_above(scene, -np.inf)
-    while level < places.levels and up < np.inf:
+    level, up, stood = -1, _rise_above(scene, -np.inf), -np.inf
+    while up < np.inf:
         center = add(origin, (0.0, up, 0.0))
         if _stands_in_world(rules, center, scene.random_state, ground, memory):
+            if up > stood + CONTACT_MARGIN:  # else the same level: of its rises the highest counts
+                level += 1
+            if level == places.levels:
+                return
             places.heights[place + level * size] = np.float32(center[1] - foot)
-            level += 1
-        up = _rise_above(scene, up + CONTACT_MARGIN)
+            stood = up
+        up = _rise_above(scene, up)
 
 
 @kernel
