@@ -17,6 +17,7 @@ from terrain_physics import (
     Rewind,
     SphereCollider,
     TriangleMesh,
+    Walkability,
     World,
 )
 from terrain_physics._kernels.walkability import layout
@@ -98,6 +99,31 @@ def test_it_arrives_stays_on_the_path_and_stops(around: HandMadeMap, rate: int, 
         hero.update(1 / rate)
         assert path.lead(hero, speed) == "arrived"
     assert hero.position64 == there
+
+
+@pytest.mark.parametrize(("rate", "hiccup"), [(20, 0.0), (60, 0.0), (360, 0.0), (60, 1.5)])
+def test_a_corner_without_a_turn_is_come_near_first(rate: int, hiccup: float):
+    """The points before and behind a door are in one line, many spacings apart."""
+    walls = [TriangleMesh.box((24, 3, 0.4), position=(s * 12.45, 1.5, 0)) for s in (-1, 1)]
+    ground = Ground([HeightMap(np.zeros((33, 33)), origin=(-16, 0, -16)), *walls])
+    paths = Walkability(ground, BODY, area=((-2, -15), (2, 10)))
+    paths.update()
+    path = paths.path((0, -14), (0, 8))
+    assert path is not None
+    turns = np.diff(np.diff(path.points[:, ::2], axis=0), axis=0)
+    pieces = np.linalg.norm(np.diff(path.points[:, ::2], axis=0), axis=1)
+    assert len(pieces) > 1
+    assert max(pieces) > 6 * paths.spacing
+    assert np.abs(turns[:, 0]).max() == 0
+    hero = CharacterMovement(ground, BODY, position=(0, 0, -14), rules=paths.rules)
+    hero.update(FRAME)
+    for frame in range(12 * rate):
+        if path.lead(hero) != "on the way":
+            break
+        assert path.progress - (hero.position.z + 14) < (3.01 if hiccup else 0.41)
+        hero.update(hiccup if hiccup and frame % rate == rate // 2 else 1 / rate)
+        assert beside(path, hero.position.x, hero.position.z) < 0.05
+    assert path.lead(hero) == "arrived"
 
 
 def test_the_last_frame_never_leads_beyond_the_end(around: HandMadeMap):

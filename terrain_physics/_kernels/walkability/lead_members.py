@@ -221,7 +221,7 @@ def _along_edge(
         return Told(vx, vz, left)
     slack = pace.slack
     if int(field.ways[following]) != _STAY:
-        slack = corner_slack(piece, _piece_from(places, grid, field, following), slack)
+        slack = corner_slack(piece, _piece_from(places, grid, field, following), pace)
     vx, vz = pursue(x, z, piece, slack, pace)
     return Told(vx, vz, left)
 

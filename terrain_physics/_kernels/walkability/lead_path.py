@@ -106,13 +106,17 @@ def _point_at(way: Route, k: int, progress: float) -> Vec3:
 
 
 @kernel(no_refcount=True)
-def _slack_behind(way: Route, k: int, pace: Gait) -> float:
-    """Return how far from the end of a piece a character may go on to the next one."""
+def _slack_behind(way: Route, k: int, level: float, pace: Gait) -> float:
+    """Return how far from the end of a piece a character may go on to the next one.
+
+    Not so far that it would have lost the path then.
+    """
     if k + 1 == len(way.kinds):
         return 0.0
     if int(way.kinds[k]) == DROP:
         return pace.slack
-    return corner_slack(_piece(way, k), _piece(way, k + 1), pace.slack)
+    slack = corner_slack(_piece(way, k), _piece(way, k + 1), pace)
+    return min(slack, _FAR / _LEVEL * level)
 
 
 @kernel(no_refcount=True)
@@ -126,7 +130,7 @@ def _passes(
     if is_falling or abs(y - float(end[1])) > level:
         return False
     distance = flat_distance(x, z, float(end[0]), float(end[2]))
-    return distance <= _slack_behind(way, k, pace) or (
+    return distance <= _slack_behind(way, k, level, pace) or (
         distance_along(piece, x, z) >= piece.length and distance <= level
     )
 
@@ -187,7 +191,7 @@ def _follow(way: Route, k: int, position: Vec3, in_air: bool, level: float, pace
         is_above = y - float(end[1]) > level
         vx, vz = pursue_drop(x, z, piece, is_above, in_air, pace)
     else:
-        vx, vz = pursue(x, z, piece, _slack_behind(way, k, pace), pace)
+        vx, vz = pursue(x, z, piece, _slack_behind(way, k, level, pace), pace)
     return Lead(vx, vz, progress, ON_THE_WAY, 0.0)
 
 

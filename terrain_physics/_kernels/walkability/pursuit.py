@@ -61,17 +61,24 @@ def flat_distance(x: float, z: float, other_x: float, other_z: float) -> float:
 
 
 @kernel(inline=True)
-def corner_slack(piece: Piece, following: Piece, slack: float) -> float:
+def corner_slack(piece: Piece, following: Piece, pace: Gait) -> float:
     """Return how far before or behind the corner a character may turn into the next piece.
 
-    It is then at most ``slack`` beside one of both.
+    It is then at most ``pace.slack`` beside one of both. However straight the corner is, the
+    character comes near it first: as near as it need not slow down before it.
     """
     cosine = piece.ahead_x * following.ahead_x + piece.ahead_z * following.ahead_z
     sine = abs(piece.ahead_x * following.ahead_z - piece.ahead_z * following.ahead_x)
-    farthest = 0.5 * min(piece.length, following.length)
+    farthest = min(0.5 * min(piece.length, following.length), 0.5 * _look_ahead(pace))
     if cosine <= 0.0:
-        return min(slack, farthest)
-    return min(slack / sine, farthest) if sine * farthest > slack else farthest
+        return min(pace.slack, farthest)
+    return min(pace.slack / sine, farthest) if sine * farthest > pace.slack else farthest
+
+
+@kernel(inline=True)
+def _look_ahead(pace: Gait) -> float:
+    """Return how far ahead of a character the point is that it is led to."""
+    return max(2.0 * pace.speed * pace.horizon, 8.0 * pace.slack)
 
 
 @kernel(inline=True)
@@ -93,9 +100,8 @@ def pursue(x: float, z: float, piece: Piece, slack: float, pace: Gait) -> tuple[
     ``slack`` is how far the longest update may lead beyond the end.
     """
     along = distance_along(piece, x, z)
-    ahead = max(2.0 * pace.speed * pace.horizon, 8.0 * pace.slack)
     end_x, end_z = point_along(piece, piece.length)
-    target_x, target_z = point_along(piece, min(along + ahead, piece.length))
+    target_x, target_z = point_along(piece, min(along + _look_ahead(pace), piece.length))
     left = max(flat_distance(x, z, end_x, end_z), slack)
     speed = min(pace.speed, left / pace.horizon)
     return velocity_to(x, z, target_x, target_z, speed)
