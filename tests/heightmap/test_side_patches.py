@@ -95,6 +95,10 @@ class Questions:
             found += [*sweeps, ground.contact_counts(shapes)]
             alone = [ground.sweep(own, way) for own, way in zip(shapes, self.ways, strict=True)]
             found.append(np.array([1.0 if own is None else own.fraction for own in alone]))
+            found += [np.array(ground.contacts(own).triangle) for own in shapes[::8]]
+        rays = map(Ray, self.places[::4], self.ways[::4])
+        found.append(np.array([ground.raycast(own) is not None for own in rays]))
+        found.append(np.array([ground.closest_point(place).distance for place in self.places[::4]]))
         if isinstance(ground, HeightMap):
             found.append(ground.signed_distance(self.places))
         return found
@@ -155,6 +159,56 @@ def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
         for own, other in zip(shown, asked.answers(fresh), strict=True):
             np.testing.assert_array_equal(own, other)
         monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
+
+
+def of_a_late_hole(land: HeightMap) -> list[Any]:
+    """Return what stops below a hole of a map, asked one by one."""
+    ball, (x, y, z) = Sphere((40.5, -2.0, 40.8), 0.4), (40.5, -2.0, 40.5)
+    sweep, ray = (
+        land.sweep(Sphere((x, y, z), 0.2), (0, 0, 2)),
+        land.raycast(Ray((x, y, z), (0, 0, 1))),
+    )
+    hero = CharacterMovement(land, SphereCollider(0.3), position=(x, y, z), gravity=0)
+    for _ in range(30):
+        hero.velocity = (0, 0, 2)
+        hero.update(1 / 30)
+    assert sweep is not None
+    assert ray is not None
+    hits = [
+        land.contacts(ball).triangle.tolist(),
+        land.contacts([(*ball.center, 0.4)] * 3).triangle.tolist(),
+    ]
+    return [
+        *hits,
+        sweep.fraction,
+        ray.distance,
+        land.closest_point((x, y, z)).distance,
+        hero.position64,
+    ]
+
+
+def test_a_hole_made_later_has_sides_too() -> None:
+    late, early = (HeightMap(np.zeros((65, 65)), border="open") for _ in range(2))
+    late.holes[8, 8] = early.holes[8, 8] = early.holes[40, 40] = True
+    assert len(late.contacts(Sphere((8.5, -2.0, 8.9), 0.4)))  # there are sides, and marks of them
+    late.holes[40, 40] = True
+    assert of_a_late_hole(late) == of_a_late_hole(early)
+
+
+def test_a_neighbor_that_comes_later_covers_a_side() -> None:
+    land, far = (HeightMap(np.zeros((9, 9)), origin=(x, 0, 0), border="open") for x in (0, 99))
+    ball, ray = Sphere((8.2, -0.5, 4.5), 0.3), Ray((9.0, -0.5, 4.5), (-1, 0, 0))
+    ground = Ground([land, far])
+    for _ in range(2):
+        assert len(ground.contacts(ball)) == 1
+        hit = ground.raycast(ray)
+        assert hit is not None
+        assert hit.distance == 1.0
+        coarse = HeightMap(np.zeros((5, 5)), cell_size=2, origin=(8, 0, 0), border="open")
+        key = ground.add(coarse)  # no part of a union: it has other cells
+        assert len(ground.contacts(ball)) == 0
+        assert ground.raycast(ray) is None
+        ground.remove(key)
 
 
 def patches_of(land: HeightMap) -> tuple[Any, ...]:

@@ -42,7 +42,9 @@ class SolidMapQueries(MapQueries):
     nearer, or deeper, is the answer; of equals, the surface.
     """
 
-    __slots__ = ("_arrays", "_bare_at", "_beside", "_marks", "_reach", "_shown", "sides")
+    __slots__ = (
+        "_arrays", "_bare_at", "_beside", "_beside_at", "_marks", "_reach", "_shown", "sides",
+    )  # fmt: skip
 
     storage: LiveMap
 
@@ -53,12 +55,16 @@ class SolidMapQueries(MapQueries):
         self._beside: tuple[Beside, ...] = ()
         self._marks = SideMarks()
         self._bare_at = -1  # the revision at which there was a surface alone
+        self._beside_at = -1  # the revision at which `_beside` was found, without other maps
         self._reach = cast("Reach", None)  # made with what is beside the surface, and asked then
         self._arrays: tuple[Any, ...] = None, None, None
 
     def _now(self) -> tuple[Beside, ...]:
         """Return what there is beside the surface. The caller holds the lock of the map."""
-        storage, mesh = self.storage, self.sides.now()
+        storage = self.storage
+        if self._beside_at == storage.revision:
+            return self._beside
+        mesh = self.sides.now()
         if mesh is None and storage.thickness == np.inf:
             self._bare_at = -1 if self.sides.others else storage.revision
             return ()
@@ -71,6 +77,7 @@ class SolidMapQueries(MapQueries):
                 beside.append(Underside(still))
             reach = Reach(storage.views, *self._marks.now(storage.frame, mesh))
             self._beside, self._reach, self._shown = tuple(beside), reach, shown  # see `Sides.now`
+        self._beside_at = -1 if self.sides.others else storage.revision
         return self._beside
 
     @contextmanager
@@ -84,7 +91,7 @@ class SolidMapQueries(MapQueries):
 
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
-        self.sides.others, self._bare_at = maps, -1
+        self.sides.others, self._bare_at, self._beside_at = maps, -1, -1
 
     # Rays
 
@@ -94,10 +101,15 @@ class SolidMapQueries(MapQueries):
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         with self.storage.lock:
-            best = super().ray(origin, direction, longest)
-            for own in self._now():
-                nearest = longest if best is None else best.distance
-                if self._reach.of_box(*_moved(origin, origin, direction, nearest)) & own.bit:
+            best = MapQueries.ray(self, origin, direction, longest)
+            beside = self._now()
+            if not beside:
+                return best
+            nearest = longest if best is None else best.distance
+            near = self._reach.of_box(*_moved(origin, origin, direction, nearest))
+            for own in beside:
+                if near & own.bit:
+                    nearest = longest if best is None else best.distance
                     best = _nearer(best, own.ray(origin, direction, nearest))
         return best
 
@@ -128,11 +140,12 @@ class SolidMapQueries(MapQueries):
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         kind, row = row_of("shapes", shape)
-        box = box_of(kind, row)
+        lower, upper = box_of(kind, row)
         with self.storage.lock:
-            is_near = bool(self._now()) and self._reach.of_box(*box) != 0
+            beside = self._now()
+            is_near = bool(beside) and self._reach.of_box(lower, upper) != 0
         if not is_near:
-            return super().contacts_of_one(shape, keep, most)
+            return MapQueries.contacts_of_one(self, shape, keep, most)
         (rows,) = read_only(np.array([row]))
         with self._asked() as (surface, beside, reach):
             found = surface.contacts_of_one(shape, keep, most)
@@ -170,11 +183,14 @@ class SolidMapQueries(MapQueries):
                 return found
         lower, upper = box_of(kind, row.tolist())
         with self.storage.lock:
-            best = super().sweep(kind, row, motion)
+            best = MapQueries.sweep(self, kind, row, motion)
+            beside = self._now()
+            if not beside:
+                return best
             part = 1.0 if best is None else best.fraction
-            way = motion[0].tolist()
-            for own in self._now():
-                if self._reach.of_box(*_moved(lower, upper, way, part)) & own.bit:
+            near = self._reach.of_box(*_moved(lower, upper, motion[0].tolist(), part))
+            for own in beside:
+                if near & own.bit:
                     best = _nearer(best, own.sweep(kind, row, motion))
         return best
 
@@ -204,12 +220,14 @@ class SolidMapQueries(MapQueries):
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         with self.storage.lock:
-            best = super().closest_point(point)
-            for own in self._now():
-                x, y, z = point
-                far = best.distance
-                box = (x - far, y - far, z - far), (x + far, y + far, z + far)
-                if self._reach.of_box(*box) & own.bit:
+            best = MapQueries.closest_point(self, point)
+            beside = self._now()
+            if not beside:
+                return best
+            (x, y, z), far = point, best.distance
+            near = self._reach.of_box((x - far, y - far, z - far), (x + far, y + far, z + far))
+            for own in beside:
+                if near & own.bit:
                     found = own.closest_point(point, far)
                     best = found if found.distance < best.distance else best
         return best
@@ -288,10 +306,12 @@ def _near(reach: Reach, own: Beside, starts: Floats, ends: Floats, far: Any) -> 
 
 def _moved(lower: Floats3, upper: Floats3, way: Floats3, length: float) -> tuple[Floats3, Floats3]:
     """Return the box around a box that moves; the length may be infinite."""
-    dx, dy, dz = (part * length if part != 0.0 else 0.0 for part in way)
+    dx, dy, dz = way
+    dx, dy, dz = dx and dx * length, dy and dy * length, dz and dz * length
+    (x, y, z), (u, v, w) = lower, upper
     return (
-        (lower[0] + min(dx, 0.0), lower[1] + min(dy, 0.0), lower[2] + min(dz, 0.0)),
-        (upper[0] + max(dx, 0.0), upper[1] + max(dy, 0.0), upper[2] + max(dz, 0.0)),
+        (x + dx if dx < 0.0 else x, y + dy if dy < 0.0 else y, z + dz if dz < 0.0 else z),
+        (u + dx if dx > 0.0 else u, v + dy if dy > 0.0 else v, w + dz if dz > 0.0 else w),
     )
 
 

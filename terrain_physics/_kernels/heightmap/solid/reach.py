@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
-from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
+from terrain_physics._kernels.heightmap.grid import Grid, sample, unpack_grid
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.surface.shapes import bounds_at
@@ -19,6 +19,9 @@ NEAR_SIDES, NEAR_UNDERSIDE = 1, 2
 # How far outward the blocks around a box reach, in blocks: farther than all rounding.
 _OUTWARD = 0.01
 
+# A box over more cells than this is not looked at sample by sample.
+_MOST_CELLS = 36
+
 # A box over more blocks than this may be near both.
 _MOST_BLOCKS = 16
 
@@ -27,6 +30,28 @@ _MOST_BLOCKS = 16
 def _block_of(place: float, start: float, per_meter: float, count: int, outward: float) -> int:
     """Return the block of a place along an axis, or the one beside it; outside, the nearest one."""
     return int(min(max((place - start) * per_meter + outward, 0.0), count - 1.0))
+
+
+@kernel(no_refcount=True)
+def _meets_samples(grid: Grid, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a box comes near the surface within the cells around it; see `_near`."""
+    low_x, high_x = (lower[0] - grid.x0) / grid.cell_x, (upper[0] - grid.x0) / grid.cell_x
+    low_z, high_z = (lower[2] - grid.z0) / grid.cell_z, (upper[2] - grid.z0) / grid.cell_z
+    if (high_x - low_x + 2.0) * (high_z - low_z + 2.0) > _MOST_CELLS:
+        return True
+    if not (-1e9 < low_x and high_x < 1e9 and -1e9 < low_z and high_z < 1e9):
+        return True
+    column_0, column_1 = int(np.floor(low_x - _OUTWARD)), int(np.floor(high_x + _OUTWARD)) + 1
+    row_0, row_1 = int(np.floor(low_z - _OUTWARD)), int(np.floor(high_z + _OUTWARD)) + 1
+    low, high = np.inf, -np.inf
+    for row in range(row_0, row_1 + 1):
+        for column in range(column_0, column_1 + 1):
+            height = sample(grid, row, column)
+            if height < low:
+                low = height
+            if height > high:
+                high = height
+    return bool(low <= upper[1] and high >= lower[1])
 
 
 @kernel(inline=True, no_refcount=True)
@@ -57,6 +82,8 @@ def _near(
             low, high = block_span(grid, blocks, place)
             if low <= upper[1] and high >= lower[1]:
                 found |= NEAR_UNDERSIDE
+    if found & NEAR_UNDERSIDE != 0 and not _meets_samples(grid, lower, upper):
+        found &= NEAR_SIDES
     return found
 
 
