@@ -17,12 +17,17 @@ _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
 _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 _RULES = "tests/character/test_rules.py"
+_STATE = "tests/character/test_state.py::TestState"
 _SIDES = "tests/heightmap/test_sides.py"
 _PATCHES = "tests/heightmap/test_side_patches.py"
 _KEPT = "tests/group/test_kept.py"
 _INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
+_WALKABILITY = "tests/walkability"
 _WORLD = "tests/world"
+_STRAIGHT_CORNER = (
+    f"{_WALKABILITY}/test_path_lead.py::test_a_corner_without_a_turn_is_come_near_first"
+)
 _TILES = "tests/tiles"
 _REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
 
@@ -482,5 +487,75 @@ FAULTS = (
         '        _refuse_others(heights[0], above, "above", 0)\n',
         "",
         (f"{_TILES}/test_making.py::test_neighbors_that_differ_are_named_with_the_sample",),
+    ),
+    Fault(
+        "walkability_passes_over_rises",
+        "_kernels.walkability.resting",
+        "        up = _rise_above(scene, up)\n",
+        "        up = _rise_above(scene, up + CONTACT_MARGIN)\n",
+        (f"{_WALKABILITY}/test_far_mesh.py::test_places_and_edges_are_the_same",),
+    ),
+    Fault(
+        "lead_passes_straight_corners_from_afar",
+        "_kernels.walkability.pursuit",
+        "    farthest = min(0.5 * min(piece.length, following.length), 0.5 * _look_ahead(pace))\n",
+        "    farthest = 0.5 * min(piece.length, following.length)\n",
+        (_STRAIGHT_CORNER,),
+    ),
+    Fault(
+        "lead_passes_a_corner_that_it_has_lost",
+        "_kernels.walkability.lead_path",
+        "    return min(slack, _FAR / _LEVEL * level)\n",
+        "    return slack\n",
+        (f"{_STRAIGHT_CORNER}[60-1.5]",),
+    ),
+    Fault(
+        "sides_of_an_edit_are_those_before",
+        "heightmap.solid.queries",
+        "        if self._beside_at == storage.revision:\n",
+        "        if self._beside_at >= 0:\n",
+        (f"{_PATCHES}::test_a_hole_made_later_has_sides_too",),
+    ),
+    Fault(
+        "sides_of_a_later_hole_unmarked",
+        "heightmap.solid.marks",
+        "        for own in new:\n",
+        "        for own in new if self._count == 0 else ():\n",
+        (f"{_PATCHES}::test_a_hole_made_later_has_sides_too",),
+    ),
+    Fault(
+        "sides_of_a_later_neighbor_stay",
+        "heightmap.solid.queries",
+        "        self.sides.others, self._bare_at, self._beside_at = maps, -1, -1\n",
+        "        self.sides.others, self._bare_at = maps, -1\n",
+        (f"{_PATCHES}::test_a_neighbor_that_comes_later_covers_a_side",),
+    ),
+    Fault(
+        "reach_forgets_a_row_of_samples",
+        "_kernels.heightmap.solid.reach",
+        "            height = sample(grid, row, column)\n",
+        "            height = sample(grid, row_0, column)\n",
+        ("tests/heightmap/test_reach.py::test_a_box_is_near_where_it_meets_the_underside",),
+    ),
+    Fault(
+        "contacts_are_not_shuffled",
+        "_kernels.character.contacts.resolve",
+        "    shuffle(scene.random_state, order, penetrating)\n",
+        "",
+        (f"{_STATE}::test_same_seed_same_bits_and_other_seeds_shuffle_otherwise",),
+    ),
+    Fault(
+        "state_sent_with_vertices_of_the_last_refit",
+        "world.ground.difference",
+        "        found: Mesh = own[-1].arrays if own else storage.arrays\n",
+        "        found: Mesh = own[0].arrays if own else storage.arrays\n",
+        (f"{_WORLD}/test_network.py::test_a_state_kept_before_some_changes_is_sent_as_it_was",),
+    ),
+    Fault(
+        "state_sent_with_the_last_thickness",
+        "world.ground.difference",
+        "        return own[-1].solid_depth if own else storage.solid_depth\n",
+        "        return own[0].solid_depth if own else storage.solid_depth\n",
+        (f"{_WORLD}/test_network.py::test_a_state_kept_before_some_changes_is_sent_as_it_was",),
     ),
 )

@@ -113,6 +113,25 @@ def test_worlds_on_a_map_or_a_mesh(make):
         assert all_of(here) == all_of(there)
 
 
+@pytest.mark.parametrize("back", [1, 2, 3])
+def test_a_state_kept_before_some_changes_is_sent_as_it_was(back):
+    here, there = worlds_on(
+        lambda: Ground([HeightMap(np.zeros((9, 9))), TriangleMesh.box((1, 1, 1))])
+    )
+    land, mesh = here.ground.parts.values()
+    other_land, other_mesh = there.ground.parts.values()
+    first, kept = np.array(mesh.vertices), []
+    for step in range(1, 4):
+        kept.append((here.state(), np.array(mesh.vertices), land.thickness, land[4, 4]))
+        mesh.refit(first + np.array([0, 0.25 * step, 0]))
+        land.thickness, land[4, 4] = 2 * step, 0.5 * step
+        here.update(FRAME)
+    state, vertices, thickness, height = kept[-back]
+    there.restore(WorldState.from_bytes(state.to_bytes(), there))
+    np.testing.assert_array_equal(other_mesh.vertices, vertices)
+    assert (other_land.thickness, other_land[4, 4]) == (thickness, height)
+
+
 def test_only_edited_blocks_are_sent():
     here, there = worlds_on(lambda: HeightMap(np.zeros((1025, 1025))))
     empty = len(there.state().to_bytes())
