@@ -420,9 +420,11 @@ class CharacterView(RuleProperties):
     def restore(self, state: CharacterState) -> None:
         """Go back to a state, bit for bit, and put the owner there too.
 
-        If the ground is the same, the character goes on as if nothing had been saved. On another
-        ground, and from a copy or a pickle of a state, the next update looks at the ground anew,
-        even at rest; until then the report names no triangle.
+        If the ground is as it was, the character goes on as if nothing had been saved. How fast a
+        part moves is a matter of the ground: a lift that `Ground.move` puts back carries nobody
+        until it has moved again. `World` puts both back, and so does `Ground.state` beside this.
+        On another ground, and from a copy or a pickle of a state, the next update looks at the
+        ground anew, even at rest; until then the report names no triangle.
 
         Parameters
         ----------
