@@ -8,6 +8,7 @@ import pytest
 
 from terrain_physics.counter.cluster import partitions
 from terrain_physics.counter.text import TextError
+from tests.helpers.extras import library
 
 ROWS = np.random.default_rng(8).normal(size=(40, 4)) ** 2
 LINES = [" ".join(map(repr, row)) for row in ROWS.tolist()]
@@ -104,8 +105,8 @@ def test_named_pipes_are_refused(tmp_path):
 
 
 def test_parquet_is_read_as_it_says(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
+    pa = library("pyarrow", "data")
+    pq = library("pyarrow.parquet", "data")
     columns = dict(zip("rxyz", ROWS.T, strict=True))
     file = tmp_path / "s.parquet"
     pq.write_table(pa.table(columns), file, row_group_size=15, write_page_checksum=True)

@@ -10,6 +10,7 @@ from PIL import Image
 from demo.examples import geodata
 from demo.scenery.scenes import load_land
 from terrain_physics import HeightMap, Ray
+from tests.helpers.extras import library
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_map_and_obj_are_written(
 
 @pytest.mark.parametrize("nodata", [-9999, None])
 def test_degrees_become_meters(tmp_path: Path, nodata: int | None) -> None:
-    rasterio = pytest.importorskip("rasterio", reason="the extra data is optional")
+    rasterio = library("rasterio", "data")
     degrees = 1 / 3600
     heights = np.full((40, 60), 100.0, np.float32)
     with rasterio.open(
@@ -78,7 +79,7 @@ def test_degrees_become_meters(tmp_path: Path, nodata: int | None) -> None:
 
 @pytest.fixture
 def context() -> Any:
-    pytest.importorskip("moderngl", reason="the extra demo is optional")
+    library("moderngl", "demo")
     from demo.examples import moderngl_terrain
 
     try:

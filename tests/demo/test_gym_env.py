@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("gymnasium", reason="the extra gym is optional")
+pytest.importorskip("gymnasium", reason="gymnasium is not installed (extra gym)")
 
 import gymnasium
 from gymnasium.error import ResetNeeded

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.extras import library
 from tests.helpers.pages import DOCS, ROOT
 
 
@@ -23,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the built site. Sphinx has nothing to warn of."""
-    pytest.importorskip("sphinx", reason="needs the extra docs")
+    library("sphinx", "docs")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     built = subprocess.run(

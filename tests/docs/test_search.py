@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.helpers.extras import library
 from tests.helpers.pages import DOCS, PAGES
 
 CHROMIUM = next(
@@ -145,7 +146,7 @@ PAGES_WITH_WORDS = [
 
 @pytest.fixture(scope="module")
 def search(site: Path) -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra browser")
+    playwright = library("playwright.sync_api", "browser")
     if not CHROMIUM:
         pytest.skip("needs Chromium")
     with playwright.sync_playwright() as driver:

@@ -15,6 +15,7 @@ from PIL import Image
 from terrain_physics import HeightMap
 from terrain_physics.heightmap.files import load_heights
 from tests.helpers.examples import examples
+from tests.helpers.extras import library
 from tests.helpers.height_files import (
     RAMP,
     bmp_bytes,
@@ -453,13 +454,13 @@ def test_without_openexr_the_extra_is_named(load, monkeypatch):
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint32])
 def test_exr_itself(tmp_path, compression, dtype):
-    library = pytest.importorskip("OpenEXR", reason="OpenEXR is not installed (extra exr)")
+    openexr = library("OpenEXR", "exr")
     heights = METERS.astype(dtype)
-    header = {"compression": getattr(library, f"{compression}_COMPRESSION")}
-    header["type"] = library.scanlineimage
+    header = {"compression": getattr(openexr, f"{compression}_COMPRESSION")}
+    header["type"] = openexr.scanlineimage
     path = tmp_path / "a.exr"
     for channels in ({"Y": heights}, {"R": heights, "G": heights, "B": heights}):
-        library.File(header, channels).write(str(path))
+        openexr.File(header, channels).write(str(path))
         same(load_heights(path), heights, dtype)
     content = path.read_bytes()
     for end in range(0, len(content), 7):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import Ray, TriangleMesh
+from tests.helpers.extras import library
 from tests.helpers.meshes import MESHES
 
 TURN = glm.rotate(glm.dmat4(), 0.7, glm.normalize(glm.dvec3(1, 2, 3)))
@@ -214,7 +215,7 @@ def test_the_arrays_of_another_mesh_are_checked():
 
 
 def test_meshes_of_trimesh():
-    trimesh = pytest.importorskip("trimesh")
+    trimesh = library("trimesh", "data")
     theirs = trimesh.creation.box(extents=(1, 2, 3))
     mesh = TriangleMesh.from_trimesh(theirs)
     np.testing.assert_array_equal(mesh.vertices, theirs.vertices)
@@ -228,7 +229,7 @@ def test_meshes_of_trimesh():
 
 def test_solids_are_those_of_trimesh():
     """A cylinder of theirs has its axis along +Z, and middles in its ends."""
-    trimesh = pytest.importorskip("trimesh")
+    trimesh = library("trimesh", "data")
     upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
     theirs = trimesh.creation.cylinder(radius=0.7, height=3, sections=12, transform=upright)
     ours = TriangleMesh.cylinder(radius=0.7, height=3, sections=12)

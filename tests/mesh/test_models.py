@@ -6,7 +6,6 @@ import random
 import struct
 import sys
 import tracemalloc
-import warnings
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from terrain_physics import TriangleMesh
 from tests.heightmap.test_files_damaged import mutated
 from tests.helpers.examples import times
+from tests.helpers.extras import library
 
 CORNERS = np.array([(0, 0, 0), (0, 0, 4), (4, 0, 0)], "<f4")
 SQUARE = b"v 0 0 0\nv 0 0 4\nv 4 0 4\nv 4 0 0\n"
@@ -34,9 +34,7 @@ pytestmark = [
 @pytest.fixture
 def load(tmp_path):
     """Load a file of this content by trimesh, or skip."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pytest.importorskip("trimesh", reason="trimesh is not installed (extra data)")
+    library("trimesh", "data")
 
     def loaded(content: bytes, name: str, **options: Any) -> TriangleMesh:
         path: Path = tmp_path / name
@@ -165,12 +163,17 @@ def test_a_saved_mesh_takes_no_axes(tmp_path):
         TriangleMesh.load(tmp_path / "a.glb", axes="up")  # type: ignore[arg-type]
 
 
-def test_a_model_takes_materials(tmp_path):
-    (tmp_path / "a.obj").write_bytes(SQUARE + b"f 1 2 3\n")
-    named = TriangleMesh.load(tmp_path / "a.obj", materials="wood", material_names=["ice", "wood"])
+def test_a_model_takes_materials(load):
+    content = SQUARE + b"f 1 2 3\n"
+    named = load(content, "a.obj", materials="wood", material_names=["ice", "wood"])
     assert named.materials.tolist() == [1]
+    assert named.material_names == ("ice", "wood")
     with pytest.raises(ValueError, match=r"a.obj: materials must be numbers where there are no"):
-        TriangleMesh.load(tmp_path / "a.obj", materials="wood")
+        load(content, "a.obj", materials="wood")
+
+
+def test_a_saved_mesh_takes_no_materials(tmp_path):
+    named = TriangleMesh.box((1, 1, 1), materials="wood", material_names=["ice", "wood"])
     named.save(tmp_path / "a.ground")
     assert TriangleMesh.load(tmp_path / "a.ground").material_names == ("ice", "wood")
     with pytest.raises(ValueError, match=r"a.ground: materials are for models, .* got \[0\]"):

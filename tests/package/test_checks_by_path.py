@@ -1,5 +1,6 @@
 """The map of `.ci/checks.py` from paths to checks: complete, without dead rows, and it works."""
 
+import re
 import runpy
 import shutil
 import subprocess
@@ -44,12 +45,27 @@ def test_rows_name_checks_and_each_is_a_function_of_the_steps() -> None:
         assert f"\n{check}() {{\n" in steps
 
 
+def test_the_check_of_data_runs_all_tests_of_its_libraries() -> None:
+    asks = re.compile(r'library\("[\w.]+", "data"\)')
+    files = [
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if asks.search(file.read_text(encoding="utf-8"))
+    ]
+    steps = (ROOT / ".ci" / "steps").read_text(encoding="utf-8")
+    run = re.findall(
+        r"tests/\w+/test_\w+\.py(?!:)", steps.partition("\ndata() {")[2].partition("}")[0]
+    )
+    assert sorted(files) == sorted(run)
+    assert all("data" in asked_by(path) for path in files)
+
+
 @pytest.mark.parametrize(
     ("path", "checks"),
     [
         ("terrain_physics/_kernels/geometry/rays.py", {"plain_python"}),
         ("terrain_physics/_kernels/_native.py", {"plain_python", "packaging"}),
-        ("terrain_physics/counter/cluster/run.py", {"cluster", "site"}),
+        ("terrain_physics/counter/cluster/run.py", {"cluster", "data", "site"}),
         ("tests/conftest.py", set(CHECKS)),
         ("terrain_physics/viewer/page.js", {"browser", "site"}),
         ("demo/examples/pyglet_game.py", {"engines", "examples"}),

@@ -10,6 +10,7 @@ import pytest
 
 from terrain_physics import __version__
 from terrain_physics._build import metadata_hook
+from tests.helpers.extras import library
 from tests.helpers.pages import blocks, run
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,7 @@ class _Clock:
 @pytest.fixture
 def player(monkeypatch):
     """Somebody who holds D for two seconds and then closes the window, which nobody sees."""
-    pygame = pytest.importorskip("pygame", reason="the game of the README needs the extra demo")
+    pygame = library("pygame", "demo")
     frames = iter(range(120))
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr(pygame.time, "Clock", _Clock)

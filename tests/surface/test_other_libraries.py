@@ -1,12 +1,12 @@
 """Data in and out of xarray, rasterio, trimesh, pandas and pyarrow themselves (extra ``data``)."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 from terrain_physics import CharacterGroup, HeightMap, SphereCollider, TriangleMesh
+from tests.helpers.extras import library
 
 HEIGHTS = np.random.default_rng(4).uniform(0, 90, (6, 9)).astype(np.float32)
 
@@ -17,16 +17,9 @@ pytestmark = [
 ]
 
 
-def installed(name: str) -> Any:
-    """Import an optional library, or skip; it may warn of what it will change."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pytest.importorskip(name, reason=f"{name} is not installed (extra data)")
-
-
 def rasters(folder, *, driver="GTiff", crs: str | None = "EPSG:32632", step=(30, 20)):
     """Write a raster by rasterio and open it."""
-    rasterio = installed("rasterio")
+    rasterio = library("rasterio", "data")
     path = folder / f"a.{'tif' if driver == 'GTiff' else 'asc'}"
     transform = rasterio.transform.from_origin(500, 460, *step)
     shape = {"height": HEIGHTS.shape[0], "width": HEIGHTS.shape[1], "count": 1}
@@ -58,7 +51,7 @@ def test_a_raster_in_degrees_is_not_taken_for_meters(tmp_path):
 @pytest.mark.parametrize("steps", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_dataarray(steps, turned):
-    xarray = installed("xarray")
+    xarray = library("xarray", "data")
     rows, columns = HEIGHTS.shape
     coords = {"y": 460.0 - 20 * np.arange(rows), "x": 500.0 + 30 * np.arange(columns)}
     given = xarray.DataArray(HEIGHTS, coords, dims=("y", "x"))
@@ -72,7 +65,7 @@ def test_a_dataarray(steps, turned):
 
 
 def test_gltf_through_trimesh(tmp_path):
-    trimesh = installed("trimesh")
+    trimesh = library("trimesh", "data")
     land = HeightMap(HEIGHTS, cell_size=5)
     for number, made in enumerate((land.to_trimesh(), TriangleMesh.box((1, 2, 3)).to_trimesh())):
         made.export(tmp_path / f"{number}.glb")
@@ -99,7 +92,7 @@ def results():
 
 
 def test_columns_for_pandas():
-    pandas = installed("pandas")
+    pandas = library("pandas", "data")
     for result in results():
         columns = result.columns()
         table = pandas.DataFrame(columns)
@@ -109,7 +102,7 @@ def test_columns_for_pandas():
 
 
 def test_columns_for_pyarrow():
-    pyarrow = installed("pyarrow")
+    pyarrow = library("pyarrow", "data")
     for result in results():
         columns = result.columns()
         table = pyarrow.table(columns)

@@ -21,6 +21,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from tests.helpers import axe_core
+from tests.helpers.extras import library
 
 pytestmark = pytest.mark.browser
 
@@ -87,7 +88,7 @@ def lone_address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra browser")
+    playwright = library("playwright.sync_api", "browser")
     if not CHROMIUM:
         pytest.skip("needs Chromium")
     options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]

@@ -8,6 +8,7 @@ from terrain_physics.walkability.ways.lengths import factors_of, plain_lengths
 from tests.helpers.drawn_places import STEPS, drawn_places, edges_of, standing
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times
+from tests.helpers.extras import library
 from tests.oracles import graphs
 
 pytestmark = pytest.mark.kernels
@@ -48,8 +49,8 @@ def test_the_graph_tells_kinds_of_edges() -> None:
 
 
 def test_scipy_finds_the_same_distances() -> None:
-    sparse = pytest.importorskip("scipy.sparse", reason="scipy is in the extra for benchmarks")
-    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    sparse = library("scipy.sparse", "bench")
+    csgraph = library("scipy.sparse.csgraph", "bench")
     places = drawn_places(Draws(8))
     graph = graph_of(places)
     matrix = sparse.csr_array((graph.lengths, graph.indices, graph.indptr))
