@@ -1,5 +1,6 @@
 """Recording what a game does to characters and ground, and finding where a replay differs."""
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any, Self
@@ -386,7 +387,7 @@ class Recording:
             return refused(f"{self!r}: {error}")
 
     def __repr__(self) -> str:
-        seconds = sum(frame.delta_time for frame in self._frames)
+        seconds = math.fsum(frame.delta_time for frame in self._frames)
         waits = f", {self.waits} waits" if self.waits else ""
         return f"<Recording: {len(self)} frames, {seconds:.2f} s{waits}>"
 

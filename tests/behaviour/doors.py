@@ -371,7 +371,7 @@ def press(vise):
     inside = off = most = 0.0
     comes = vise.way / vise.speed
     for _ in stage.frames(comes + 0.2 + (comes + 0.1 if vise.leaves == "back" else 0.0)):
-        told = sum(squeeze.depth for squeeze in mover.update(stage.seconds).squeezed)
+        told = math.fsum(one.depth for one in mover.update(stage.seconds).squeezed)
         center = sign * mover.position64[axis]
         front = sign * stage.poses[0][axis, 3] + 0.5 * vise.thick
         overlap = max(front - (center - vise.half), 0.0)

@@ -63,7 +63,10 @@ def power_of_ten(exponent: float) -> float:
 
 def length_of(vector: Any) -> float:
     """Return the length of a vector."""
-    return math.sqrt(sum(float(part) * float(part) for part in vector))
+    squared = 0.0
+    for part in vector:
+        squared += float(part) * float(part)  # sum() of floats compensates since Python 3.12
+    return math.sqrt(squared)
 
 
 def times(matrix: Any, other: Any) -> NDArray[np.float64]:
