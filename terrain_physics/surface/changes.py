@@ -90,7 +90,7 @@ class ChangeLog:
     def put_back(self, kept: "KeptLog") -> None:
         """Be as it was, whatever has been noted since."""
         self.rows, self.forgotten = kept
-        self._room = self.rows  # full: a further change takes new memory, as states share this
+        self._room = _NO_ROOM  # a further change takes new memory: states share the rows
 
     def follow(self, version: int, other: "ChangeLog", seen: int) -> int:
         """Remember the changes of a part after its version ``seen``, under one version.

@@ -220,6 +220,22 @@ def test_a_log_remembers_the_latest_changes_and_boxes_around_older_ones():
     assert other.rows[-1].tolist() == [8, *EVERYWHERE[0], *EVERYWHERE[1]]
 
 
+def test_a_log_that_was_put_back_has_room_of_its_own():
+    log = ChangeLog(0)
+    for version in (1, 2, 3):
+        log.note(version, (version, 0, 0), (version, 1, 1))
+    kept = log.kept()
+    for count in (0, 2):
+        log.put_back(kept)
+        room = log.room(count)
+        assert len(room) == count
+        assert room.flags.writeable
+        room[:] = -1.0
+        log.take(count)
+        assert log.rows[:, 0].tolist() == [1, 2, 3] + count * [-1]
+    assert kept[0][:, 0].tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("count", [1, 5, 127, 300, 600, 3000])
 def test_a_log_remembers_many_changes_at_once(count):
     log, rng = ChangeLog(0), np.random.default_rng(count)

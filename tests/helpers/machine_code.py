@@ -2,9 +2,12 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from terrain_physics._kernels import _jit, _native
+from terrain_physics._kernels._jit import CachedDispatch
 
 
 def gaps() -> list[str]:
@@ -16,6 +19,30 @@ def gaps() -> list[str]:
     from terrain_physics._build.packages import PACKAGES
 
     return sorted(line for package in PACKAGES for line in _unlisted(package))
+
+
+@contextmanager
+def looked_at_each_call() -> Iterator[None]:
+    """Find the types of all calls: each `CachedDispatch` else finds those of its first alone.
+
+    It then calls by these types whatever it is given; machine code of a wheel looks each time.
+    """
+    modules = list(sys.modules.values())
+    held = [one for each in modules for one in vars(each).values() if type(one) is CachedDispatch]
+    before = [one.call for one in held]
+    first, CachedDispatch._first = CachedDispatch._first, _call
+    try:
+        for one in held:
+            one.call = one._first
+        yield
+    finally:
+        CachedDispatch._first = first
+        for one, call in zip(held, before, strict=True):
+            one.call = call
+
+
+def _call(dispatch: CachedDispatch, *arguments: Any) -> Any:
+    return dispatch._kernel(*arguments)
 
 
 def _unlisted(package: Any) -> list[str]:
