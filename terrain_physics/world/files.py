@@ -196,7 +196,8 @@ def _contents_of(name: str, file: BinaryIO) -> tuple[SavedGround, Any, Any, byte
             raise zipfile.BadZipFile("rows of another format")
         extra = content_of(archive, own[2])
         parts, about = ground_in(name, archive, members)
-    return SavedGround(about["kind"], parts, about), header, rows.astype(np.uint64), extra
+        ground = SavedGround(about["kind"], parts, about)
+    return ground, header, rows.astype(np.uint64), extra
 
 
 def _refuse_others(name: str, header: Any) -> None:

@@ -17,6 +17,7 @@ from terrain_physics.heightmap.saved import saved_map
 from terrain_physics.surface import ground_files
 from tests.heightmap.test_files_damaged import mutated
 from tests.helpers import drawn_grounds
+from tests.helpers.damaged_saves import check_archive, how_many
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full
 
@@ -239,6 +240,33 @@ DAMAGED = {
 def test_damaged_files_are_refused_by_name(name, tmp_path):
     content = with_members(content_of(GROUND, tmp_path), DAMAGED[name])
     assert refusal(content, tmp_path) == "file must be a saved ground, undamaged"
+
+
+def map_with_all():
+    cells = np.arange(4).reshape(2, 2)
+    marks = {"holes": cells == 3, "diagonal": cells == 1, "materials": cells % 2}
+    return HeightMap(np.arange(9).reshape(3, 3) % 2, material_names=["grass", "rock"], **marks)
+
+
+def ground_with_all():
+    box = TriangleMesh.box((1, 0.5, 1))
+    ground = Ground([HeightMap([[0, 0], [0, 0]]), box], names=[None, "lift"])
+    ground.add(box, transform=np.diag((2.0, 2, 2, 1)))
+    ground.move("lift", (0.5, 1, 0.5), 1 / 60)
+    ground.set_surface_velocity("lift", (1, 0, 0))
+    ground.set_one_way(2, (0, 1, 0))
+    return ground
+
+
+@how_many
+@pytest.mark.parametrize(
+    "make", [map_with_all, lambda: TriangleMesh.box((1, 1, 1)), ground_with_all],
+    ids=["map", "mesh", "ground"],
+)  # fmt: skip
+def test_a_file_damaged_in_any_place_is_refused_by_name(make, how, tmp_path):
+    ground = make()
+    ground.save(tmp_path / "damaged.ground")
+    check_archive(tmp_path / "damaged.ground", type(ground).load, how())
 
 
 def with_bytes_between(content, place):

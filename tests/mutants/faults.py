@@ -557,5 +557,10 @@ FAULTS = (
         "        return own[-1].solid_depth if own else storage.solid_depth\n",
         "        return own[0].solid_depth if own else storage.solid_depth\n",
         (f"{_WORLD}/test_network.py::test_a_state_kept_before_some_changes_is_sent_as_it_was",),
+        "world_kind_of_ground_is_trusted",
+        "world.files",
+        '        ground = SavedGround(about["kind"], parts, about)\n',
+        '    ground = SavedGround(about["kind"], parts, about)\n',
+        (f"{_WORLD}/test_files.py::test_a_file_damaged_in_any_place_is_refused_by_name",),
     ),
 )

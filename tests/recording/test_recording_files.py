@@ -10,9 +10,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from terrain_physics import CharacterGroup, HeightMap, SphereCollider
+from terrain_physics import CharacterGroup, CharacterMovement, HeightMap, SphereCollider, World
 from terrain_physics.recording import file as recording_file
 from terrain_physics.recording.recording import Recording, replay
+from tests.helpers.damaged_saves import check_archive, how_many
 from tests.helpers.pairwise import each_once
 
 
@@ -129,6 +130,19 @@ def test_other_members_are_refused(recorded, tmp_path, change):
     parts = change([*parts_of(recorded, tmp_path / "walk").items()])
     message, _ = refusal(tmp_path / "other", packed(parts))
     assert message.endswith("file must be a recording, undamaged")
+
+
+@how_many
+def test_a_file_damaged_in_any_place_is_refused_by_name(how, tmp_path):
+    ground = HeightMap(np.zeros((3, 3)))
+    world = World(ground)
+    world.add("hero", CharacterMovement(ground, SphereCollider(0.4), position=(1, 2, 1)))
+    recording = Recording(world)
+    for _ in range(6):  # a second each: there is a snapshot after five
+        ground.carve((1, 1), 1, 0.1)
+        recording.update(1.0)
+    recording.save(tmp_path / "damaged.npz")
+    check_archive(tmp_path / "damaged.npz", Recording.load, how())
 
 
 @pytest.mark.alone

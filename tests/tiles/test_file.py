@@ -24,6 +24,7 @@ from terrain_physics.tiles.format import (
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.samples import Tile
 from terrain_physics.tiles.tile_file import TileFile
+from tests.helpers.damaged_saves import OTHERS, damaged_json, is_refused
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times
 from tests.helpers.threads import together
@@ -314,6 +315,17 @@ _HOSTILE_SHAPES: list[tuple[dict[str, Any], str]] = [
     ({"diagonal": 0, "has_cells": False}, "tiles hold what the header does not know"),
     ({"material_names": ("a", "a")}, "material names must be"),
 ]
+
+
+def test_names_of_another_type_are_refused(copy: Path) -> None:
+    header, tiles, index = parts_of(copy.read_bytes())
+    found = []
+    for what, names in damaged_json(["grass", "rock", "ice"], lambda: OTHERS):
+        if names is not None:  # a file without
+            other = header._replace(shape=header.shape._replace(material_names=names))
+            copy.write_bytes(joined(other, tiles, index))
+            found.append(is_refused(TileFile.open, copy, what))
+    assert all(found)
 
 
 @pytest.mark.parametrize(("change", "message"), _HOSTILE_SHAPES)

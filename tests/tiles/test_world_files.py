@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import AABB, Ground, HeightMap, Recording, TiledGround, World
+from terrain_physics import AABB, Ground, HeightMap, Recording, TiledGround, TriangleMesh, World
 from terrain_physics.surface import ground_files
 from terrain_physics.tiles.making import make_tiles
 from tests.helpers import forks
+from tests.helpers.damaged_saves import check_archive, how_many
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full, times
 from tests.tiles.twins import SIDE, drop, edit, play, refuse_different, tiles_in, world_on
@@ -425,6 +426,17 @@ def test_headers_that_no_world_has(part, change, story, tmp_path):
     path = moved(story, tmp_path)
     rewritten(path, lambda own: own.update(change), part)
     refused(path)
+
+
+@how_many
+def test_a_file_damaged_in_any_place_is_refused_by_name(how, tmp_path):
+    path = tmp_path / "damaged.ground"
+    make_tiles(tmp_path / "flat.tiles", [[0] * 65] * 65, tile=64)
+    with TiledGround.open(tmp_path / "flat.tiles") as land:
+        land.carve((20, 20), 2, 1)
+        land.add(TriangleMesh.box((1, 1, 1)))
+        land.save(path)
+    check_archive(path, lambda path: TiledGround.load(path).close(), how())
 
 
 def test_edits_that_no_land_has(story, tmp_path):

@@ -31,6 +31,7 @@ from terrain_physics import (
 )
 from terrain_physics.surface import ground_files
 from terrain_physics.world import files
+from tests.helpers.damaged_saves import check_archive, how_many
 from tests.helpers.draws import Draws
 
 FRAME = 1 / 60
@@ -349,6 +350,21 @@ def test_a_member_that_is_missing(name, saved):
 
 def test_another_member(saved):
     refused(written(saved, members_of(saved) | {"more": b"1"}))
+
+
+@how_many
+@pytest.mark.parametrize("ground", [HeightMap([[0, 0]] * 2), Ground([HeightMap([[0, 0]] * 2)])])
+def test_a_file_damaged_in_any_place_is_refused_by_name(ground, how, tmp_path):
+    world = World(ground)
+    if isinstance(ground, HeightMap):  # the same on any ground
+        rules = {0: {"friction": 0.5}}
+        hero = CharacterMovement(ground, WALKER, position=(0.5, 2, 0.5), material_rules=rules)
+        world.add("hero", hero)
+        crowd = CharacterGroup(ground, WALKER, collide=True, threads=1)
+        crowd.add(7, (0.5, 4, 0.5))
+        world.add("crowd", crowd)
+    world.save(tmp_path / "damaged.world")
+    check_archive(tmp_path / "damaged.world", World.load, how())
 
 
 def first_thing(**changed):

@@ -25,6 +25,7 @@ from terrain_physics import (
 )
 from terrain_physics.recording.journal import contents_of
 from terrain_physics.world import network
+from tests.helpers.damaged_saves import damaged_json, how_many, is_refused
 from tests.helpers.draws import Draws
 from tests.world.test_files import hashes_of, make_world, play
 
@@ -349,6 +350,27 @@ def test_numbers_that_no_state_has(path, value, data, receiver):
     header, _, sizes, rest = unpacked(data)
     WorldState.from_bytes(packed(header, sizes, rest), receiver)
     refused(packed(changed(header, path, value), sizes, rest), receiver, "undamaged")
+
+
+@how_many
+def test_a_header_damaged_in_any_place_is_refused(how):
+    ground = Ground([HeightMap(np.zeros((3, 3))), TriangleMesh.box((1, 0.5, 1))])
+    world = World(ground)
+    world.add("hero", CharacterMovement(ground, SphereCollider(0.4), position=(1, 2, 1)))
+    crowd = CharacterGroup(ground, SphereCollider(0.4))
+    crowd.add(7, (1, 3, 1))
+    world.add("crowd", crowd)
+    ground.carve((1, 1), 1, 0.2)
+    ground.move(1, (0.6, 1, 0.5), FRAME)
+    ground.add(TriangleMesh.box((1, 1, 1)), name="crate")
+    header, _, sizes, rest = unpacked(world.state().to_bytes())
+
+    def load(other):
+        WorldState.from_bytes(packed(other, sizes, rest), world)
+
+    load(header)
+    found = [is_refused(load, other, what) for what, other in damaged_json(header, how())]
+    assert sum(found) > len(header)
 
 
 def test_rows_that_no_character_has(data, receiver):
