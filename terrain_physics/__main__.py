@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, NoReturn, TypeAlias
 
 from terrain_physics._version import __version__
@@ -74,19 +74,29 @@ read a row of tiles at a time. All heights are those of HeightMap.load with the 
 
 Bad input: why on standard error, exit 2; a file that was there before is left as it is."""
 
+FAILED = 1  # what was asked for cannot be written
 BAD_INPUT = 2
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
 TERMINATED = 143  # the same for SIGTERM
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 no other name
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors of writing are told, as those of commands are."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help or an error; argparse itself would pass over a full disk."""
+        stream = file or sys.stderr
+        if stream is not None:
+            stream.write(message)
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # noqa: SLF001 no other name
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="terrain-physics", description="Terrain collision for Python games."
-    )
+    parser = _Parser(prog="terrain-physics", description="Terrain collision for Python games.")
     parser.add_argument("--version", action="version", version=f"terrain_physics {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_count(commands)
@@ -522,31 +532,51 @@ def _processor() -> str:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status.
 
-    0; 1 if ``--verify`` finds a wrong count; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads
-    on; 143 after SIGTERM, where something is left to clear away.
+    0; 1 if ``--verify`` finds a wrong count, or if standard output or standard error cannot be
+    written; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads on; 143 after SIGTERM, where
+    something is left to clear away.
     """
     try:
-        chosen = _parser().parse_args(arguments)
-        match chosen.command:
-            case "count":
-                with _unwinding_when_terminated() if chosen.scheduler else nullcontext():
-                    return _count(chosen)
-            case "view":
-                return _view(chosen)
-            case "tiles":
-                with _unwinding_when_terminated():
-                    return _tiles(chosen)
-            case "warm-up":
-                return _warm_up(chosen.processes)
-            case "demo":
-                return _open_demo(chosen)
-        return _info()
+        try:
+            return _done(_parser().parse_args(arguments))
+        finally:  # Python would tell an error in its own words, at its end
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None and not stream.closed:
+                    stream.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except _TerminatedError:
         return TERMINATED
     except BrokenPipeError:
         return PIPE_CLOSED
+    except OSError as error:
+        what = error.filename or "cannot write the output"  # streams have no name
+        return _failed(f"{what}: {error.strerror}")
+
+
+def _done(chosen: argparse.Namespace) -> int:
+    """Run a command and return its exit status."""
+    match chosen.command:
+        case "count":
+            with _unwinding_when_terminated() if chosen.scheduler else nullcontext():
+                return _count(chosen)
+        case "view":
+            return _view(chosen)
+        case "tiles":
+            with _unwinding_when_terminated():
+                return _tiles(chosen)
+        case "warm-up":
+            return _warm_up(chosen.processes)
+        case "demo":
+            return _open_demo(chosen)
+    return _info()
+
+
+def _failed(reason: str) -> int:
+    """Tell why the command could not go on, if that can be told."""
+    with suppress(OSError):
+        _tell(reason)
+    return FAILED
 
 
 def main() -> NoReturn:
@@ -558,14 +588,7 @@ def main() -> NoReturn:
     from terrain_physics._kernels import _notices
 
     _notices.audience.runs_our_command = True
-    status = run(sys.argv[1:])
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except (OSError, ValueError):  # a closed pipe
-            status = status or PIPE_CLOSED
-    os._exit(status)
+    os._exit(run(sys.argv[1:]))
 
 
 if __name__ == "__main__":

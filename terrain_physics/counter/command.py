@@ -24,7 +24,6 @@ from terrain_physics.counter.text import NumberReader, TextError, write_counts
 
 WRONG_COUNT = 1
 BAD_INPUT = 2
-PIPE_CLOSED = 141  # as shells report a process ended by writing to a closed pipe
 
 _PATIENCE = 1.0  # seconds of work before a progress bar appears
 _BOX_TESTS = 1 << 27  # at most, for each block of spheres, to find out how many pairs are tested
@@ -376,10 +375,12 @@ def _tell_as(stats: Stats, told: dict[str, Any], line: str) -> None:
 
 
 def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:
-    """Print counts, or what is wrong, and return the exit status."""
+    """Print counts, or what is wrong with the input, and return the exit status.
+
+    OSError if the output cannot be written.
+    """
     if sys.stdout is None:
-        _tell("terrain-physics: cannot write the answers: standard output is closed")
-        return BAD_INPUT
+        raise OSError(errno.EBADF, "standard output is closed")
     try:
         answers = answer()
     except TextError as error:
@@ -395,17 +396,7 @@ def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:
         name = error.filename or "stdin"
         _tell(f"terrain-physics: cannot read {name}: {error.strerror}")
         return BAD_INPUT
-    return _write(answers)
-
-
-def _write(answers: Iterable[NDArray[np.integer[Any]]]) -> int:
-    try:
-        for counts in answers:
-            sys.stdout.buffer.write(write_counts(counts))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        return PIPE_CLOSED
-    except OSError as error:
-        _tell(f"terrain-physics: cannot write the answers: {error.strerror}")
-        return BAD_INPUT
+    for counts in answers:
+        sys.stdout.buffer.write(write_counts(counts))
+    sys.stdout.buffer.flush()
     return 0

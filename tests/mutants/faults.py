@@ -29,6 +29,7 @@ _STRAIGHT_CORNER = (
     f"{_WALKABILITY}/test_path_lead.py::test_a_corner_without_a_turn_is_come_near_first"
 )
 _TILES = "tests/tiles"
+_COMMANDS = "tests/package/test_command_line.py"
 _REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
 
 
@@ -562,5 +563,12 @@ FAULTS = (
         '        ground = SavedGround(about["kind"], parts, about)\n',
         '    ground = SavedGround(about["kind"], parts, about)\n',
         (f"{_WORLD}/test_files.py::test_a_file_damaged_in_any_place_is_refused_by_name",),
+    ),
+    Fault(
+        "output_is_left_to_the_end_of_python",
+        "__main__",
+        "                    stream.flush()\n",
+        "                    pass\n",
+        (f"{_COMMANDS}::test_each_command_tells_that_its_output_cannot_be_written",),
     ),
 )

@@ -1,18 +1,27 @@
 """`python -m terrain_physics`: answers, messages with line numbers, exit statuses."""
 
+import errno
 import io
 import os
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from terrain_physics import (
+    CharacterMovement,
+    HeightMap,
+    Recording,
+    SphereCollider,
+    __version__,
+    warmup,
+)
 from terrain_physics import __main__ as command_line
-from terrain_physics import __version__, warmup
 from terrain_physics._kernels import _jit
 from terrain_physics._support import threads
 from terrain_physics.counter import command
@@ -196,13 +205,76 @@ def test_a_closed_pipe_is_no_matter():
     assert (process.returncode, err) == (command_line.PIPE_CLOSED, b"")
 
 
+UNWRITTEN = "terrain-physics: cannot write the output: No space left on device\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_answers_that_cannot_be_written_are_an_error():
+@pytest.mark.parametrize("arguments", [["count", CONTEST / "sample.in"], ["--help"]])
+def test_a_process_tells_that_its_output_cannot_be_written(arguments):
     with Path("/dev/full").open("wb") as full:
-        process = start("count", CONTEST / "sample.in", stdout=full)
+        process = start(*arguments, stdout=full)
         _, err = process.communicate()
-    assert process.returncode == 2
-    assert err == b"terrain-physics: cannot write the answers: No space left on device\n"
+    assert (process.returncode, err.decode()) == (1, UNWRITTEN)
+
+
+class FullDisk(io.RawIOBase):
+    """A stream to a file that nothing fits into."""
+
+    def writable(self):
+        return True
+
+    def write(self, _):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def full(*, buffered):
+    if buffered:
+        return io.TextIOWrapper(io.BufferedWriter(FullDisk(), 1 << 20))
+    return io.TextIOWrapper(FullDisk(), write_through=True)
+
+
+@pytest.fixture
+def kept_files(tmp_path, monkeypatch):
+    """Work in a folder with a recording and heights; return the commands that write there."""
+    monkeypatch.chdir(tmp_path)
+    floor = HeightMap([[0, 0], [0, 0]])
+    Recording(CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))).save("walk")
+    HeightMap([[0] * 65] * 65).save("land.npy")
+    return {"view": ["walk", "-o", "walk.html"], "tiles": ["land.npy", "land.tiles", "--tile=64"]}
+
+
+@pytest.mark.parametrize("buffered", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    ["count", "view", "tiles", "info", "demo --list", "--version", "--help", "tiles --help"],
+)
+def test_each_command_tells_that_its_output_cannot_be_written(
+    words, buffered, kept_files, monkeypatch, capsys
+):
+    command, *options = words.split()
+    arguments = options or kept_files.get(command, [])
+    if command == "count":
+        arguments = [str(CONTEST / "sample.in")]
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.setattr(sys, "stdout", full(buffered=buffered))
+    assert command_line.run([command, *arguments]) == 1
+    assert capsys.readouterr().err == UNWRITTEN
+    with suppress(OSError):  # what it still holds
+        sys.stdout.close()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["count none.in", "count --nix", "view none -o new.html", "tiles none new"],
+)
+def test_errors_that_cannot_be_told_are_errors(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stream = io.TextIOWrapper(io.BufferedWriter(FullDisk()), line_buffering=True)
+    monkeypatch.setattr(sys, "stderr", stream)  # as Python opens it
+    assert command_line.run(arguments.split()) == 1
+    assert capsys.readouterr().out == ""
+    with suppress(OSError):
+        stream.close()
 
 
 def test_info_names_versions_and_the_cache(capsys):
