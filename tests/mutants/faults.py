@@ -558,6 +558,8 @@ FAULTS = (
         "        return own[-1].solid_depth if own else storage.solid_depth\n",
         "        return own[0].solid_depth if own else storage.solid_depth\n",
         (f"{_WORLD}/test_network.py::test_a_state_kept_before_some_changes_is_sent_as_it_was",),
+    ),
+    Fault(
         "world_kind_of_ground_is_trusted",
         "world.files",
         '        ground = SavedGround(about["kind"], parts, about)\n',
