@@ -74,7 +74,7 @@ read a row of tiles at a time. All heights are those of HeightMap.load with the 
 
 Bad input: why on standard error, exit 2; a file that was there before is left as it is."""
 
-FAILED = 1  # what was asked for cannot be written
+FAILED = 1  # a disk is full, or memory
 BAD_INPUT = 2
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
@@ -388,18 +388,23 @@ def _view(chosen: argparse.Namespace) -> int:
         recording = Recording.load(chosen.file)
         handled = chosen.output
         recording.save_html(chosen.output, title=chosen.title)
-    except OSError as error:
-        return _refused(f"{error.filename or handled}: {error.strerror}")
-    except ValueError as error:
-        reason, file = str(error), f"{chosen.file}: "
-        return _refused(reason if reason.startswith(file) else file + reason)
+    except (OSError, ValueError) as error:
+        return _refused_for(error, chosen.file, handled)
     print(embedding(chosen.output, title_of(chosen.output, chosen.title)))
     return 0
 
 
-def _refused(reason: str) -> int:
-    """Tell why there is no result."""
-    _tell(reason)
+def _refused_for(error: Exception, file: str, handled: str) -> int:
+    """Tell why there is no result of a file; ``handled`` is what an error without a name is of."""
+    from terrain_physics._kernels import _memory
+
+    if _memory.lacks_memory(error):  # the file may be well
+        raise error
+    if isinstance(error, OSError):
+        _tell(f"{error.filename or handled}: {error.strerror}")
+    else:
+        reason, start = str(error), f"{file}: "
+        _tell(reason if reason.startswith(start) else start + reason)
     return BAD_INPUT
 
 
@@ -423,11 +428,8 @@ def _tiles(chosen: argparse.Namespace) -> int:
         warnings.simplefilter("always")
         try:
             tiles_of_file(chosen.file, chosen.output, reading, progress=True, **making)
-        except OSError as error:
-            return _refused(f"{error.filename or chosen.output}: {error.strerror}")
-        except (ValueError, ImportError) as error:
-            reason, file = str(error), f"{chosen.file}: "
-            return _refused(reason if reason.startswith(file) else file + reason)
+        except (OSError, ValueError, ImportError) as error:
+            return _refused_for(error, chosen.file, chosen.output)
     for warning in told:
         _tell(warning.message)
     made = TileFile.open(chosen.output)
@@ -532,9 +534,9 @@ def _processor() -> str:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status.
 
-    0; 1 if ``--verify`` finds a wrong count, or if standard output or standard error cannot be
-    written; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads on; 143 after SIGTERM, where
-    something is left to clear away.
+    0; 1 if ``--verify`` finds a wrong count, if standard output or standard error cannot be
+    written, or without memory; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads on; 143 after
+    SIGTERM, where something is left to clear away.
     """
     try:
         try:
@@ -549,9 +551,11 @@ def run(arguments: Sequence[str]) -> int:
         return TERMINATED
     except BrokenPipeError:
         return PIPE_CLOSED
-    except OSError as error:
-        what = error.filename or "cannot write the output"  # streams have no name
-        return _failed(f"{what}: {error.strerror}")
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        return _failed(reason)
 
 
 def _done(chosen: argparse.Namespace) -> int:
@@ -570,6 +574,17 @@ def _done(chosen: argparse.Namespace) -> int:
         case "demo":
             return _open_demo(chosen)
     return _info()
+
+
+def _reason(error: Exception) -> str | None:
+    """Return why the system let a command down, None for what is a mistake of ours."""
+    from terrain_physics._kernels import _memory
+
+    if _memory.lacks_memory(error):
+        return "not enough memory"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'cannot write the output'}: {error.strerror}"
+    return None
 
 
 def _failed(reason: str) -> int:

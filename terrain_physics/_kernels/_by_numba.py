@@ -15,6 +15,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from terrain_physics._kernels import _memory
 from terrain_physics._kernels._sources import NativePackage
 
 
@@ -28,7 +29,8 @@ def compiled(function: Callable[..., Any], package: NativePackage) -> Callable[.
         if not any(map(finder.is_same, sys.meta_path)):
             sys.meta_path.insert(0, finder)  # others would find the sources as they are
         made: Callable[..., Any] = getattr(import_module(module), function.__name__)
-    except Exception:  # a frozen program or a broken numba
+    except Exception as reason:  # a frozen program or a broken numba
+        _memory.refuse_without_memory("numba", reason)
         return None
     return made
 

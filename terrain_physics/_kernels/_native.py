@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from terrain_physics._kernels import _by_numba, _notices, _sources
+from terrain_physics._kernels import _by_numba, _memory, _notices, _sources
 from terrain_physics._kernels._sources import NativePackage
 
 LEVELS = ("v4", "v3", "v2", "arm64")
@@ -40,6 +40,7 @@ def load(package: NativePackage = _sources.LIBRARY) -> Any:
             if reason.name != name:
                 reasons.append(reason)
         except Exception as reason:  # damaged, or for a better processor
+            _memory.refuse_without_memory("machine code", reason)
             reasons.append(reason)
         else:
             return module if _is_of_these_sources(module, package) else None

@@ -5,10 +5,9 @@ would take a second to load. ``numba.config`` is read and never set: it belongs 
 process, and so to the host game.
 """
 
-import contextlib
 import warnings
 
-from terrain_physics._kernels import _native
+from terrain_physics._kernels import _memory, _native
 from terrain_physics._locks import Rank, hold_at_fork
 
 HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_SKIP_REFCOUNT = False
@@ -19,6 +18,7 @@ try:
     from llvmlite import binding as binding  # noqa: PLC0414
 except Exception as reason:  # a broken numba raises more than ImportError
     if not _native.IS_PLAIN_WANTED:
+        _memory.refuse_without_memory("numba", reason)
         warnings.warn(
             f"numba cannot be used ({type(reason).__name__}: {reason}); "
             "terrain_physics runs as plain Python: same results, much slower "
@@ -31,13 +31,13 @@ else:
 
 # Private parts, which a later numba may move.
 if HAS_NUMBA:
-    with contextlib.suppress(ImportError):  # without them kernels run without a cache
+    with _memory.doing_without("numba", ImportError):  # without them kernels run without a cache
         from numba.core.caching import NullCache as NullCache  # noqa: PLC0414
         from numba.core.compiler import CompileResult as CompileResult  # noqa: PLC0414
         from numba.core.serialize import dumps as dumps  # noqa: PLC0414
 
         CAN_CACHE = True
-    with contextlib.suppress(Exception):  # without them kernels are only slower
+    with _memory.doing_without("numba"):  # without them kernels are only slower
         from numba.core.cpu import CPUTargetOptions
         from numba.core.options import TargetOptions
 
@@ -46,7 +46,7 @@ if HAS_NUMBA:
         )  # numba refuses others only as it compiles
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
-    with contextlib.suppress(Exception):  # without it a child forked meanwhile may hang
+    with _memory.doing_without("numba"):  # without it a child forked meanwhile may hang
         from numba.core.compiler_lock import global_compiler_lock
 
         hold_at_fork(global_compiler_lock, Rank.COMPILER)

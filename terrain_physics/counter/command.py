@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels._memory import lacks_memory
 from terrain_physics._kernels.counter.tree import Tree
 from terrain_physics._support.threads import Workers
 from terrain_physics.counter import counter
@@ -28,6 +29,7 @@ BAD_INPUT = 2
 _PATIENCE = 1.0  # seconds of work before a progress bar appears
 _BOX_TESTS = 1 << 27  # at most, for each block of spheres, to find out how many pairs are tested
 _LARGEST_INT32 = 2**31 - 1
+_LINES_AT_ONCE = 1 << 16
 
 Counts = list[NDArray[np.integer[Any]]]
 Stats = Literal["text", "json"] | None
@@ -393,10 +395,13 @@ def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:
         _tell(error)
         return WRONG_COUNT
     except OSError as error:
+        if lacks_memory(error):
+            raise
         name = error.filename or "stdin"
         _tell(f"terrain-physics: cannot read {name}: {error.strerror}")
         return BAD_INPUT
     for counts in answers:
-        sys.stdout.buffer.write(write_counts(counts))
+        for first in range(0, len(counts), _LINES_AT_ONCE):  # in memory that is there
+            sys.stdout.buffer.write(write_counts(counts[first : first + _LINES_AT_ONCE]))
     sys.stdout.buffer.flush()
     return 0

@@ -328,7 +328,7 @@ def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[RecordedFrame], list
                 arrays = {kind: _array_of(archive, members, kind) for kind in _NUMBER_TYPES}
                 start, frames = _frames_of(header, arrays)
                 return start, frames, _snapshots_of(header, arrays, frames)
-    except TooLargeError:
+    except (TooLargeError, MemoryError):
         raise
     except Exception:  # whatever damage leads to
         raise ValueError(f"{name}: file must be a recording, undamaged") from None

@@ -4,6 +4,7 @@ Each run is a process of its own, as a game's would be, and tells what it saw.
 """
 
 import compileall
+import errno
 import hashlib
 import os
 import shutil
@@ -19,7 +20,7 @@ from tests.helpers.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESUL
 
 pytest.importorskip("numba")
 
-from terrain_physics._kernels import _cache
+from terrain_physics._kernels import _cache, _memory
 
 
 @pytest.fixture
@@ -372,6 +373,44 @@ def test_numba_absent_or_broken_means_plain_python(tiny: Tiny, error: str) -> No
     assert len(report["warnings"]) == 1
     assert f"{error}: it does not work here" in report["warnings"][0]
     assert "terrain_physics runs as plain Python" in report["warnings"][0]
+
+
+@pytest.mark.parametrize("found", ["numba", "machine code"])
+def test_numba_that_memory_is_too_small_for_is_not_taken_for_absent(tiny: Tiny, found: str) -> None:
+    place = tiny.path / "numba.py" if found == "numba" else tiny.package / "_native_v3.py"
+    place.write_text("""
+try:
+    raise OSError("libllvmlite.so: failed to map segment from shared object")
+except OSError:
+    raise OSError("could not find libllvmlite.so")  # as llvmlite does
+""")
+    process = tiny.start()
+    out, err = process.communicate(timeout=1800)
+    assert (process.returncode, out) == (1, "")
+    assert err.endswith(f"\nMemoryError: not enough memory to load {found}\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (MemoryError(), True),
+        (OSError(errno.ENOMEM, "no words"), True),
+        (ImportError("cmath.so: failed to map segment from shared object"), True),
+        (OSError("dlopen: Cannot allocate memory"), True),
+        (OSError("[WinError 1455] The paging file is too small for this operation"), True),
+        (SystemError("error return without exception set"), True),
+        (SystemError("initialization failed"), False),
+        (OSError(errno.ENOSPC, "No space left on device"), False),
+        (ModuleNotFoundError("No module named 'numba'", name="numba"), False),
+        (ValueError("cannot allocate memory"), False),
+    ],
+)  # fmt: skip
+def test_what_is_lack_of_memory(error: Exception, expected: bool) -> None:
+    assert _memory.lacks_memory(error) == expected
+    later = ImportError("it cannot be loaded")
+    later.__context__ = error
+    error.__context__ = later  # a ring, which no walk along it may follow forever
+    assert _memory.lacks_memory(later) == expected
 
 
 def test_compiling_switched_off_means_plain_python(tiny: Tiny) -> None:

@@ -29,6 +29,7 @@ _STRAIGHT_CORNER = (
     f"{_WALKABILITY}/test_path_lead.py::test_a_corner_without_a_turn_is_come_near_first"
 )
 _TILES = "tests/tiles"
+_JIT = "tests/kernels/test_jit.py"
 _COMMANDS = "tests/package/test_command_line.py"
 _REFUSED = "test_a_restore_inside_an_update_by_hand_is_refused_and_changes_nothing"
 
@@ -572,5 +573,12 @@ FAULTS = (
         "                    stream.flush()\n",
         "                    pass\n",
         (f"{_COMMANDS}::test_each_command_tells_that_its_output_cannot_be_written",),
+    ),
+    Fault(
+        "numba_without_memory_is_absent",
+        "_kernels._numba",
+        '        _memory.refuse_without_memory("numba", reason)\n',
+        "",
+        (f"{_JIT}::test_numba_that_memory_is_too_small_for_is_not_taken_for_absent",),
     ),
 )

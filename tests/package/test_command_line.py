@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from demo.running import command_line as running
 from terrain_physics import (
     CharacterMovement,
     HeightMap,
@@ -25,6 +26,7 @@ from terrain_physics import __main__ as command_line
 from terrain_physics._kernels import _jit
 from terrain_physics._support import threads
 from terrain_physics.counter import command
+from terrain_physics.tiles import of_file
 from tests.helpers import forks
 
 CONTEST = Path(__file__).parents[2] / "assets" / "contest"
@@ -261,6 +263,51 @@ def test_each_command_tells_that_its_output_cannot_be_written(
     assert capsys.readouterr().err == UNWRITTEN
     with suppress(OSError):  # what it still holds
         sys.stdout.close()
+
+
+class ArrayMemoryError(MemoryError):
+    """As NumPy has one."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        ArrayMemoryError("Unable to allocate 30.5 MiB"),
+        OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)),
+        ImportError("cmath.so: failed to map segment from shared object"),
+    ],
+)
+def test_lack_of_memory_is_one_line(error, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise error
+
+    for place, name in (
+        (command._Command, "whole"),
+        (warmup, "warm_up"),
+        (Recording, "load"),
+        (of_file, "tiles_of_file"),
+        (threads, "processors"),
+        (running, "main"),
+    ):
+        monkeypatch.setattr(place, name, fail)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    for words in ("count", "warm-up", "view a -o b", "tiles a b", "demo", "info"):
+        assert command_line.run(words.split()) == 1, words
+        assert capsys.readouterr().err == "terrain-physics: not enough memory\n", words
+
+
+def test_a_mistake_of_ours_is_told_as_one(monkeypatch):
+    monkeypatch.setattr(command, "run", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        command_line.run(["count"])
+
+
+def test_answers_are_written_piece_by_piece(count, monkeypatch):
+    monkeypatch.setattr(command, "_LINES_AT_ONCE", 2)
+    expected = (CONTEST / "ties.out").read_bytes()
+    assert expected.count(b"\n") > 3
+    assert count(CONTEST / "ties.in") == (0, expected, "")
 
 
 @pytest.mark.parametrize(
