@@ -15,6 +15,7 @@ in a file are compared with its length before memory is reserved.
 
 import hashlib
 import json
+import math
 import struct
 import zlib
 from typing import Any, NamedTuple, Self
@@ -186,10 +187,13 @@ def checked_shape(
     height_scale: float,
     thickness: float,
     names: Names,
+    *,
+    before: int = 0,
 ) -> LatticeShape:
     """Return the shape of a lattice whose cells are all split from a to c; refuse wrong sizes.
 
-    ``sizes``: cells along a tile, then rows and columns of tiles.
+    ``sizes``: cells along a tile, then rows and columns of tiles. ``before``: rows and columns of
+    tiles before the one whose first sample lies at the origin.
     """
     side, rows, columns = sizes
     if side % SIDE_STEP or not SIDE_STEP <= side <= MOST_SIDE:
@@ -203,8 +207,9 @@ def checked_shape(
         )
     if rows * columns > MOST_TILES:
         raise ValueError(f"size must be at most {MOST_TILES} tiles, got {rows} x {columns}")
-    place = checks.vector("origin", origin)
+    x, y, z = checks.vector("origin", origin)
     size = checked_cell_size(cell_size)
+    place = x - before * side * size[0], y, z - before * side * size[1]
     scale = checks.finite("height_scale", height_scale)
     if scale == 0.0:
         raise ValueError("height_scale must not be 0, got 0.0")
@@ -213,6 +218,20 @@ def checked_shape(
         side, rows, columns, place, size, scale, thickness, grid.DIAGONAL_AC,
         has_cells=False, material_names=names,
     )  # fmt: skip
+
+
+def most_before(side: int) -> int:
+    """Return how many tiles of so many cells the largest land has on each side of its middle."""
+    return min(MOST_CELLS // side, math.isqrt(MOST_TILES)) // 2
+
+
+def checked_tile_counts(size: object) -> tuple[int, int]:
+    """Return how many rows and columns of tiles there are."""
+    counts = checks.listed("size", size)
+    if len(counts) != 2:
+        raise ValueError(f"size must be (rows, columns) of tiles, got {checks.shorten(size)}")
+    rows, columns = (checks.whole("size", count, 1, MOST_TILES) for count in counts)
+    return rows, columns
 
 
 def checked_first(first: object) -> tuple[int, int]:

@@ -15,9 +15,10 @@ from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.surface.materials import checked_names
 from terrain_physics.tiles.format import (
     HEIGHTS,
-    MOST_TILES,
     checked_first,
     checked_shape,
+    checked_tile_counts,
+    most_before,
     tile_name,
 )
 from terrain_physics.tiles.samples import CellRules, Tile, checked_tile
@@ -37,15 +38,24 @@ class GeneratedTiles:
     function : function(row, column)
         Returns the samples of a tile, (tile + 1, tile + 1), or a `Tile` without diagonals. Where
         there is no land, they are NaN.
-    size : (int, int)
-        Rows and columns of tiles.
+    size : (int, int), optional
+        Rows and columns of tiles. By default the land goes on in all directions: it has as many
+        tiles as a land may have, with as many rows and columns below 0 as from 0 on. Of tiles of
+        256 cells of a meter these are 512 x 512, and it ends 65,536 m from its origin. There its
+        border is open, and a body falls off.
     heights : (float, float)
         Least and greatest height that the function returns. Rays that pass above or below need no
         tile.
     name : str
         Says which land it is, with its seed: edits and saved worlds of another name are refused.
-    tile, first, cell_size, height_scale, origin, material_names
+    tile, cell_size, height_scale, material_names
         As for `TiledGround.make`.
+    first : (int, int), optional
+        Row and column of the first tile, from which the function and messages count. Only with a
+        size, and (0, 0) by default.
+    origin : (float, float, float), default (0, 0, 0)
+        Where the first sample lies, in meters: with a size that of the first tile, without one that
+        of tile (0, 0).
     thickness : float, optional
         How deep below its surface the ground is solid, in meters. Default: unlimited.
 
@@ -65,16 +75,16 @@ class GeneratedTiles:
     >>> import numpy as np
     >>> from terrain_physics import GeneratedTiles, TiledGround
     >>> def hills(row, column):
-    ...     z, x = np.mgrid[row * 64 : row * 64 + 65, column * 64 : column * 64 + 65]
+    ...     z, x = np.mgrid[row * 256 : row * 256 + 257, column * 256 : column * 256 + 257]
     ...     return 3 * np.sin(x / 20) * np.cos(z / 30)
-    >>> tiles = GeneratedTiles(hills, size=(500, 500), tile=64, heights=(-3, 3), name="hills")
+    >>> tiles = GeneratedTiles(hills, heights=(-3, 3), name="hills")
     >>> land = TiledGround.open(tiles)
-    >>> land.cell_count, round(land.height_at(20_000, 30_000), 2)
-    ((32000, 32000), 1.4)
+    >>> land.cell_count, tiles.first, round(land.height_at(-20_000, 30_000), 2)
+    ((131072, 131072), (-256, -256), -1.4)
     >>> land.close()
     """
 
-    __slots__ = ("_function", "_range", "digest", "exists", "first", "ranges", "shape")
+    __slots__ = ("_function", "_range", "digest", "first", "shape")
 
     path: None = None
 
@@ -82,11 +92,11 @@ class GeneratedTiles:
         self,
         function: Callable[[int, int], ArrayLike | Tile],
         *,
-        size: Sequence[int],
+        size: Sequence[int] | None = None,
         heights: Sequence[float],
         name: str,
         tile: int = 256,
-        first: Sequence[int] = (0, 0),
+        first: Sequence[int] | None = None,
         cell_size: float | tuple[float, float] = 1.0,
         height_scale: float = 1.0,
         origin: Any = (0.0, 0.0, 0.0),
@@ -95,10 +105,11 @@ class GeneratedTiles:
     ) -> None:
         if not callable(function):
             raise TypeError(f"function must be callable, got {checks.shorten(function)}")
-        counts = checks.listed("size", size)
-        if len(counts) != 2:
-            raise ValueError(f"size must be (rows, columns) of tiles, got {checks.shorten(size)}")
-        rows, columns = (checks.whole("size", count, 1, MOST_TILES) for count in counts)
+        if size is None and first is not None:
+            raise ValueError(
+                f"first must be left out without size, got {checks.shorten(first)}: tile (0, 0) is "
+                "at the origin then, and the land goes on in all directions"
+            )
         if not isinstance(name, str):
             raise TypeError(f"name must be a string, got {checks.shorten(name)}")
         side = checks.whole("tile", tile, 1, 1 << 30)
@@ -106,15 +117,28 @@ class GeneratedTiles:
         depth = (
             np.inf if thickness is None else checks.between("thickness", thickness, TINY, np.inf)
         )
-        shape = checked_shape((side, rows, columns), origin, cell_size, height_scale, depth, names)
+        before = most_before(side) if size is None else 0
+        rows, columns = (2 * before, 2 * before) if size is None else checked_tile_counts(size)
+        shape = checked_shape(
+            (side, rows, columns), origin, cell_size, height_scale, depth, names, before=before
+        )
         self._function, self._range = function, _checked_range(heights)
         # Tiles may have holes, which nobody knows before they are made.
         self.shape = shape._replace(has_cells=True)
-        self.first = checked_first(first)
-        self.exists: Bools = np.ones((rows, columns), dtype=np.bool_)
-        self.ranges: Float32s = np.tile(np.array(self._range, np.float32), (rows * columns, 1))
+        self.first = (-before, -before) if first is None else checked_first(first)
         about = repr((name, self.shape, self.first, self._range))
         self.digest = hashlib.blake2b(about.encode(), digest_size=16).hexdigest()
+
+    @property
+    def exists(self) -> Bools:
+        """Which tiles there are, (rows, columns): all."""
+        return np.broadcast_to(np.True_, (self.shape.rows, self.shape.columns))
+
+    @property
+    def ranges(self) -> Float32s:
+        """The least and the greatest height, for each tile the same, (rows * columns, 2)."""
+        both = np.array(self._range, np.float32)
+        return np.broadcast_to(both, (self.shape.rows * self.shape.columns, 2))
 
     def read(self, number: int) -> LoadedTile:
         """Make a tile.
@@ -150,10 +174,8 @@ class GeneratedTiles:
         """Do nothing: nothing is open."""
 
     def __repr__(self) -> str:
-        rows, columns = self.exists.shape
-        return (
-            f"<GeneratedTiles: {rows} x {columns} tiles of {self.shape.side} x {self.shape.side}>"
-        )
+        side, rows, columns, *_ = self.shape
+        return f"<GeneratedTiles: {rows} x {columns} tiles of {side} x {side}>"
 
 
 def _checked_range(heights: Any) -> tuple[float, float]:

@@ -16,10 +16,10 @@ from terrain_physics.surface.materials import Names, checked_names
 from terrain_physics.tiles.borders import Borders
 from terrain_physics.tiles.format import (
     HEIGHTS,
-    MOST_TILES,
     Header,
     checked_first,
     checked_shape,
+    checked_tile_counts,
     tile_name,
 )
 from terrain_physics.tiles.samples import (
@@ -150,11 +150,7 @@ def _source_of(
             )
     if size is None:
         raise ValueError("size must be (rows, columns) of tiles with a function, got None")
-    counts = checks.listed("size", size)
-    if len(counts) != 2:
-        raise ValueError(f"size must be (rows, columns) of tiles, got {checks.shorten(size)}")
-    rows, columns = (checks.whole("size", count, 1, MOST_TILES) for count in counts)
-    return FunctionSource(source, first), (rows, columns)
+    return FunctionSource(source, first), checked_tile_counts(size)
 
 
 class _Making:

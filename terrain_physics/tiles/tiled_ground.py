@@ -140,7 +140,7 @@ class TiledGround(Ground):
         ----------
         source : path or GeneratedTiles
             A file that `make` wrote; it must not change while it is open. Or tiles that a function
-            makes.
+            makes, by default on all sides of tile (0, 0).
         missing : "load" or "wait", default "load"
             What happens where a tile is needed that is not loaded. "load": it is read there.
             "wait": characters wait for it, rays and sweeps tell that they end at what is
@@ -228,7 +228,7 @@ class TiledGround(Ground):
 
     @property
     def origin(self) -> tuple[float, float, float]:
-        """Where sample (0, 0) of height 0 lies, in meters."""
+        """Where the first sample of the first tile lies at height 0, in meters: a corner."""
         return self._land.origin
 
     @property
@@ -469,7 +469,8 @@ class TiledGround(Ground):
         Parameters
         ----------
         row, column : int
-            Of the first sample, as of one map of all tiles: row 0 is at `origin`.
+            Of the first sample, as of one map of all tiles: row 0 is at `origin`, also where the
+            first tile has another number.
         heights : array_like, shape (rows, columns)
             As for `HeightMap`: in units of `height_scale`; NaN is a hole. Where there is no tile,
             nothing is set.
@@ -713,7 +714,10 @@ class TiledGround(Ground):
 
     @property
     def bounds(self) -> AABB:
-        """The box around all tiles, loaded or not, with their edits, and all meshes."""
+        """The box around all tiles, loaded or not, with their edits, and all meshes.
+
+        Beyond it there is nothing to stand on: a body falls off the end of the land.
+        """
         return super().bounds
 
     def _box_of(self, key: int) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ from tests.helpers.examples import times
 from tests.helpers.pages import DOCS, definitions
 
 BODY = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
-SIDE = 64
+SIDE = 256
 RATES = (20, 30, 60, 144, 360)
 PAGE = DOCS / "cookbook" / "tiles.md"
 

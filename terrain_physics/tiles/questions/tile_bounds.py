@@ -33,12 +33,12 @@ class TileBounds:
     def __init__(self, shape: LatticeShape, exists: Bools, ranges: NDArray[np.floating]) -> None:
         """Take the least and greatest heights (tiles, 2), as they are stored."""
         self._shape, self._depth = shape, depth_of(shape.thickness)
-        self.least: Floats = np.full(shape.rows * shape.columns, np.inf)
-        self.low, self.high = self.least.copy(), -self.least
+        has_ground = exists.reshape(-1) & (ranges[:, 0] <= ranges[:, 1])
+        least, greatest = self._levels(*ranges.T)
+        self.least: Floats = np.where(has_ground, least, np.inf)
+        self.low, self.high = self.least - self._depth, np.where(has_ground, greatest, -np.inf)
         (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
         self.place = np.array([x0, z0, shape.side * cell_x, shape.side * cell_z])
-        numbers = np.flatnonzero(exists)
-        self._widen(numbers, *ranges[numbers].astype(np.float64).T)
 
     def widen(self, place: Ranges, heights: Float32s) -> None:
         """Follow an edit of a range of samples of the lattice, in all tiles that share some."""
@@ -83,13 +83,17 @@ class TileBounds:
 
     def _widen(self, numbers: NDArray[np.int64], least: Floats, greatest: Floats) -> None:
         """Widen the ranges of tiles by heights as they are stored; those of holes do nothing."""
-        y0, scale = self._shape.origin[1], self._shape.height_scale
-        levels = np.sort(y0 + scale * np.stack([least, greatest]), axis=0)
-        has_ground = least <= greatest
+        levels, has_ground = self._levels(least, greatest), least <= greatest
         numbers, levels = numbers[has_ground], levels[:, has_ground]
         np.minimum.at(self.least, numbers, levels[0])  # a tile may be there several times
         np.maximum.at(self.high, numbers, levels[1])
         self.low[numbers] = self.least[numbers] - self._depth
+
+    def _levels(self, least: NDArray[np.floating], greatest: NDArray[np.floating]) -> Floats:
+        """Return the lower and the upper heights in meters (2, n) of heights as they are stored."""
+        y0, scale = self._shape.origin[1], self._shape.height_scale
+        levels: Floats = y0 + scale * np.array([least, greatest], np.float64)
+        return levels if scale > 0.0 else levels[::-1]
 
     def corners(self, numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return the lower and the upper corners (n, 3) of the boxes of tiles (n,)."""
