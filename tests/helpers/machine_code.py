@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from terrain_physics._kernels import _jit, _native
 from terrain_physics._kernels._jit import CachedDispatch
@@ -30,19 +31,14 @@ def looked_at_each_call() -> Iterator[None]:
     modules = list(sys.modules.values())
     held = [one for each in modules for one in vars(each).values() if type(one) is CachedDispatch]
     before = [one.call for one in held]
-    first, CachedDispatch._first = CachedDispatch._first, _call
-    try:
+    with patch.object(CachedDispatch, "_first", lambda one, *values: one._kernel(*values)):
         for one in held:
             one.call = one._first
-        yield
-    finally:
-        CachedDispatch._first = first
-        for one, call in zip(held, before, strict=True):
-            one.call = call
-
-
-def _call(dispatch: CachedDispatch, *arguments: Any) -> Any:
-    return dispatch._kernel(*arguments)
+        try:
+            yield
+        finally:
+            for one, call in zip(held, before, strict=True):
+                one.call = call
 
 
 def _unlisted(package: Any) -> list[str]:
