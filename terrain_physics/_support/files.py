@@ -1,6 +1,7 @@
 """Paths, and files that are written completely or not at all."""
 
 import errno
+import io
 import os
 import stat
 import uuid
@@ -35,12 +36,59 @@ def checked_size(name: str) -> int:
 
 
 @contextmanager
-def written_whole(name: str) -> Iterator[BinaryIO]:
+def naming(name: str) -> Iterator[None]:
+    """Let errors of the system name a file: by themselves they name none, or a hidden one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, name) from error
+
+
+class _Part(io.FileIO):
+    """A file on its way to ``asked``, which errors of writing name."""
+
+    def __init__(self, place: Path, asked: str) -> None:
+        with naming(asked):
+            super().__init__(place, "x+")
+        self._asked = asked
+
+    def write(self, content: Any) -> int:
+        with naming(self._asked):
+            return super().write(content)
+
+
+@contextmanager
+def written_whole(name: str, *, synced: bool = False) -> Iterator[BinaryIO]:
     """Yield a new file that replaces ``name`` when the block ends without an error.
 
     Until then, and after an error, an existing file of that name is unchanged. The new one may be
-    read and written by the same users as before.
+    read and written by the same users as before. Errors of the system name ``name``. If ``synced``,
+    the new file is on the disk before it replaces the other.
     """
+    with naming(name):
+        target = _target(name)
+        part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        # No BufferedWriter: NumPy would write to its descriptor, and lose the errors of that.
+        with io.BufferedRandom(_Part(part, name)) as file:
+            with naming(name), suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            yield file
+            file.flush()
+            with naming(name):
+                if synced:
+                    os.fsync(file.fileno())
+        with naming(name):
+            part.replace(target)
+    finally:
+        with naming(name):
+            part.unlink(missing_ok=True)
+
+
+def _target(name: str) -> Path:
+    """Return where a file is to be written; refuse what it cannot replace."""
     target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", name)
@@ -48,12 +96,4 @@ def written_whole(name: str) -> Iterator[BinaryIO]:
         raise IsADirectoryError(errno.EISDIR, "Is a folder", name)
     if target.exists() and not target.is_file():  # a device or a pipe would be replaced
         raise FileExistsError(errno.EEXIST, "Is there and no regular file", name)
-    part = target.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        with part.open("xb") as file:
-            with suppress(FileNotFoundError):
-                part.chmod(stat.S_IMODE(target.stat().st_mode))
-            yield file
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    return target

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from terrain_physics._support.files import checked_size, file_name, written_whole
+from terrain_physics._support.files import checked_size, file_name, naming, written_whole
 from terrain_physics.tiles.log import Log, Read
 
 _AT_ONCE = 1 << 20
@@ -60,9 +60,10 @@ class FileLog(Log):
             self.cut(place)
         self._is_torn = True
         try:
-            done = os.write(self._descriptor, content)
-            while done < len(content):  # it is long, or the disk is full, which the next call says
-                done += os.write(self._descriptor, memoryview(content)[done:])
+            with naming(self.name):
+                done = os.write(self._descriptor, content)
+                while done < len(content):  # it is long, or the disk is full, as the next call says
+                    done += os.write(self._descriptor, memoryview(content)[done:])
         except BaseException:
             self.cut(place)
             raise
@@ -84,10 +85,12 @@ class FileLog(Log):
             )
 
     def room(self) -> float:
-        return shutil.disk_usage(Path(self._path).resolve().parent).free
+        with naming(self.name):
+            return shutil.disk_usage(Path(self._path).resolve().parent).free
 
     def cut(self, size: int) -> None:
-        os.ftruncate(self._descriptor, size)
+        with naming(self.name):
+            os.ftruncate(self._descriptor, size)
         self.size, self._is_torn = size, False
 
     @contextmanager
@@ -100,16 +103,15 @@ class FileLog(Log):
             os.close(descriptor)
 
     def reader(self) -> BinaryIO:
-        return Path(self._path).open("rb", buffering=_AT_ONCE)
+        with naming(self.name):
+            return Path(self._path).open("rb", buffering=_AT_ONCE)
 
     def replace(self, content: bytes) -> None:
         self._refuse_others()
         new = -1
         try:
-            with written_whole(self._path) as file:
+            with naming(self.name), written_whole(self._path, synced=True) as file:
                 file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
                 if sys.platform == "win32":  # no file is replaced there while it is open
                     self._closing()
                 else:
@@ -130,10 +132,11 @@ class FileLog(Log):
     def sync(self) -> None:
         if self._descriptor < 0:
             return
-        os.fsync(self._descriptor)
-        if self._is_new:  # the folder has its name only then
-            _sync_folder(self._path)
-            self._is_new = False
+        with naming(self.name):
+            os.fsync(self._descriptor)
+            if self._is_new:  # the folder has its name only then
+                _sync_folder(self._path)
+                self._is_new = False
 
     def close(self) -> None:
         self._closing()

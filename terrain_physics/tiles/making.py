@@ -123,7 +123,7 @@ def make_tiles(
     if rule != "shortest":  # those that are turned become bits of cells
         shape = shape._replace(diagonal=diagonal_code(rule))
     making = _Making(tiles, CellRules(side, rule, names), kind)
-    with written_whole(name) as file, _shown(progress, rows * columns) as show:
+    with written_whole(name, synced=True) as file, _shown(progress, rows * columns) as show:
         making.write(TileWriter(file, Header(shape, place, HEIGHTS[-1]), depth), show)
 
 

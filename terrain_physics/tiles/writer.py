@@ -1,6 +1,5 @@
 """Writes a file of tiles, one tile after another, in bounded memory."""
 
-import os
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -58,7 +57,7 @@ class TileWriter:
         return self._header.first
 
     def finish(self, kind: np.dtype[Any], *, has_holes: bool | None) -> None:
-        """Write index and header, and wait until all is on the disk.
+        """Write index and header.
 
         Heights are of this kind. None: there are holes if a tile has any, or is absent.
         """
@@ -70,8 +69,6 @@ class TileWriter:
         self._file.write(index)
         self._file.seek(0)
         self._file.write(self._finished(index)._replace(heights=kind).packed())
-        self._file.flush()
-        os.fsync(self._file.fileno())
 
     def _finished(self, index: bytes) -> Header:
         shape, depth = self._header.shape, self._thickness

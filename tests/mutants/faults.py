@@ -472,8 +472,8 @@ FAULTS = (
     Fault(
         "tiles_edits_are_buffered",
         "tiles.file_log",
-        "        os.fsync(self._descriptor)\n        if self._is_new:",
-        "        if self._is_new:",
+        "            os.fsync(self._descriptor)\n            if self._is_new:",
+        "            if self._is_new:",
         (f"{_TILES}/test_edits.py::test_sync_waits_for_the_disk",),
     ),
     Fault(
@@ -580,5 +580,12 @@ FAULTS = (
         '        _memory.refuse_without_memory("numba", reason)\n',
         "",
         (f"{_JIT}::test_numba_that_memory_is_too_small_for_is_not_taken_for_absent",),
+    ),
+    Fault(
+        "full_disk_names_no_file",
+        "_support.files",
+        "        with naming(self._asked):\n            return super().write(content)\n",
+        "        return super().write(content)\n",
+        ("tests/package/test_full_disk.py::test_a_full_disk_is_told_with_the_file",),
     ),
 )
