@@ -1,88 +1,61 @@
 """Print the benchmark tables: ``python -m tests.benchmarks [--smoke] [NAME ...]``."""
 
 import argparse
+from importlib import import_module
 
-from tests.benchmarks import (
-    bounding,
-    cluster,
-    counter,
-    crowd,
-    demo,
-    files,
-    game,
-    ground_parts,
-    gym,
-    leading,
-    making,
-    many_parts,
-    memory,
-    mesh,
-    octree,
-    pairs,
-    paths,
-    rays,
-    single,
-    startup,
-    table,
-    terrain,
-    terrain_limit,
-    terrain_peers,
-    terrain_rays,
-    threads,
-    tiles,
-    triangle_pairs,
-    waking,
-    walkability,
-)
+from tests.benchmarks import startup
 
-_TABLES = {
-    "game": game.main,
-    "counter": counter.main,
-    "cluster": cluster.main,
-    "pairs": pairs.main,
-    "paths": paths.main,
-    "leading": leading.main,
-    "triangles": triangle_pairs.main,
-    "rays": rays.main,
-    "contacts": terrain.main,
-    "ground": terrain_rays.main,
-    "parts": ground_parts.main,
-    "village": many_parts.main,
-    "tiles": tiles.main,
-    "peers": terrain_peers.main,
-    "limit": terrain_limit.main,
-    "crowd": crowd.main,
-    "table": table.main,
-    "gym": gym.main,
-    "waking": waking.main,
-    "walkability": walkability.main,
-    "files": files.main,
-    "making": making.main,
-    "memory": memory.main,
-    "single": single.main,
-    "mesh": mesh.main,
-    "octree": octree.main,
-    "spheres": bounding.main,
-    "demo": demo.main,
-    "threads": threads.main,
+TABLES = {
+    "game": "game",
+    "counter": "counter",
+    "cluster": "cluster",
+    "pairs": "pairs",
+    "paths": "paths",
+    "leading": "leading",
+    "triangles": "triangle_pairs",
+    "rays": "rays",
+    "contacts": "terrain",
+    "ground": "terrain_rays",
+    "parts": "ground_parts",
+    "village": "many_parts",
+    "tiles": "tiles",
+    "peers": "terrain_peers",
+    "limit": "terrain_limit",
+    "crowd": "crowd",
+    "table": "table",
+    "gym": "gym",
+    "waking": "waking",
+    "walkability": "walkability",
+    "world": "world",
+    "files": "files",
+    "making": "making",
+    "memory": "memory",
+    "single": "single",
+    "mesh": "mesh",
+    "octree": "octree",
+    "spheres": "bounding",
+    "demo": "demo",
+    "threads": "threads",
 }
+"""Modules of this folder by the names of their tables."""
+
+NAMES = ("startup", *TABLES)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="small sizes: does it run at all?")
-    known = ["startup", *_TABLES]
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"{', '.join(known)}; default: all"
+        "names", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; default: all"
     )
     options = parser.parse_args()
-    if unknown := [name for name in options.names if name not in known]:
-        parser.error(f"NAME must be one of {', '.join(known)}, got {unknown[0]}")
-    for name in options.names or known:
+    if unknown := [name for name in options.names if name not in NAMES]:
+        parser.error(f"NAME must be one of {', '.join(NAMES)}, got {unknown[0]}")
+    for name in options.names or NAMES:
         if name == "startup":
             startup.main()
         else:
-            _TABLES[name](smoke=options.smoke)
+            import_module(f"tests.benchmarks.{TABLES[name]}").main(smoke=options.smoke)
 
 
 if __name__ == "__main__":
