@@ -55,6 +55,26 @@ OTHERS: dict[str, Any] = {
 }
 GOAT = CharacterRules(**OTHERS)
 
+DEFAULTS: dict[str, Any] = {
+    "gravity": 9.81,
+    "gravity_scale": 1.0,
+    "slope_limit": math.radians(30),
+    "ground_rule": "contact",
+    "ground_friction": 20.0,
+    "max_rounds": 16,
+    "resolver": "shuffled",
+    "snap_distance": 0.3,
+    "step_offset": 0.3,
+    "slope_speed": "horizontal",
+    "mask": 2**32 - 1,
+    "leave": "velocity",
+    "turn_with_ground": False,
+    "mass": 80.0,
+    "layers": 1,
+    "keep_off_ledges": False,
+    "material_rules": {},
+}
+
 
 def made(**rules) -> CharacterMovement:
     return CharacterMovement(FLOOR, BALL, position=(1, 0.5, 1), **rules)
@@ -164,6 +184,7 @@ class TestValue:
             assert CharacterRules(**{name: other}).to_dict()[name] == other  # type: ignore[literal-required]
 
     def test_defaults_are_those_of_a_character(self):
+        assert CharacterRules().to_dict() == DEFAULTS
         assert made().rules == CharacterRules() == herd()["ada"].rules
 
     def test_equal_where_all_rules_are(self):

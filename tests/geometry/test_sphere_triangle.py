@@ -15,6 +15,7 @@ from terrain_physics import (
     Triangle,
     intersect_sphere_triangle,
 )
+from terrain_physics._kernels.geometry.sphere_triangle import TOUCHING, sphere_at_origin
 from tests.helpers import strategies
 from tests.helpers.examples import examples
 from tests.helpers.strategies import Array, SphereCase
@@ -239,3 +240,24 @@ def test_rows_know_nothing_of_each_other(cases):
     for i, (sphere, triangle) in enumerate(zip(spheres, triangles, strict=True)):
         np.testing.assert_array_equal(one_sphere[i], push_of(SphereCase(spheres[0], triangle)))
         np.testing.assert_array_equal(one_triangle[i], push_of(SphereCase(sphere, triangles[0])))
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_the_direction_of_a_contact_is_that_of_its_move(two_sided: bool) -> None:
+    """It is upright on the face, or beside it leads from the closest point to the center."""
+    draw, beside = np.random.default_rng(6), 0
+    for _ in range(300):
+        corners = draw.uniform(-1.0, 1.0, (3, 3))
+        corners -= draw.dirichlet((0.3, 0.3, 0.3)) @ corners + draw.normal(size=3) * 0.2
+        a, b, c = (tuple(corner) for corner in corners.tolist())
+        verdict, move, direction, point = sphere_at_origin(0.5, a, b, c, two_sided)
+        if verdict != TOUCHING:
+            continue
+        depth = np.linalg.norm(move)
+        np.testing.assert_allclose(np.multiply(direction, depth), move, atol=1e-12)
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        upright = abs(np.dot(direction, normal)) / np.linalg.norm(normal)
+        if upright < 1.0 - 1e-9:
+            np.testing.assert_allclose(direction, -np.array(point) / np.linalg.norm(point))
+            beside += 1
+    assert beside > 50

@@ -334,6 +334,24 @@ def test_any_number_of_threads_gives_the_same_bits():
             np.testing.assert_array_equal(one, other)
 
 
+def test_a_ray_that_ends_on_the_ground_hits_it():
+    """Sets are closed: it may be as long as the way to its hit, and no shorter."""
+    draw = np.random.default_rng(5)
+    land = HeightMap(draw.uniform(0.0, 2.0, (12, 12)))
+    origins, towards = draw.uniform((1, 3, 1), (10, 5, 10), (2, 60, 3))
+    ways = (towards - origins) * (1.0, 0.0, 1.0) - (0.0, 3.0, 0.0)
+    for origin, way in zip(origins, ways, strict=True):
+        ray = Ray(tuple(origin), tuple(way))
+        hit = hit_of(land, ray)
+        assert hit_of(land, ray, hit.distance).triangle == hit.triangle
+        assert land.raycast(ray, math.nextafter(hit.distance, 0.0)) is None
+    distances = land.raycast_many(origins, ways).distance
+    closed = land.raycast_many(origins, ways, max_distance=distances)
+    np.testing.assert_array_equal(closed.distance, distances)
+    short = land.raycast_many(origins, ways, max_distance=np.nextafter(distances, 0.0))
+    assert np.isnan(short.distance).all()
+
+
 def test_edits_are_seen_by_the_next_ray():
     land = HeightMap(np.zeros((40, 40)))
     assert abs(hit_of(land, Ray((20, 5, 20), (0.01, -1, 0))).point.y) < 1e-12

@@ -14,6 +14,7 @@ class Fault(NamedTuple):
 
 
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
+_SPHERES = "tests/geometry/test_sphere_triangle.py"
 _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
 _RIDERS = "tests/character/test_riders.py"
 _RULES = "tests/character/test_rules.py"
@@ -587,5 +588,19 @@ FAULTS = (
         "        with naming(self._asked):\n            return super().write(content)\n",
         "        return super().write(content)\n",
         ("tests/package/test_full_disk.py::test_a_full_disk_is_told_with_the_file",),
+    ),
+    Fault(
+        "sphere_beside_a_face_is_drawn_in",
+        "_kernels.geometry.sphere_triangle",
+        "    away = scale(point, -1.0 / divisor)\n",
+        "    away = scale(point, 1.0 / divisor)\n",
+        (f"{_SPHERES}::test_the_direction_of_a_contact_is_that_of_its_move",),
+    ),
+    Fault(
+        "ray_that_ends_on_the_ground_misses",
+        "_kernels.heightmap.rays",
+        "        if distance <= limit and (distance, row, column, half) < hit:\n",
+        "        if distance < limit and (distance, row, column, half) < hit:\n",
+        ("tests/heightmap/test_rays.py::test_a_ray_that_ends_on_the_ground_hits_it",),
     ),
 )
