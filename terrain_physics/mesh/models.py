@@ -43,7 +43,7 @@ def model_triangles(path: str | os.PathLike[str]) -> tuple[Floats, Int32s | Int6
         scene = trimesh.load(
             io.BytesIO(content),
             file_type=suffix[1:],
-            resolver=trimesh.resolvers.FilePathResolver(name),
+            resolver=_FilesBeside(name),
             force="scene",
             process=False,
             skip_materials=True,
@@ -58,6 +58,32 @@ def model_triangles(path: str | os.PathLike[str]) -> tuple[Floats, Int32s | Int6
     if not found:
         raise ValueError(f"{name}: must hold triangles, got none")
     return joined([displaced(*instance) for instance in found])
+
+
+class _FilesBeside:
+    """The files of a model's folder, by the names that the model gives them: a resolver of trimesh.
+
+    Whoever made the model wrote the names. They lead to no file elsewhere, to no device and no
+    pipe, and to no more bytes than a model may have.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._folder = os.path.dirname(os.path.abspath(model))  # noqa: PTH100,PTH120 links stay
+        self._left = _MOST_FILE_BYTES
+
+    def __getitem__(self, name: str) -> bytes:
+        """Return the content of a file."""
+        place = os.path.normpath(os.path.join(self._folder, name.strip()))  # noqa: PTH118
+        if not Path(place).is_relative_to(self._folder):
+            raise ValueError(f"{name}: must be in the folder of the model, or below it")
+        self._left -= checked_size(place)
+        if self._left < 0:
+            raise ValueError(
+                f"{name}: files beside a model must have at most {_MOST_FILE_BYTES} bytes"
+            )
+        return Path(place).read_bytes()
+
+    get = __getitem__  # readers of trimesh ask by one or the other
 
 
 def _trimesh(name: str, suffix: str) -> Any:

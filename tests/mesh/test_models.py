@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import random
 import struct
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import TriangleMesh
+from terrain_physics.mesh import models
 from tests.heightmap.test_files_damaged import mutated
 from tests.helpers.examples import times
 from tests.helpers.extras import library
@@ -152,6 +154,43 @@ def test_buffers_in_other_files_and_in_text(load, tmp_path):
         load(beside, "b.gltf")
     (tmp_path / "a.bin").write_bytes(CORNERS.tobytes())
     assert load(beside, "b.gltf").height_at(1, 1) == 0
+
+
+def test_a_model_reads_no_file_of_another_folder(load, tmp_path):
+    below, elsewhere = tmp_path / "parts", tmp_path.parent / f"{tmp_path.name}.bin"
+    below.mkdir()
+    for place in (below / "a.bin", elsewhere):
+        place.write_bytes(CORNERS.tobytes())
+
+    def model(uri: Any) -> bytes:
+        return json.dumps(document([{"mesh": 0}], uri=str(uri))).encode()
+
+    for uri in ("parts/a.bin", "parts/../parts/a.bin", below / "a.bin"):
+        assert load(model(uri), "a.gltf").height_at(1, 1) == 0
+    for uri in (f"../{elsewhere.name}", f"parts/../../{elsewhere.name}", elsewhere, "/dev/zero"):
+        with pytest.raises(ValueError, match=r"a\.gltf: file must be .*in the folder of the model"):
+            load(model(uri), "a.gltf")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no named pipes")
+def test_a_buffer_that_is_a_pipe_is_not_waited_for(load, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    content = json.dumps(document([{"mesh": 0}], uri="pipe")).encode()
+    with pytest.raises(ValueError, match=r"a\.gltf: .*pipe: must be a regular file"):
+        load(content, "a.gltf")
+
+
+def test_files_beside_a_model_are_no_larger_than_a_model(load, tmp_path, monkeypatch):
+    monkeypatch.setattr(models, "_MOST_FILE_BYTES", 2000)
+    for name, size in (("a.bin", 1200), ("b.bin", 900)):
+        (tmp_path / name).write_bytes(CORNERS.tobytes() + bytes(size - CORNERS.nbytes))
+    both = document([{"mesh": 0}], uri="a.bin")
+    assert len(load(json.dumps(both).encode(), "a.gltf")) == 1
+    both["buffers"].append(both["buffers"][0] | {"uri": "b.bin"})
+    with pytest.raises(
+        ValueError, match=r"b\.bin: files beside a model must have at most 2000 bytes"
+    ):
+        load(json.dumps(both).encode(), "a.gltf")
 
 
 def test_a_saved_mesh_takes_no_axes(tmp_path):
