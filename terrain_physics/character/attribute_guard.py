@@ -6,13 +6,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from terrain_physics._guesses import Signpost, hint, signpost_of
+from terrain_physics._public import PublicType
 
 # Least similarity, from 0 to 1, at which a name counts as a misspelling of another one: one letter
 # missing, added, wrong, or two exchanged, in a name of six letters or more.
 _ALIKE = 0.8
 
 
-class AttributeGuard:
+class AttributeGuard(metaclass=PublicType):
     """Base of classes that refuse an attribute with a name close to one that they have.
 
     The library's own classes refuse each attribute that they do not have. A subclass may have its

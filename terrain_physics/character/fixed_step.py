@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._public import public, quick
+from terrain_physics._public import PublicType, public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.frame_time import step_time
 
@@ -19,7 +19,7 @@ _NEARLY = 1_000_000
 
 
 @public
-class FixedStep:
+class FixedStep(metaclass=PublicType):
     """Cuts the frames of a game into steps of one length, and interpolates pictures between steps.
 
     The game then does not depend on the frame rate: after the same time there were the same steps,

@@ -13,7 +13,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._public import public, quick
+from terrain_physics._public import PublicType, public, quick
 from terrain_physics.character.hits import (
     Log,
     MoveHit,
@@ -29,7 +29,7 @@ LIMITS = (None, *cast("tuple[Limit, ...]", columns.STATE.words("limit")[1:]))
 GROUND_STATES = columns.STATE.words("ground_kind")
 
 
-class Fields:
+class Fields(metaclass=PublicType):
     """Base of values that consist of named fields."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ from terrain_physics._kernels.counter import audit, sphere_groups
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
-from terrain_physics._public import public
+from terrain_physics._public import PublicType, public
 from terrain_physics._support import checks
 from terrain_physics._support.lazy import is_lazy, refuse_lazy
 from terrain_physics._support.threads import Workers
@@ -36,7 +36,7 @@ _CHUNKS_AT_ONCE = 8  # at most: those of large spheres take far longer
 
 
 @public
-class TouchCounter:
+class TouchCounter(metaclass=PublicType):
     """A set of triangles, prepared once, that counts how many of them spheres touch.
 
     A sphere touches a triangle if the least distance of its center to the triangle is <= radius +

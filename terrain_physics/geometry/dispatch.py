@@ -25,7 +25,14 @@ from terrain_physics.geometry.intersect_triangle import (
     intersect_obb_triangle,
     intersect_sphere_triangle,
 )
-from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere, Triangle
+from terrain_physics.geometry.shapes import (
+    AABB,
+    OBB,
+    Capsule,
+    Sphere,
+    Triangle,
+    kind_among,
+)
 
 Shape = Sphere | AABB | OBB | Capsule | Triangle
 
@@ -50,12 +57,12 @@ _PAIRS: dict[tuple[type, type], Callable[..., glm.vec3 | None]] = {
 
 def _kind(name: str, shape: object) -> type:
     """Return the known class of a shape, or the one it is derived from."""
-    for kind in (Sphere, AABB, OBB, Capsule, Triangle):
-        if isinstance(shape, kind):
-            return kind
-    raise TypeError(
-        f"{name} must be a Sphere, AABB, OBB, Capsule or Triangle, got {shorten(shape)}"
-    )
+    kind = kind_among((Sphere, AABB, OBB, Capsule, Triangle), shape)
+    if kind is None:
+        raise TypeError(
+            f"{name} must be a Sphere, AABB, OBB, Capsule or Triangle, got {shorten(shape)}"
+        )
+    return kind
 
 
 def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.vec3 | None:

@@ -18,7 +18,15 @@ from terrain_physics._kernels.geometry.rays import (
     ray_triangle,
 )
 from terrain_physics._support import checks
-from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
+from terrain_physics.geometry.shapes import (
+    AABB,
+    OBB,
+    Capsule,
+    Ray,
+    Sphere,
+    Triangle,
+    kind_among,
+)
 
 
 def _check(ray: Ray, name: str, shape: object, kind: type) -> None:
@@ -223,8 +231,8 @@ def raycast(ray: Ray, shape: AABB | Capsule | OBB | Sphere | Triangle) -> float 
     >>> raycast(Ray((-5, 0, 0), (1, 0, 0)), Sphere((0, 0, 0), 1))
     4.0
     """
-    for kind, function in _BY_SHAPE.items():
-        if isinstance(shape, kind):
-            return function(ray, shape)
+    kind = kind_among(_BY_SHAPE, shape)
+    if kind is not None:
+        return _BY_SHAPE[kind](ray, shape)
     known = ", ".join(kind.__name__ for kind in _BY_SHAPE)
     raise TypeError(f"shape must be one of {known}, got {checks.shorten(shape)}")

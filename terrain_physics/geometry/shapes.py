@@ -4,12 +4,13 @@ A shape takes anything with three numbers for a point. It copies its input and r
 changing a vector that was passed in or returned never changes the shape.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._public import public, quick
+from terrain_physics._public import PublicType, public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 
@@ -18,9 +19,15 @@ checks.UNPACKED |= {glm.vec3, glm.dvec3}
 _IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
+def kind_among(kinds: Collection[type], shape: object) -> type | None:
+    """Return the one of some classes that a shape is of, or is derived from; None if of none."""
+    own = type(shape)  # nearly always; isinstance is slow for each class that it is not
+    return own if own in kinds else next((each for each in kinds if isinstance(shape, each)), None)
+
+
 @public
 @dataclass(frozen=True, init=False)
-class Sphere:
+class Sphere(metaclass=PublicType):
     """A sphere, given by center and radius.
 
     Parameters
@@ -55,7 +62,7 @@ class Sphere:
 
 @public
 @dataclass(frozen=True, init=False)
-class AABB:
+class AABB(metaclass=PublicType):
     """An axis-aligned box, corners included.
 
     Parameters
@@ -89,7 +96,7 @@ class AABB:
 
 @public
 @dataclass(frozen=True, init=False)
-class OBB:
+class OBB(metaclass=PublicType):
     """An oriented box, rotated in any way.
 
     Parameters
@@ -194,7 +201,7 @@ class Triangle:
 
 @public
 @dataclass(frozen=True, init=False)
-class Ray:
+class Ray(metaclass=PublicType):
     """A half-line from an origin.
 
     Parameters
@@ -226,7 +233,7 @@ class Ray:
 
 @public
 @dataclass(frozen=True, init=False)
-class Capsule:
+class Capsule(metaclass=PublicType):
     """A capsule: all points within a radius of a line segment.
 
     Parameters

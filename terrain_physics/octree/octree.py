@@ -16,7 +16,7 @@ from terrain_physics._kernels.octree.pairs import (
 )
 from terrain_physics._kernels.octree.queries import first_hits, overlapping_objects
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._public import public, quick
+from terrain_physics._public import PublicType, public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
@@ -49,7 +49,7 @@ class OctreeHit(NamedTuple):
 
 
 @public
-class Octree(OctreeObjects):
+class Octree(OctreeObjects, metaclass=PublicType):
     """Many spheres, or many axis-aligned boxes, that may be inserted, removed and moved.
 
     Objects have ids. Those given to the constructor are 0, 1, 2 and so on in their order; objects

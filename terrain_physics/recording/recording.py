@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Self
 
-from terrain_physics._public import hinted, public
+from terrain_physics._public import PublicType, hinted, public
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name, written_whole
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
@@ -45,7 +45,7 @@ _MOST_SHOWN_UPDATES = 1_000_000
 
 
 @public
-class Recording:
+class Recording(metaclass=PublicType):
     """Everything that a game does to its characters and their ground, and the hash of each state.
 
     Positions, velocities and rules that were set are kept as exact numbers; so are characters that

@@ -61,7 +61,7 @@ def rows_of(name: str, shapes: ManyShapes) -> tuple[int, Floats]:
     """Return (kind, one row for each shape), read-only, each number below `FARTHEST`."""
     if isinstance(shapes, CheckedShapes):
         return kind_and_rows(shapes)
-    if isinstance(shapes, SHAPES):
+    if not isinstance(shapes, np.ndarray) and isinstance(shapes, SHAPES):  # sooner, for arrays
         shapes = [shapes]
     if isinstance(shapes, (list, tuple)) and any(isinstance(shape, SHAPES) for shape in shapes):
         kind, rows = _rows_of_each(name, tuple(shapes))

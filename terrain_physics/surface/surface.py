@@ -12,7 +12,7 @@ from pyglm import glm
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public, quick
+from terrain_physics._public import PublicType, public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics._support.threads import Workers
@@ -56,7 +56,7 @@ _SURELY_NEAR = FARTHEST**2 / 10.0
 
 
 @public
-class Surface:
+class Surface(metaclass=PublicType):
     """The questions that `HeightMap`, `TriangleMesh` and `Ground` answer.
 
     Triangles have ids. On a map, a triangle's id is 2 * (row * columns + column) + half, and -1

@@ -3,10 +3,13 @@
 import copy
 import inspect
 import pickle
+import pydoc
 import re
 import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -227,6 +230,61 @@ def test_signposts_hide_nothing(kind: type) -> None:
         assert isinstance(vars(kind).get(name), Signpost), name
         assert not hasattr(kind, name)
     assert "__getattr__" not in vars(kind)
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_a_class_lists_real_names_alone(kind: type) -> None:
+    """For editors that complete names, and for help."""
+    assert [name for name in dir(kind) if not hasattr(kind, name)] == []
+    assert not any(isinstance(value, Signpost) for _, value in inspect.getmembers(kind))
+    members = pydoc.plain(pydoc.TextDoc().document(kind)).partition(" defined here:\n")[2]
+    told = re.findall(r"^ \|  (\w+)(?=$| = |\()", members, re.MULTILINE)
+    assert [name for name in told if not hasattr(kind, name)] == []
+    assert {name for name in dir(kind) if not name.startswith("_")} <= set(told)
+
+
+def test_objects_list_what_their_classes_do() -> None:
+    for thing in names().values():
+        if type(thing) in CLASSES:
+            assert set(dir(type(thing))) <= {*dir(thing), "__abstractmethods__", "_abc_impl"}
+            assert all(hasattr(thing, name) for name in dir(thing)), type(thing)
+
+
+def test_classes_are_told_the_way_as_objects_are() -> None:
+    for kind in CLASSES:
+        for name, way in dict(names_and_ways(kind.__name__)).items():
+            with pytest.raises(AttributeError, match=re.escape(way.removesuffix("."))):
+                getattr(kind, name)
+
+
+def test_a_subclass_may_be_abstract_and_a_mapping() -> None:
+    class Part(HeightMap, ABC):
+        @abstractmethod
+        def sound(self) -> str: ...
+
+    class Grass(Part):
+        def sound(self) -> str:
+            return "rustles"
+
+    with pytest.raises(TypeError, match="abstract"):
+        Part([[0, 0], [0, 0]])  # type: ignore[abstract]
+    grass: Any = Grass([[0, 0], [0, 0]])
+    assert isinstance(grass, Part)
+    assert issubclass(Grass, HeightMap)
+    assert not issubclass(Grass, Ground)
+    assert isinstance(World(grass), Mapping)
+    assert isinstance(Sphere((0, 0, 0), 1), Hashable)
+    with pytest.raises(TypeError, match="Part has no virtual subclasses: derive"):
+        Part.register(Sphere)
+
+
+def test_hits_stay_tuples_of_their_class() -> None:
+    hit: Any = names()["hit"]
+    for again in (copy.copy(hit), copy.deepcopy(hit), pickle.loads(pickle.dumps(hit))):
+        assert type(again) is type(hit)
+        assert again == hit == tuple(hit)
+    assert hit._replace(distance=3.0).distance == 3.0
+    assert type(hit).__orig_bases__ == (NamedTuple,)
 
 
 def test_a_wrong_import_is_told_the_way() -> None:
