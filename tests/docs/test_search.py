@@ -12,6 +12,8 @@ import pytest
 from tests.helpers.extras import library
 from tests.helpers.pages import DOCS, PAGES
 
+HERE = Path(__file__).parent
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
@@ -130,6 +132,23 @@ SEARCHES = {
     "step_offset": "concepts/standing guide/character api/characters",
 }
 
+# Others' searches, each with the one page that has to be found.
+ASKED = [
+    tuple(line.split(" | "))
+    for line in (HERE / "searches.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+# Questions, and what is left of them.
+QUESTIONS = {
+    "why does my character float": "character float",
+    "how to make it jump": "jump",
+    "How can I make my hero swim?": "hero swim",
+    "why is it so slow": "slow",
+    "why doesn't it install": "install",
+    "how do I make a moving platform": "moving platform",
+}
+
 
 def name_of(page: Path) -> str:
     return page.relative_to(DOCS).with_suffix("").as_posix()
@@ -142,6 +161,12 @@ PAGES_WITH_WORDS = [
     if page.stem not in {"404", "index", "architecture", "changelog", "contributing"}
     and page.parent.name != "api"
 ]
+
+
+def stop_words_of_the_search() -> list[str]:
+    script = (DOCS / "search.js").read_text(encoding="utf-8")
+    listed = script.partition("STOP_WORDS = ")[2].partition(".split(")[0]
+    return " ".join(re.findall(r'"(.*)"', listed)).split()
 
 
 @pytest.fixture(scope="module")
@@ -177,13 +202,56 @@ def test_a_search_finds_a_page_that_answers(search: Any, query: str) -> None:
 
 
 @pytest.mark.docs
+@pytest.mark.parametrize(("query", "page"), ASKED)
+def test_a_search_finds_its_page(search: Any, query: str, page: str) -> None:
+    first = search(query)[:3]
+    assert page in first, first
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_a_question_finds_what_its_subject_does(search: Any, query: str) -> None:
+    assert search(query)[:3] == search(QUESTIONS[query])[:3]
+
+
+@pytest.mark.docs
+def test_a_search_of_stop_words_alone_goes_by_them(search: Any) -> None:
+    assert "concepts/walkability" in search("what is it for")[:3]  # "What it is used for"
+    assert "guide/make_ground" in search("make")[:3]
+    assert search("why")
+
+
+@pytest.mark.docs
 def test_a_search_for_nonsense_finds_nothing(search: Any) -> None:
     assert search("xyzzyplugh") == []
 
 
 def test_all_pages_that_answer_are_there() -> None:
     named = {page for pages in SEARCHES.values() for page in pages.split()}
+    named.update(page for _, page in ASKED)
     assert named <= {name_of(page) for page in PAGES}
+
+
+def test_questions_are_left_with_their_subject() -> None:
+    stop_words = stop_words_of_the_search()
+    assert len(stop_words) == len(set(stop_words))
+    for question, subject in QUESTIONS.items():
+        words = re.findall(r"[a-z]+", question.lower())
+        assert [word for word in words if word not in stop_words] == subject.split()
+    for query in (*SEARCHES, *(query for query, _ in ASKED)):
+        assert not set(re.findall(r"[a-z]+", query.lower())) <= set(stop_words), query
+
+
+@pytest.mark.parametrize(("query", "page"), ASKED)
+def test_a_page_that_has_to_be_found_knows_each_word(query: str, page: str) -> None:
+    """The cheap part of what the built site is asked: a page without the words is not found."""
+    if page.startswith("api/"):
+        return  # made of docstrings
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8").lower()
+    there = re.findall(r"\w+", text)
+    for word in set(re.findall(r"\w+", query.lower())) - set(stop_words_of_the_search()):
+        beginning = word[: max(4, len(word) - 2)]  # without an ending
+        assert any(other.startswith(beginning) for other in there), word
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_WORDS, ids=name_of)
