@@ -206,17 +206,8 @@ def test_import_is_light() -> None:
     loaded = json.loads(report.stdout)
     assert "terrain_physics" in loaded
     assert not set(HEAVY).intersection(loaded)
-
-
-@pytest.mark.alone
-def test_import_takes_no_time() -> None:
-    # Of a processor, and half a dozen runs, because a busy machine only ever adds time.
-    program = (
-        "import time; before = time.process_time(); import terrain_physics;"
-        "print(time.process_time() - before)"
-    )
-    times = [float(run(program).stdout) for _ in range(6)]
-    assert min(times) < 0.03, times
+    ours = {name.partition(".")[2] for name in loaded if name.startswith("terrain_physics")}
+    assert ours == {"", "_guesses", "_version"}  # the rest when it is first used
 
 
 def test_works_from_a_zip(tmp_path: Path) -> None:
