@@ -831,7 +831,7 @@ class Ground(Surface):
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, and if no part is a map. Nothing
+            For other numbers, for heights of 1e38 m and more, and if no part is a map. Nothing
             changes then.
 
         Examples
@@ -865,7 +865,7 @@ class Ground(Surface):
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, and if no part is a map. Nothing
+            For other numbers, for heights of 1e38 m and more, and if no part is a map. Nothing
             changes then.
 
         Examples
@@ -912,7 +912,7 @@ class Ground(Surface):
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, if samples would change and no map
+            For other numbers, for heights of 1e38 m and more, if samples would change and no map
             has ground at the center to take the height of, and if no part is a map. Nothing changes
             then. Holes stay holes.
 

@@ -16,7 +16,7 @@ from terrain_physics.heightmap.survey import Survey, survey
 # The least thickness: ground without any would be a skin.
 TINY = 1e-9
 
-_MOST = float(np.finfo(np.float32).max)
+_FAR = float(np.float32(FARTHEST))  # what becomes this or more may be so far
 
 DIAGONALS = ("a-c", "b-d", "alternating", "shortest")
 _CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING)
@@ -47,8 +47,7 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float
         )
     result = as_float32(wide) if copy else wide.view()
     found = survey(result)
-    if found.least == -np.inf or found.greatest == np.inf:
-        refuse_infinite(result, wide)
+    refuse_far_heights(wide, found.least, found.greatest)
     return result, found
 
 
@@ -58,14 +57,22 @@ def as_float32(wide: NDArray[Any]) -> NDArray[np.float32]:
         return np.array(wide, dtype=np.float32, order="C")
 
 
-def refuse_infinite(heights: NDArray[np.float32], given: NDArray[Any]) -> None:
-    """Raise ValueError naming the first height that is infinite as float32."""
-    bad = np.isinf(heights)
+def refuse_far_heights(given: NDArray[Any], least: float, greatest: float) -> None:
+    """Raise ValueError naming the first height of 1e38 m or more, also one that is infinite.
+
+    ``least`` and ``greatest`` are those as float32; in the other order if there is none.
+    """
+    if not (least <= -_FAR or greatest >= _FAR):
+        return
+    bad = np.abs(given) >= np.float64(FARTHEST)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
+        got = f"got {given[where]} at {list(where)}"
+        if np.isinf(given[where]):
+            raise ValueError(f"heights must be finite or NaN for a hole, {got}")
         raise ValueError(
-            f"heights must be finite (within float32) or NaN for a hole, "
-            f"got {given[where]} at {list(where)}"
+            f'heights must be below {FARTHEST:g} m (beyond it a number means "no data") or NaN for '
+            f"a hole, {got}"
         )
 
 
@@ -88,16 +95,18 @@ def refuse_overflow(
     cell_size: tuple[float, float],
     samples: tuple[int, int],
 ) -> None:
-    """Refuse slopes that overflow, and samples that coincide in float64.
+    """Refuse ground that is too far off, and samples that coincide in float64.
 
     ``bounds`` are the least and the greatest height, in the other order if there is none.
     """
     least, greatest = bounds
     if least <= greatest:
         largest = max(abs(least), abs(greatest))
-        if abs(scale) * largest + abs(origin[1]) > _MOST:
+        if not largest < FARTHEST:
+            raise ValueError(f"heights must be below {FARTHEST:g} m, got {largest}")
+        if not abs(scale) * largest + abs(origin[1]) < FARTHEST:
             raise ValueError(
-                "height_scale and origin.y must keep heights within float32, 3.4e38 m, "
+                f"height_scale and origin.y must keep heights below {FARTHEST:g} m, "
                 f"got {scale}, {origin[1]}"
             )
     for axis, start, size, count in zip("zx", origin[::-2], cell_size[::-1], samples, strict=True):
@@ -203,8 +212,7 @@ def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np
     new = as_float32(heights)
     least = float(np.fmin.reduce(new, axis=None, initial=np.inf))
     greatest = float(np.fmax.reduce(new, axis=None, initial=-np.inf))
-    if least == -np.inf or greatest == np.inf:
-        refuse_infinite(new, heights)
+    refuse_far_heights(heights, least, greatest)
     x0, y0, z0, cell_x, cell_z, scale = frame
     refuse_overflow((least, greatest), scale, (x0, y0, z0), (cell_x, cell_z), (1, 1))
     return new

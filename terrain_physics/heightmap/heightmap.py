@@ -87,8 +87,8 @@ class HeightMap(Surface):
     Parameters
     ----------
     heights : array_like, shape (rows, columns), at least (2, 2)
-        Any real numbers; kept as float32, which holds 16-bit samples exactly. Masked numbers are
-        holes.
+        Any real numbers below 1e38; kept as float32, which holds 16-bit samples exactly. Masked
+        numbers are holes.
     cell_size : float or (float, float), default 1.0
         Size of a cell in meters, along x and z.
     height_scale : float, default 1.0
@@ -117,8 +117,9 @@ class HeightMap(Surface):
     Raises
     ------
     ValueError, TypeError
-        For arrays that are ragged, smaller than 2 x 2, not numeric or infinite, and for parameters
-        outside the stated rules.
+        For arrays that are ragged, smaller than 2 x 2, not numeric or infinite, for heights of 1e38
+        m and more, which mean "no data" (NaN is a hole), and for parameters outside the stated
+        rules.
 
     Examples
     --------
@@ -520,7 +521,7 @@ class HeightMap(Surface):
     def __setitem__(self, index: Any, heights: ArrayLike) -> None:
         """Set heights [row, column], before scale and origin: all of them, or none if one is bad.
 
-        NaN makes holes.
+        NaN makes holes; 1e38 and more is refused.
         """
         set_heights(self._storage, index, heights)
 
@@ -549,7 +550,7 @@ class HeightMap(Surface):
         Raises
         ------
         TypeError, ValueError
-            For other numbers and for heights that would overflow. Nothing changes then.
+            For other numbers and for heights of 1e38 m and more. Nothing changes then.
         """
         rise = -checks.finite("depth", depth)
         apply(self._storage, raising(Disc.of(center, radius), rise))
@@ -570,7 +571,7 @@ class HeightMap(Surface):
         Raises
         ------
         TypeError, ValueError
-            For other numbers and for heights that would overflow. Nothing changes then.
+            For other numbers and for heights of 1e38 m and more. Nothing changes then.
         """
         rise = checks.finite("height", height)
         apply(self._storage, raising(Disc.of(center, radius), rise))
@@ -603,7 +604,7 @@ class HeightMap(Surface):
         Raises
         ------
         TypeError, ValueError
-            For other numbers, for heights that would overflow, and if there is no ground at the
+            For other numbers, for heights of 1e38 m and more, and if there is no ground at the
             center to take the height of. Nothing changes then. Holes stay holes.
 
         Examples

@@ -135,7 +135,7 @@ class EditStore:
     def _put_range(
         self, ranges: dict[Corner, EditedHeights], record: EditRecord, values: NDArray[Any]
     ) -> None:
-        """Widen the range of a square by the heights of a record; refuse those that overflow."""
+        """Widen the range of a square by the heights of a record; refuse those too far off."""
         shape = self._tiles.shape
         least = float(np.fmin.reduce(values, axis=None, initial=np.inf))
         greatest = float(np.fmax.reduce(values, axis=None, initial=-np.inf))

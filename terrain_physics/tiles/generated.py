@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._public import public
 from terrain_physics._support import checks
-from terrain_physics.heightmap.checks import TINY
+from terrain_physics.heightmap.checks import TINY, refuse_overflow
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.surface.materials import checked_names
 from terrain_physics.tiles.format import (
@@ -123,6 +124,7 @@ class GeneratedTiles:
             (side, rows, columns), origin, cell_size, height_scale, depth, names, before=before
         )
         self._function, self._range = function, _checked_range(heights)
+        refuse_overflow(self._range, shape.height_scale, shape.origin, shape.cell_size, (1, 1))
         # Tiles may have holes, which nobody knows before they are made.
         self.shape = shape._replace(has_cells=True)
         self.first = (-before, -before) if first is None else checked_first(first)
@@ -183,7 +185,7 @@ def _checked_range(heights: Any) -> tuple[float, float]:
     both = checks.listed("heights", heights)
     if len(both) != 2:
         raise ValueError(f"heights must be (least, greatest), got {checks.shorten(heights)}")
-    least, greatest = (checks.finite("heights", each) for each in both)
+    least, greatest = (checks.between("heights", each, -FARTHEST, FARTHEST) for each in both)
     if least > greatest:
         raise ValueError(f"heights must be (least, greatest), got {checks.shorten(heights)}")
     low, high = np.float32(least), np.float32(greatest)

@@ -12,7 +12,7 @@ from terrain_physics._support import checks
 from terrain_physics.heightmap.checks import (
     as_float32,
     bool_cells,
-    refuse_infinite,
+    refuse_far_heights,
     shorter_diagonals,
 )
 from terrain_physics.heightmap.survey import survey
@@ -124,9 +124,10 @@ def checked_tile(given: Tile, rules: CellRules, kind: np.dtype[Any]) -> CheckedT
             f"heights must have shape {shape}, the samples of both borders included, got "
             f"{wide.shape}"
         )
-    stored = as_int16(wide) if kind.kind == "i" else _as_finite(wide)
+    stored = as_int16(wide) if kind.kind == "i" else _as_float32(wide)
     heights = loaded_heights(stored)
     found = survey(heights)
+    refuse_far_heights(wide, found.least, found.greatest)
     cells = _cell_bits(given, rules, heights)
     materials = None
     if given.materials is not None:
@@ -151,12 +152,8 @@ def as_int16(wide: NDArray[Any]) -> NDArray[np.int16]:
     return np.where(np.isnan(numbers), HOLE, numbers).astype(np.int16)
 
 
-def _as_finite(wide: NDArray[Any]) -> Float32s:
-    if wide.dtype == np.int16:
-        return loaded_heights(wide)
-    heights = as_float32(wide)
-    refuse_infinite(heights, wide)
-    return heights
+def _as_float32(wide: NDArray[Any]) -> Float32s:
+    return loaded_heights(wide) if wide.dtype == np.int16 else as_float32(wide)
 
 
 def _cell_bits(given: Tile, rules: CellRules, heights: Float32s) -> Bytes | None:

@@ -478,8 +478,8 @@ class TiledGround(Ground):
         Raises
         ------
         TypeError, ValueError
-            For other numbers, for a rectangle that is not on the map, for heights that would
-            overflow, and with "wait" if a tile there is not loaded. Nothing changes then.
+            For other numbers, for a rectangle that is not on the map, for heights of 1e38 m and
+            more, and with "wait" if a tile there is not loaded. Nothing changes then.
         OSError
             If the edit cannot be written to the file of edits. Nothing changes then.
 

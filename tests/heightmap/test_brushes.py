@@ -210,7 +210,10 @@ def test_a_disc_that_covers_all():
         ),
         (lambda land: land.flatten((1, 1), 2, flat=-1), ValueError, "flat must be from 0 to 2"),
         (lambda land: land.flatten((1, 1), 2, strength=1.5), ValueError, "strength must be from 0"),
-        (lambda land: land.flatten((1, 1), 2, 1e39), ValueError, "heights must be finite"),
+        (lambda land: land.flatten((1, 1), 2, 1e39), ValueError, r"heights must be below 1e\+38 m"),
+        (lambda land: land.flatten((1, 1), 2, 2e29), ValueError, r"heights must be below 1e\+38 m"),
+        (lambda land: land.raise_((1, 1), 2, 2e29), ValueError, r"heights must be below 1e\+38 m"),
+        (lambda land: land.carve((1, 1), 2, 2e29), ValueError, r"heights must be below 1e\+38 m"),
         (lambda land: land.flatten((1, 1), 2, 1e300), ValueError, "heights must be finite"),
         (
             lambda land: land.flatten((3.5, 2.5), 2),

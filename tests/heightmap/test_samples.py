@@ -94,6 +94,13 @@ def test_masked_samples_are_holes():
         ([[1, 2], [3, math.inf]], ValueError, "NaN for a hole, got inf at [1, 1]"),
         ([[1, -math.inf], [3, 4]], ValueError, "NaN for a hole, got -inf at [0, 1]"),
         ([[1, 2], [3.5e38, math.nan]], ValueError, "NaN for a hole, got 3.5e+38 at [1, 0]"),
+        ([[1, 2], [3, 1e38]], ValueError, "must be below 1e+38 m (beyond it a number means"),
+        ([[1, np.nan], [np.nextafter(-1e38, -1e39), 2]], ValueError, "must be below 1e+38 m"),
+        (
+            np.array([[1, 2], [np.finfo(np.float32).min, 3]], np.float32),
+            ValueError,
+            'means "no data") or NaN for a hole, got -3.4028234663852886e+38 at [1, 0]',
+        ),
         ([[-1e300, 2], [3, 4]], ValueError, "NaN for a hole, got -1e+300 at [0, 0]"),
         (np.full((2, 2), np.longdouble(2) ** 5000), ValueError, "NaN for a hole, got inf at [0, 0"),
     ],
@@ -112,12 +119,54 @@ def test_ground_with_holes_is_two_meters_thick_by_default_other_ground_any_depth
     assert HeightMap(RAMP, thickness=5.0).thickness == 5.0
 
 
-def test_the_largest_float32_is_a_height():
-    top = float(np.finfo(np.float32).max)
-    land = HeightMap([[top, -top], [0, top]])
-    assert land.height_at(0, 0) == top
+@pytest.mark.parametrize("top", [9.9e37, np.nextafter(1e38, 0), np.float32(1e38)])
+def test_the_largest_height_is_below_1e38(top):
+    land = HeightMap(np.array([[top, -top], [0, top]]))
+    assert land.height_at(0, 0) == np.float32(top)
     assert np.isfinite(land.height_at(np.linspace(0, 1, 9), 0.3)).all()
     assert np.isfinite(land.normal_at(np.linspace(0, 1, 9), 0.3)).all()
+
+
+NO_DATA = float(np.finfo(np.float32).min)
+
+
+def test_a_borrowed_array_with_no_data_is_refused():
+    with pytest.raises(ValueError, match=r"below 1e\+38 m .* got -3\.40.*e\+38 at \[0, 1\]"):
+        HeightMap(np.array([[0, NO_DATA], [0, 0]], np.float32), copy=False)
+
+
+@pytest.mark.parametrize(
+    ("index", "heights"),
+    [
+        ((1, 2), NO_DATA),
+        (np.s_[1:, :2], [[0, 1e38], [2, 3]]),
+        (RAMP > 5, -1e38),
+        (np.s_[:], np.where(RAMP == 7, NO_DATA, RAMP).astype(np.float32)),
+        (0, np.inf),
+    ],
+)
+def test_an_edit_to_no_data_is_refused_and_changes_nothing(index, heights):
+    land = HeightMap(RAMP, height_scale=1e-3)
+    with pytest.raises(ValueError, match=r"heights must be .* or NaN for a hole, got"):
+        land[index] = heights
+    np.testing.assert_array_equal(land.heights, RAMP)
+    assert land.version == 0
+    assert land.thickness == np.inf
+
+
+def test_an_edit_that_the_scale_takes_too_far_is_refused():
+    land = HeightMap(RAMP, height_scale=1e3)
+    with pytest.raises(ValueError, match=r"height_scale and origin\.y must keep heights below"):
+        land[0, 0] = 1e35
+    np.testing.assert_array_equal(land.heights, RAMP)
+
+
+def test_a_saved_map_with_no_data_is_refused(tmp_path, monkeypatch):
+    land = HeightMap(RAMP)
+    monkeypatch.setattr(land._storage, "heights", np.full((3, 4), NO_DATA, np.float32))
+    land.save(tmp_path / "a.ground")
+    with pytest.raises(ValueError, match=r"a\.ground: file must be a saved ground, undamaged"):
+        HeightMap.load(tmp_path / "a.ground")
 
 
 def test_copy_is_the_default_and_shares_nothing():

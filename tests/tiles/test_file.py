@@ -307,7 +307,7 @@ _HOSTILE_SHAPES: list[tuple[dict[str, Any], str]] = [
     ({"cell_size": (1e-300, 1.0)}, "samples apart"),
     ({"height_scale": 0.0}, "height_scale must not be 0"),
     ({"height_scale": np.inf}, "height_scale must be finite"),
-    ({"height_scale": 3e38}, "heights within float32"),
+    ({"height_scale": 3e38}, "heights below 1e+38 m"),
     ({"thickness": 0.0}, "thickness must be"),
     ({"thickness": np.nan}, "thickness must be"),
     ({"diagonal": 9}, "diagonal must be from 0 to 3"),
@@ -372,7 +372,8 @@ def test_hostile_counts_and_places_take_no_memory(copy: Path) -> None:
         ("offset", [2**63] * 11, "between header and index"),
         ("least", [np.nan] * 11, "range of heights"),
         ("least", [3.0] * 11, "range of heights"),
-        ("greatest", [np.inf] * 11, "heights within float32"),
+        ("greatest", [np.inf] * 11, "heights must be below 1e+38 m"),
+        ("greatest", [1e38 + 1e31] * 11, "heights must be below 1e+38 m"),
     ],
 )
 def test_an_index_with_wrong_numbers_is_refused(

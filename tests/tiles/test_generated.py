@@ -95,7 +95,9 @@ def test_copies_make_their_tiles_anew() -> None:
         ({"tile": 100}, "tile must be a multiple of 64"),
         ({"heights": (3, -3)}, r"heights must be \(least, greatest\), got \(3, -3\)"),
         ({"heights": (3,)}, r"heights must be \(least, greatest\)"),
-        ({"heights": (0, np.nan)}, "heights must be finite"),
+        ({"heights": (0, np.nan)}, r"heights must be from -1e\+38 to 1e\+38, got nan"),
+        ({"heights": (-3e38, 0)}, r"heights must be from -1e\+38 to 1e\+38, got -3e\+38"),
+        ({"height_scale": 1e38}, r"height_scale and origin.y must keep heights below 1e\+38 m"),
         ({"name": 4}, "name must be a string, got 4"),
         ({"thickness": 0}, "thickness must be"),
         ({"cell_size": -1}, "cell_size must be"),
@@ -118,6 +120,7 @@ def failing(row: int, column: int) -> Any:
         (lambda _row, _column: None, r"tile \(1, 2\): function must return samples, got None"),
         (lambda _row, _column: np.full((65, 65), 4.0), r"tile \(1, 2\): heights must be from -3.0"),
         (lambda _row, _column: np.full((65, 65), np.inf), r"tile \(1, 2\): heights must"),
+        (lambda _row, _column: np.full((65, 65), -3e38), r"tile \(1, 2\): .* below 1e\+38 m"),
         (
             lambda r, c: Tile(hills(r, c), diagonals=np.zeros((64, 64), np.bool_)),
             r"tile \(1, 2\): diagonals must be left out",

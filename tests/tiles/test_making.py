@@ -306,7 +306,8 @@ def _with(value: float) -> NDArray[np.float64]:
         (np.zeros((64, 65)), ("heights must have shape (65, 65)", "got (64, 65)")),
         (np.zeros(65), ("heights must have shape",)),
         (_with(np.inf), ("heights must be finite", "got inf at [3, 9]")),
-        (_with(1e39), ("heights must be finite", "got 1e+39 at [3, 9]")),
+        (_with(1e39), ("heights must be below 1e+38 m", "got 1e+39 at [3, 9]")),
+        (_with(-1e38), ("heights must be below 1e+38 m", "got -1e+38 at [3, 9]")),
         ([[1, 2], [3]], ("heights must be an array of numbers",)),
         (FLAT.astype(complex), ("heights must hold real numbers",)),
         ("x", ("heights must hold real numbers",)),
@@ -330,7 +331,7 @@ def test_a_wrong_tile_is_named(path: Path, given: Any, parts: tuple[str, ...]) -
     [
         ({"dtype": "int16", "scale": 40000}, ("must be from -32767 to 32767", "at [3, 9]")),
         ({"dtype": "int16", "scale": -32768}, ("must be from -32767 to 32767", "at [3, 9]")),
-        ({"scale": 3e38, "height_scale": 10}, ("keep heights within float32",)),
+        ({"scale": 3e37, "height_scale": 10}, ("keep heights below 1e+38 m",)),
     ],
 )
 def test_heights_that_do_not_fit_are_named(

@@ -319,6 +319,8 @@ def test_rectangles_are_set_as_of_one_map() -> None:
         ("set_heights(0, 'a', [[1]])", r"column must be a whole number, got 'a'"),
         ("set_heights(64, 64, [[1, 2]])", r"heights must lie on the map of 65 x 65, got shape"),
         ("set_heights(0, 0, [[float('inf')]])", "heights must be finite"),
+        ("set_heights(0, 0, [[0, -3.4e38]])", r"heights must be below 1e\+38 m .* at \[0, 1\]"),
+        ("raise_((9, 9), 3, 1e38)", r"heights must be below 1e\+38 m"),
         ("set_heights(0, 0, [['a']])", "heights must hold real numbers"),
         ("set_heights(0, 0, [[]])", r"heights must have shape .*at least \(1, 1\)"),
         ("set_holes(64, 0, [[True]])", "row must be .*0 to 63, got 64"),
