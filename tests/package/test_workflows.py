@@ -31,3 +31,20 @@ def test_an_action_has_one_version_everywhere() -> None:
         action, pin = line.partition("uses: ")[2].split("@")
         pins.setdefault(action, set()).add(pin)
     assert {action: found for action, found in pins.items() if len(found) != 1} == {}
+
+
+def jobs_of(file: Path) -> dict[str, str]:
+    """Return the text of each job of a workflow, by its name."""
+    jobs = file.read_text(encoding="utf-8").partition("\njobs:\n")[2]
+    named = re.split(r"^  (\w+):$", jobs, flags=re.MULTILINE)[1:]
+    return dict(zip(named[::2], named[1::2], strict=True))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_each_job_ends_by_itself_and_runs_no_package_where_it_may_write(file: Path) -> None:
+    jobs = jobs_of(file)
+    assert jobs
+    for name, job in jobs.items():
+        assert re.search(r"^    timeout-minutes: \d+$", job, re.MULTILINE), name
+        assert ": write" not in job or "run:" not in job, name
+    assert ": write" not in file.read_text(encoding="utf-8").partition("\njobs:\n")[0]
