@@ -9,6 +9,7 @@ python -m terrain_physics demo
 """
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -42,7 +43,8 @@ file that is packed by gzip. A worker that is silent is removed from its schedul
 of that scheduler, and ends when it wakes up.
 
 A file may be compressed by gzip. Answers appear once all is read. Bad input: file and line on
-standard error, exit 2, no answers."""
+standard error, exit 2, no answers. If the output cannot be written, or memory ends: one line,
+exit 1."""
 
 _COUNT_EXAMPLE = """\
 memory: 150 MB, 130 bytes a triangle, 4 bytes a sphere (8 with several --triangles), and
@@ -65,16 +67,22 @@ Prints the <iframe> that shows the page within another one: copy it. Add #t=1.35
 to open the page at that second, and &body=NAME to follow one.
 
 The recording is replayed, which takes about as long as its updates took. Bad input: why on
-standard error, exit 2, no page; one that was there before is left as it is."""
+standard error, exit 2, no page; one that was there before is left as it is. On a full disk, or
+without memory: exit 1."""
 
 _TILES_HELP = """\
 Makes a file of tiles, which TiledGround.open opens, of a height file of any kind that
 HeightMap.load reads. Files of .npy, .r16, .raw and .r32 may be larger than memory: they are
 read a row of tiles at a time. All heights are those of HeightMap.load with the same options.
 
-Bad input: why on standard error, exit 2; a file that was there before is left as it is."""
+Bad input: why on standard error, exit 2; a file that was there before is left as it is. On a
+full disk, or without memory: exit 1."""
 
 FAILED = 1  # a disk is full, or memory
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_UNWRITABLE = _FULL | {errno.EIO, errno.EBADF}
+
 BAD_INPUT = 2
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
@@ -398,10 +406,10 @@ def _refused_for(error: Exception, file: str, handled: str) -> int:
     """Tell why there is no result of a file; ``handled`` is what an error without a name is of."""
     from terrain_physics._kernels import _memory
 
-    if _memory.lacks_memory(error):  # the file may be well
-        raise error
+    if _memory.lacks_memory(error) or getattr(error, "errno", None) in _FULL:
+        raise error  # the file may be well
     if isinstance(error, OSError):
-        _tell(f"{error.filename or handled}: {error.strerror}")
+        _tell(f"{error.filename or handled}: {error.strerror or error}")
     else:
         reason, start = str(error), f"{file}: "
         _tell(reason if reason.startswith(start) else start + reason)
@@ -534,9 +542,9 @@ def _processor() -> str:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status.
 
-    0; 1 if ``--verify`` finds a wrong count, if standard output or standard error cannot be
-    written, or without memory; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads on; 143 after
-    SIGTERM, where something is left to clear away.
+    0; 1 if ``--verify`` finds a wrong count, without memory, and if the output cannot be written
+    (of a standard output that was closed before, only ``count`` tells); 2 for bad input; 130 after
+    Ctrl-C; 141 if nobody reads on; 143 after SIGTERM, where something is left to clear away.
     """
     try:
         try:
@@ -549,9 +557,9 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except _TerminatedError:
         return TERMINATED
-    except BrokenPipeError:
-        return PIPE_CLOSED
     except Exception as error:
+        if _is_pipe_closed(error):
+            return PIPE_CLOSED
         reason = _reason(error)
         if reason is None:
             raise
@@ -582,9 +590,20 @@ def _reason(error: Exception) -> str | None:
 
     if _memory.lacks_memory(error):
         return "not enough memory"
-    if isinstance(error, OSError):
-        return f"{error.filename or 'cannot write the output'}: {error.strerror}"
-    return None
+    if not isinstance(error, OSError) or error.errno is None:
+        return None
+    if error.filename:
+        return f"{error.filename}: {error.strerror}"
+    what = "cannot write the output: " if error.errno in _UNWRITABLE else ""
+    return f"{what}{error.strerror}"
+
+
+def _is_pipe_closed(error: Exception) -> bool:
+    """Tell whether nobody reads the output on; Windows has another error for it."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    is_of_stream = isinstance(error, OSError) and error.filename is None
+    return is_of_stream and sys.platform == "win32" and error.errno == errno.EINVAL
 
 
 def _failed(reason: str) -> int:

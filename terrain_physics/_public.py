@@ -3,10 +3,9 @@
 import functools
 import inspect
 import os
-from abc import ABCMeta
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
 from terrain_physics._guesses import Signpost, argument_way, names_and_ways, signpost_of
 
@@ -15,23 +14,28 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _LIBRARY = __package__.partition(".")[0]
 
+if TYPE_CHECKING:
+    from abc import ABCMeta as _ProtocolType
+else:
+    _ProtocolType = type(Protocol)
 
-class PublicType(ABCMeta):
+
+class PublicType(_ProtocolType):
     """The metaclass of classes with signposts, which `dir` and `help` of a class leave out.
 
-    It is made of ABCMeta, so that a class may have an abstract base too. But it knows no virtual
-    subclasses: with ABCMeta's own check, to learn that a value is no `Sphere` takes five times as
-    long.
+    It is made of that of protocols, and so of ABCMeta: a class of a game may have an abstract base
+    or a protocol too. But it knows no virtual subclasses: with ABCMeta's own check, to learn that a
+    value is no `Sphere` takes five times as long.
     """
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
 
-    def register(cls, subclass: type[Any]) -> NoReturn:
+    def register(cls, subclass: type[Any]) -> NoReturn:  # noqa: N805 this is a metaclass
         """Refuse a virtual subclass."""
         raise TypeError(f"{cls.__name__} has no virtual subclasses: derive {subclass!r} from it")
 
-    def __dir__(cls) -> list[str]:
+    def __dir__(cls) -> list[str]:  # noqa: N805
         """Return the names that the class has, without what ABCMeta adds."""
         names = set(super().__dir__()) - {"__abstractmethods__", "_abc_impl"}
         return [name for name in names if signpost_of(cls, name) is None]
@@ -51,6 +55,10 @@ def public(kind: _Kind) -> _Kind:
             _check_arguments(base)
     ways = dict(names_and_ways(kind.__name__))
     if ways and not isinstance(kind, PublicType):
+        if not issubclass(kind, tuple):
+            raise TypeError(
+                f"class {kind.__name__}: give it metaclass=PublicType, it has signposts"
+            )
         kind = _with_metaclass(kind)
     for name, way in ways.items():
         if not hasattr(kind, name):

@@ -6,15 +6,22 @@ would run as plain Python, hundreds of times slower.
 
 import contextlib
 import errno
+import os
 from collections.abc import Iterator
 
 _WORDS = (
+    os.strerror(errno.ENOMEM).lower(),  # "out of memory" on some systems
     "cannot allocate memory",
     "failed to map segment",
     "paging file is too small",
     "error return without exception set",
+    "can't start new thread",
 )
 """What loaders of libraries say, of Linux, macOS and Windows, and Python where it has no words."""
+
+
+_CODES = {8, 14, 1455}
+"""Errors of Windows: too little memory, of two kinds, and too small a paging file."""
 
 
 def lacks_memory(error: BaseException) -> bool:
@@ -31,10 +38,12 @@ def lacks_memory(error: BaseException) -> bool:
 
 def _says_so(error: BaseException) -> bool:
     """Tell whether an error reports missing memory."""
-    if not isinstance(error, (OSError, ImportError, SystemError)):
+    if not isinstance(error, (OSError, ImportError, SystemError, RuntimeError)):
         return False
+    if getattr(error, "errno", None) == errno.ENOMEM or getattr(error, "winerror", None) in _CODES:
+        return True
     text = str(error).lower()
-    return getattr(error, "errno", None) == errno.ENOMEM or any(word in text for word in _WORDS)
+    return any(word in text for word in _WORDS)
 
 
 def refuse_without_memory(what: str, error: BaseException) -> None:

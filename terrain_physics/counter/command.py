@@ -398,7 +398,7 @@ def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:
         if lacks_memory(error):
             raise
         name = error.filename or "stdin"
-        _tell(f"terrain-physics: cannot read {name}: {error.strerror}")
+        _tell(f"terrain-physics: cannot read {name}: {error.strerror or error}")
         return BAD_INPUT
     for counts in answers:
         for first in range(0, len(counts), _LINES_AT_ONCE):  # in memory that is there

@@ -67,12 +67,12 @@ def refuse_far_heights(given: NDArray[Any], least: float, greatest: float) -> No
     bad = np.abs(given) >= np.float64(FARTHEST)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
-        got = f"got {given[where]} at {list(where)}"
+        got = f"got {given[where]}" + (f" at {list(where)}" if where else "")
         if np.isinf(given[where]):
             raise ValueError(f"heights must be finite or NaN for a hole, {got}")
         raise ValueError(
-            f'heights must be below {FARTHEST:g} m (beyond it a number means "no data") or NaN for '
-            f"a hole, {got}"
+            f'heights must be below {FARTHEST:g} m (from there on a number means "no data") or NaN '
+            f"for a hole, {got}"
         )
 
 

@@ -521,7 +521,7 @@ class HeightMap(Surface):
     def __setitem__(self, index: Any, heights: ArrayLike) -> None:
         """Set heights [row, column], before scale and origin: all of them, or none if one is bad.
 
-        NaN makes holes; 1e38 and more is refused.
+        NaN makes holes; 1e38 or more is refused.
         """
         set_heights(self._storage, index, heights)
 

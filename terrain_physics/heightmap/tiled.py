@@ -275,6 +275,7 @@ class TiledMap(LiveMap):
         """Follow edits of regions of tiles, by the tiles' numbers. The caller holds the lock."""
         if self._reader.latest > self._copied:
             self.blocks, self._copied = self.blocks.copy(), self._reader.latest
+        edited = []
         for number, regions in changed:
             row, column = self.places[number, :2].tolist()
             for own in regions:
@@ -285,10 +286,12 @@ class TiledMap(LiveMap):
                     column + own.column_stop,
                 )
                 self._put_blocks_in(region)
-                self.version += 1
-                self._changes.append((self.version, region))
-                self.changes.note(self.version, *self.box_of(region))
+                edited.append(region)
         self._show([number for number, _ in changed])
+        for region in edited:  # the version last: who sees it finds arrays and change
+            self._changes.append((self.version + 1, region))
+            self.changes.note(self.version + 1, *self.box_of(region))
+            self.version += 1
 
     def _put_blocks(self, before: "TiledMap | None") -> None:
         """Write all blocks; of levels in line with those before, only where tiles differ.

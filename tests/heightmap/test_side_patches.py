@@ -1,6 +1,7 @@
 """Sides in patches: how they are cut decides no answer, and an edit makes few of them anew."""
 
 import copy
+import signal
 import sys
 from typing import Any
 
@@ -21,6 +22,7 @@ from terrain_physics import (
     SphereCollider,
 )
 from terrain_physics.heightmap.solid import marks, patch_grid, sides
+from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.surface.surface import queries_of
 
 Floats = NDArray[np.float64]
@@ -159,6 +161,45 @@ def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
         for own, other in zip(shown, asked.answers(fresh), strict=True):
             np.testing.assert_array_equal(own, other)
         monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="has no such signal")
+@pytest.mark.parametrize("change", ["thickness", "a hole", "a height"])
+def test_who_asks_while_united_maps_follow_an_edit_keeps_nothing_old(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lands = [
+        HeightMap(np.zeros((9, 9)), thickness=1.0, origin=(x, 0, 0), border="open") for x in (0, 8)
+    ]
+    ground, ray = Ground(lands), Ray((4.3, -5.0, 4.2), (0.0, 1.0, 0.0))
+
+    def asked(land: Ground) -> Any:
+        hit = land.raycast(ray)
+        beside = land.raycast(Ray((5.5, -0.1, 4.2), (-1.0, 0.0, 0.0)))
+        return hit and hit.distance, beside and beside.distance, land.contacts(ball).depth.tolist()
+
+    ball, before, show = Sphere((4.3, -0.9, 4.2), 0.4), [], TiledMap._show
+    signals = signal.signal(signal.SIGALRM, lambda *_: before.append(asked(ground)))
+
+    def interrupted(self: TiledMap, numbers: Any) -> None:
+        monkeypatch.undo()
+        signal.raise_signal(signal.SIGALRM)
+        show(self, numbers)
+
+    assert asked(ground)[0] == 4.0
+    monkeypatch.setattr(TiledMap, "_show", interrupted)
+    try:
+        if change == "thickness":
+            lands[0].thickness = 0.25
+        elif change == "a hole":
+            lands[0].holes[4, 4] = True
+        else:
+            lands[0][4, 4] = 2.0
+        now = asked(ground)  # which follows the edit first
+    finally:
+        signal.signal(signal.SIGALRM, signals)
+    assert before
+    assert now == asked(ground) == asked(Ground([copy.deepcopy(land) for land in lands]))
 
 
 def of_a_late_hole(land: HeightMap) -> list[Any]:

@@ -399,6 +399,8 @@ except OSError:
         (OSError("dlopen: Cannot allocate memory"), True),
         (OSError("[WinError 1455] The paging file is too small for this operation"), True),
         (SystemError("error return without exception set"), True),
+        (RuntimeError("can't start new thread"), True),
+        (OSError(0, "words of another language", None, 1455), os.name == "nt"),
         (SystemError("initialization failed"), False),
         (OSError(errno.ENOSPC, "No space left on device"), False),
         (ModuleNotFoundError("No module named 'numba'", name="numba"), False),

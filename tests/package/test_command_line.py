@@ -297,6 +297,56 @@ def test_lack_of_memory_is_one_line(error, monkeypatch, capsys):
         assert capsys.readouterr().err == "terrain-physics: not enough memory\n", words
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space"), "cannot write the output: No space"),
+        (OSError(errno.ENOSPC, "No space", "a.bin"), "a.bin: No space"),
+        (OSError(errno.EAGAIN, "Try again"), "Try again"),
+    ],
+)
+def test_errors_of_the_system_are_one_line(error, told, monkeypatch, capsys):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(command_line, "_warm_up", fail)
+    assert command_line.run(["warm-up"]) == 1
+    assert capsys.readouterr().err == f"terrain-physics: {told}\n"
+
+
+@pytest.mark.parametrize("error", [OSError("in words of a library"), TimeoutError("no answer")])
+def test_errors_of_libraries_are_not_taken_for_those_of_the_output(error, monkeypatch):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(command_line, "_warm_up", fail)
+    with pytest.raises(OSError, match=str(error)):
+        command_line.run(["warm-up"])
+
+
+def test_a_closed_pipe_of_windows_is_one(monkeypatch, capsys):
+    def fail(_):
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(command_line, "_warm_up", fail)
+    assert command_line.run(["warm-up"]) == 1
+    monkeypatch.setattr(sys, "platform", "win32")
+    capsys.readouterr()
+    assert command_line.run(["warm-up"]) == 141
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", ["view a -o b", "tiles a b"])
+def test_a_full_disk_is_no_bad_input(words, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left", "b")
+
+    monkeypatch.setattr(Recording, "load", fail)
+    monkeypatch.setattr(of_file, "tiles_of_file", fail)
+    assert command_line.run(words.split()) == 1
+    assert capsys.readouterr().err == "terrain-physics: b: No space left\n"
+
+
 def test_a_mistake_of_ours_is_told_as_one(monkeypatch):
     monkeypatch.setattr(command, "run", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -9,7 +9,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pytest
@@ -262,7 +262,17 @@ def test_a_subclass_may_be_abstract_and_a_mapping() -> None:
         @abstractmethod
         def sound(self) -> str: ...
 
-    class Grass(Part):
+    class Drawable(Protocol):
+        def draw(self) -> str: ...
+
+    @runtime_checkable
+    class Loud(Protocol):
+        def sound(self) -> str: ...
+
+    class Grass(Part, Drawable):
+        def draw(self) -> str:
+            return "green"
+
         def sound(self) -> str:
             return "rustles"
 
@@ -270,6 +280,8 @@ def test_a_subclass_may_be_abstract_and_a_mapping() -> None:
         Part([[0, 0], [0, 0]])  # type: ignore[abstract]
     grass: Any = Grass([[0, 0], [0, 0]])
     assert isinstance(grass, Part)
+    assert isinstance(grass, Loud)
+    assert not isinstance(HeightMap([[0, 0], [0, 0]]), Loud)
     assert issubclass(Grass, HeightMap)
     assert not issubclass(Grass, Ground)
     assert isinstance(World(grass), Mapping)

@@ -93,15 +93,15 @@ def test_tiles_near_to_positions_are_found(count: int) -> None:
 def test_tiles_that_are_reached_first_come_first() -> None:
     near, all_ = nearness(1, 11), np.ones(11, np.uint8)
     middle = (5.5 * SIDE, 0.0, 30.0)
-    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200, 200, all_)[0]
+    wanted = near.look(WantedPlaces(Walker(middle), near.width), 200.0, 200.0, all_)[0]
     assert wanted[0] == 5
     assert [sorted(pair) for pair in wanted[1:].reshape(-1, 2).tolist()] == [[4, 6], [3, 7], [2, 8]]
     fast = Walker(middle, glm.vec3(60, 0, 0))
-    wanted = near.look(WantedPlaces([fast], near.width), 200, 200, all_)[0]
+    wanted = near.look(WantedPlaces([fast], near.width), 200.0, 200.0, all_)[0]
     assert wanted.tolist() == [5, 6, 7, 8, 4, 3, 2]
     # Another one who stands there: what is near to it is not far.
     both = WantedPlaces([fast, Walker((2.5 * SIDE, 0, 9))], near.width)
-    assert near.look(both, 10, 10, all_)[0].tolist() == [2, 5]
+    assert near.look(both, 10.0, 10.0, all_)[0].tolist() == [2, 5]
 
 
 @pytest.mark.kernels

@@ -109,7 +109,7 @@ def _point_at(way: Route, k: int, progress: float) -> Vec3:
 def _slack_behind(way: Route, k: int, level: float, pace: Gait) -> float:
     """Return how far from the end of a piece a character may go on to the next one.
 
-    Not so far that it would have lost the path then.
+    At most the distance at which it counts as lost.
     """
     if k + 1 == len(way.kinds):
         return 0.0

@@ -65,7 +65,7 @@ def corner_slack(piece: Piece, following: Piece, pace: Gait) -> float:
     """Return how far before or behind the corner a character may turn into the next piece.
 
     It is then at most ``pace.slack`` beside one of both. However straight the corner is, the
-    character comes near it first: as near as it need not slow down before it.
+    character first comes so near that it would soon slow down.
     """
     cosine = piece.ahead_x * following.ahead_x + piece.ahead_z * following.ahead_z
     sine = abs(piece.ahead_x * following.ahead_z - piece.ahead_z * following.ahead_x)
