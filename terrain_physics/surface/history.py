@@ -228,9 +228,10 @@ class History:
         with self.lock:
             edits, before = self.edits_to(mark), (self._now, self._later)
             were_swapped = [edit.is_swapped for edit in edits]
-            self._now, self._later = mark.node, []
-        self._swapper = get_ident()  # without the lock: other histories take theirs
         try:
+            with self.lock:
+                self._now, self._later = mark.node, []
+            self._swapper = get_ident()  # without the lock: other histories take theirs
             for edit in edits:
                 edit.swap()
         except BaseException:
