@@ -457,7 +457,7 @@ def _refuse_far(source: Source, heights: Heights) -> None:
     value = float(heights[tuple(place)])
     if np.isinf(value):
         raise source.bad(f"heights must be finite or NaN, got infinity at {place}")
-    rule = f'heights must be below {FARTHEST:g} m (beyond it a number means "no data")'
+    rule = f'heights must be below {FARTHEST:g} m (from there on a number means "no data")'
     raise source.bad(f"{rule}, got {value!r} at {place}. Pass no_data={value!r} for holes there")
 
 

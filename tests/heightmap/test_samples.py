@@ -94,7 +94,7 @@ def test_masked_samples_are_holes():
         ([[1, 2], [3, math.inf]], ValueError, "NaN for a hole, got inf at [1, 1]"),
         ([[1, -math.inf], [3, 4]], ValueError, "NaN for a hole, got -inf at [0, 1]"),
         ([[1, 2], [3.5e38, math.nan]], ValueError, "NaN for a hole, got 3.5e+38 at [1, 0]"),
-        ([[1, 2], [3, 1e38]], ValueError, "must be below 1e+38 m (beyond it a number means"),
+        ([[1, 2], [3, 1e38]], ValueError, "must be below 1e+38 m (from there on a number means"),
         ([[1, np.nan], [np.nextafter(-1e38, -1e39), 2]], ValueError, "must be below 1e+38 m"),
         (
             np.array([[1, 2], [np.finfo(np.float32).min, 3]], np.float32),

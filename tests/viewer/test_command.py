@@ -91,9 +91,9 @@ def test_a_page_must_have_a_name(file, capsys):
 
 def test_a_full_disk_is_that_of_the_page(file, tmp_path, capsys, monkeypatch):
     def full(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device", str(page))
 
-    monkeypatch.setattr(Recording, "save_html", full)
     page = tmp_path / "page.html"
+    monkeypatch.setattr(Recording, "save_html", full)
     reason = f"terrain-physics: {page}: No space left on device\n"
-    assert view(capsys, file, "-o", page) == (2, "", reason)
+    assert view(capsys, file, "-o", page) == (1, "", reason)
