@@ -510,7 +510,7 @@ FAULTS = (
         "_kernels.walkability.lead_path",
         "    return min(slack, _FAR / _LEVEL * level)\n",
         "    return slack\n",
-        (f"{_STRAIGHT_CORNER}[60-1.5]",),
+        (f"{_STRAIGHT_CORNER}[60-16.0]",),
     ),
     Fault(
         "sides_of_an_edit_are_those_before",
