@@ -163,6 +163,7 @@ def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="has no such signal")
 @pytest.mark.parametrize("change", ["thickness", "a hole", "a height"])
 def test_who_asks_while_united_maps_follow_an_edit_keeps_nothing_old(
