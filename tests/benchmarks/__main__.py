@@ -51,11 +51,14 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in NAMES]:
         parser.error(f"NAME must be one of {', '.join(NAMES)}, got {unknown[0]}")
-    for name in options.names or NAMES:
+    names = options.names or NAMES
+    for name in names:
         if name == "startup":
             startup.main()
         else:
             import_module(f"tests.benchmarks.{TABLES[name]}").main(smoke=options.smoke)
+    if options.smoke:
+        print(f"\n{len(names)} passed: {', '.join(names)}")
 
 
 if __name__ == "__main__":

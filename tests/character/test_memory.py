@@ -6,10 +6,11 @@ import pytest
 
 from tests.behaviour import lands
 from tests.behaviour.drive import FRAME, character
+from tests.helpers.extras import library
 
-numba = pytest.importorskip("numba")
-runtime = pytest.importorskip("numba.core.runtime")
-memory = pytest.importorskip("numba.core.runtime._nrt_python")
+numba = library("numba", "jit")
+runtime = library("numba.core.runtime", "jit")
+memory = library("numba.core.runtime._nrt_python", "jit")
 
 
 def grounds():

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.extras import library
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the tests, which import Dask, where they are not asked for."""
@@ -14,7 +16,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.fixture(scope="session")
 def two_workers():
     """Return a client of a cluster of two processes of one thread each."""
-    distributed = pytest.importorskip("distributed")
+    distributed = library("distributed", "dask")
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"

@@ -22,11 +22,12 @@ from terrain_physics.counter.cluster import partitions, ranges
 from terrain_physics.counter.cluster import run as cluster
 from tests.counter import data_sets
 from tests.counter.command import count
+from tests.helpers.extras import library
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+dask = library("dask", "dask")
+distributed = library("distributed", "dask")
+pa = library("pyarrow", "dask")
+pq = library("pyarrow.parquet", "dask")
 pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
 
@@ -173,7 +174,7 @@ def test_a_look_that_comes_at_any_moment_takes_nothing_from_who_waits(two_worker
 
 
 def test_a_cluster_of_its_own_is_for_this_machine_only():
-    psutil = pytest.importorskip("psutil")
+    psutil = library("psutil", "dask")
     with cluster._cluster("local:1"):
         this = psutil.Process()
         listening = {

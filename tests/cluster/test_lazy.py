@@ -12,11 +12,12 @@ import terrain_physics as tp
 from terrain_physics import HeightMap, Sphere, TouchCounter, count_touching
 from terrain_physics._support import threads
 from tests.counter import data_sets
+from tests.helpers.extras import library
 from tests.helpers.pages import DOCS, ROOT, run
 
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
+dask = library("dask", "dask")
+da = library("dask.array", "dask")
+dd = library("dask.dataframe", "dask")
 pytestmark = pytest.mark.cluster
 
 TRIANGLES, SPHERES = data_sets.clustered_large(900, 60.0)
@@ -56,7 +57,7 @@ def test_one_row_may_lie_between_empty_blocks(blocks):
 
 
 def test_data_frames_of_unknown_length():
-    pandas = pytest.importorskip("pandas")
+    pandas = library("pandas", "dask")
     frame = dd.from_pandas(pandas.DataFrame(SPHERES, columns=[*"rxyz"]), npartitions=4)
     counter = TouchCounter(TRIANGLES)
     counts = counter.count(frame[frame.x > 1.0])
@@ -66,9 +67,9 @@ def test_data_frames_of_unknown_length():
 
 @pytest.mark.parametrize("kind", ["Int64", "Float32", "double[pyarrow]"])
 def test_data_frames_of_nullable_numbers(kind):
-    pandas = pytest.importorskip("pandas")
+    pandas = library("pandas", "dask")
     if "pyarrow" in kind:
-        pytest.importorskip("pyarrow")
+        library("pyarrow", "dask")
     counter, whole = TouchCounter(TRIANGLES), np.round(ROWS)
     frame = dd.from_pandas(pandas.DataFrame(whole, columns=[*"rxyz"]).astype(kind), npartitions=3)
     np.testing.assert_array_equal(counter.count(frame), counter.count(whole))
@@ -78,7 +79,7 @@ def test_data_frames_of_nullable_numbers(kind):
 
 
 def test_labeled_arrays():
-    xarray = pytest.importorskip("xarray")
+    xarray = library("xarray", "data")
     counter, expected = TouchCounter(TRIANGLES), count_touching(TRIANGLES, ROWS)
     labeled = xarray.DataArray(cut(ROWS, 40), dims=("row", "of"))
     same(counter.count(labeled), expected)
@@ -116,7 +117,7 @@ def test_bad_numbers_are_refused_when_they_are_met():
     message = r"spheres\[11\] must have a radius >= 0, got -2.0, in "
     with pytest.raises(ValueError, match=message + "the block that begins with row 20"):
         counter.count(cut(spheres, 20)).compute()
-    pandas = pytest.importorskip("pandas")
+    pandas = library("pandas", "dask")
     frame = dd.from_pandas(pandas.DataFrame(spheres), npartitions=8)
     with pytest.raises(ValueError, match=message.replace("11", "12") + "block 1"):
         counter.count(frame).compute()
@@ -173,7 +174,7 @@ def test_a_counter_takes_triangles_in_memory_only():
 
 
 def test_labeled_samples_of_a_map_are_read_first():
-    xarray = pytest.importorskip("xarray")
+    xarray = library("xarray", "data")
     lazy = xarray.DataArray(da.zeros((3, 3)), dims=("z", "x"))
     with pytest.raises(TypeError, match=r"array must be in memory, .* or read it without chunks"):
         HeightMap.from_dataarray(lazy)

@@ -6,10 +6,11 @@ import pytest
 from terrain_physics import TouchCounter, count_touching
 from terrain_physics.counter.cluster import ranges
 from tests.counter import data_sets
+from tests.helpers.extras import library
 
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
+dask = library("dask", "dask")
+da = library("dask.array", "dask")
+dd = library("dask.dataframe", "dask")
 pytestmark = pytest.mark.cluster
 
 
@@ -157,7 +158,7 @@ def test_blocks_may_be_empty(monkeypatch, most_parts):
 
 
 def test_other_forms_of_the_same():
-    pandas = pytest.importorskip("pandas")
+    pandas = library("pandas", "dask")
     triangles, spheres = PROBLEMS["uniform"]()
     expected = count_touching(triangles, spheres)
     corners = da.from_array(triangles.reshape(-1, 3, 3), (200, 2, 2))

@@ -20,6 +20,7 @@ from demo.starting import code
 from terrain_physics._kernels import _jit
 from tests.demo.stand_in import Counting
 from tests.helpers import forks
+from tests.helpers.extras import library
 
 ROOT = Path(__file__).parents[2]
 HIDDEN = {"SDL_VIDEODRIVER": "dummy"}
@@ -169,7 +170,7 @@ def test_a_window_waits_behind_a_bar_and_can_be_closed_there(
     renderers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(options, "has_display", lambda _: True)
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame", "demo")
     pygame.display.init()
     try:
         assert command_line.main(["--frames", "3", "--scene", "slopes"]) == 0

@@ -16,6 +16,7 @@ from demo.examples._third_person_level import DAIS, TOP, TUNNEL
 from demo.examples.third_person_game import BUFFER, COYOTE, CROUCHING, STEP, Game, Wish
 from demo.picture.camera import project
 from terrain_physics import HeightMap, Ray, Sphere
+from tests.helpers.extras import library
 
 
 def test_the_third_person_game_is_played_through() -> None:
@@ -97,7 +98,7 @@ def test_a_gem_behind_a_wall_is_not_taken() -> None:
 
 
 def test_the_third_person_game_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame", "demo")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     event = pygame.event.Event
     script = [
@@ -114,7 +115,7 @@ def test_the_third_person_game_in_a_window(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pictures_are_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("pygame")
+    library("pygame", "demo")
     game = Game()
     save_frame(third_person_game.draw(game, game.camera()), tmp_path / "a.png")
     armies = strategy_game.begin(20, 10)

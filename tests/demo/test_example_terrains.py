@@ -43,7 +43,7 @@ def test_a_viewshed_is_what_rays_say(mountains: HeightMap) -> None:
 def test_map_and_obj_are_written(
     mountains: HeightMap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("pygame")
+    library("pygame", "demo")
     file = geodata.write_sample(tmp_path)
     arguments = ["geodata", str(file)]
     arguments += ["--picture", str(tmp_path / "map.png"), "--obj", str(tmp_path / "land.obj")]

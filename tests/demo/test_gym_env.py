@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("gymnasium", reason="gymnasium is not installed (extra gym)")
+from tests.helpers.extras import library
+
+library("gymnasium", "gym")
 
 import gymnasium
 from gymnasium.error import ResetNeeded

@@ -10,6 +10,7 @@ from demo.examples import netplay
 from demo.examples._netplay_match import BUILD, DIG, JUMP, LEFT, UP, Match, autopilot
 from demo.examples.netplay import AHEAD, CHECKED, DesyncError, Packet, Session, Wire
 from tests.helpers.examples import rest_is_full, times
+from tests.helpers.extras import library
 
 
 def both(frames: int, seed: int, worst: int = 12) -> tuple[Session, Session]:
@@ -95,7 +96,7 @@ def test_packets_come_late_in_any_order_or_never() -> None:
 
 
 def test_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame", "demo")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     window: Any = netplay.Window(1)
     session, event = Session(1), pygame.event.Event

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.helpers.extras import library
+
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-pygame = pytest.importorskip("pygame")
+pygame = library("pygame", "demo")
 
 from demo.camera_rig import CameraRig  # noqa: E402
 from demo.picture import camera as cameras  # noqa: E402 after pygame's settings

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.extras import lacks
 from tests.helpers.pages import DOCS, PAGES, ROOT, Recipe, blocks, recipes_of, run
 
 PAGES_WITH_CODE = [
@@ -17,6 +18,9 @@ PAGES_OF_RECIPES = [
 ]
 RECIPES = [recipe for page in PAGES_OF_RECIPES for recipe in recipes_of(page)]
 
+EXTRAS = {"guide/cluster": "dask", "cookbook/crates": "engines", "cookbook/geotiff": "data"}
+"""By page: the extra without which it says what to install, and ends."""
+
 
 def name_of(page: Path) -> str:
     return page.relative_to(DOCS).with_suffix("").as_posix()
@@ -27,7 +31,7 @@ def test_code_prints_what_the_page_says(page: Path, folder: Path) -> None:
     try:
         printed = list(run(page, folder))
     except SystemExit as missing:
-        pytest.skip(f"not installed: {missing}")
+        lacks(str(missing), EXTRAS[name_of(page)])
     assert printed
     assert [(line, text) for line, text, _ in printed] == [
         (line, shown) for line, _, shown in printed

@@ -1,22 +1,15 @@
 """The recipe of crates that Rapier moves: they stay on the land, and a hero on them."""
 
-import importlib
-from contextlib import suppress
-from typing import Any
-
 import numpy as np
 import pytest
 
 from terrain_physics import CapsuleCollider, CharacterMovement, Ground, HeightMap, Ray
 from tests.helpers.draws import Draws
 from tests.helpers.examples import times
+from tests.helpers.extras import library
 from tests.helpers.pages import DOCS, definitions
 
-rapier3d: Any = None
-with suppress(ImportError):
-    rapier3d = importlib.import_module("rapier3d")
-
-pytestmark = pytest.mark.skipif(rapier3d is None, reason="rapier3d is not installed")
+rapier3d = library("rapier3d", "engines")
 
 BODY = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
 

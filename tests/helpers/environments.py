@@ -15,8 +15,12 @@ ROOT = Path(__file__).parents[2]
 IS_NATIVE = sys.platform == "linux" and platform.machine() == "x86_64"
 """Whether wheels made here hold machine code."""
 
-HIDDEN = ("PYTHONPATH", "TERRAIN_PHYSICS_NATIVE", "NUMBA_DISABLE_JIT")
-
+HIDDEN = (
+    "PYTHONPATH",
+    "TERRAIN_PHYSICS_NATIVE",
+    "NUMBA_DISABLE_JIT",
+    "TERRAIN_PHYSICS_TEST_EXTRAS",
+)
 
 OWN_PYTHON = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
 """Environment of a script, for its `python` to be this one."""
@@ -75,14 +79,16 @@ def environment(place: Path, *packages: object, python: str = sys.executable) ->
     return folder
 
 
-def other_pythons() -> list[str]:
-    """Return those of the Pythons that we support, and this process is none of, that run here."""
+def pythons() -> list[str]:
+    """Return the Pythons that we support and that run here, of each version one, newest first."""
+    folders = os.environ["PATH"].split(os.pathsep)
     found = []
-    for minor in range(11, 15):
-        if minor != sys.version_info.minor:
-            folders = os.environ["PATH"].split(os.pathsep)
-            places = (shutil.which(f"python3.{minor}", path=folder) for folder in folders)
-            found += [program for program in places if program and _runs(program)][:1]
+    for minor in range(14, 10, -1):
+        if minor == sys.version_info.minor:
+            found.append(sys.executable)
+            continue
+        places = (shutil.which(f"python3.{minor}", path=folder) for folder in folders)
+        found += [program for program in places if program and _runs(program)][:1]
     return found
 
 

@@ -1,14 +1,22 @@
 """What test functions cost: the CPU time of a process and of its children, a sum for each function.
 
 ``tests/prices.json`` holds the sum of the default tier as it was last recorded, and the functions
-that may cost more than `ALLOWED`, with the reason. It is a report: a busy machine fails no test
-by it. ``python -m pytest -n auto --record-prices`` writes the file anew; the reasons stay.
+that may cost more than `ALLOWED`, with the reason. A whole run of that tier fails if it meets
+another such function. Seconds are those of the machine of the record: a run finds out how slow its
+own is by what the recorded functions cost. So no slow machine fails; and what is first in a process
+pays for what all that follow find loaded, so a function is judged by what it costs once more, in a
+process of its own that has run it before.
+
+``python -m pytest -n auto --record-prices`` writes the file anew; the reasons stay.
 """
 
 import json
 import os
+import statistics
+import subprocess
+import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,20 +51,64 @@ class Prices:
             self.spent[function] += seconds
 
     def report(self, *, is_whole: bool) -> Iterator[str]:
-        """Say what cost more than it may, and what all cost, if this was the whole default tier."""
+        """Say what cost more than it did, and of the whole default tier what all cost."""
         known = recorded()
-        costly = {
-            function: seconds
-            for function, seconds in self.spent.items()
-            if seconds
-            > max(ALLOWED, 1.5 * known["costly"].get(function, {"seconds": 0})["seconds"])
-        }
-        for function, seconds in sorted(costly.items(), key=lambda one: -one[1]):
-            was = known["costly"].get(function)
-            yield f"{seconds:6.2f} s ({was['seconds'] if was else 'not'} recorded)  {function}"
+        slower = slowness(self.spent)
+        for function, seconds in sorted(unrecorded(self.spent).items(), key=lambda one: -one[1]):
+            yield f"{seconds:6.2f} s (not recorded)  {function}"
+        for function, one in known["costly"].items():
+            rise = self.spent.get(function, 0.0) / slower - one["seconds"]
+            if rise > max(RISE * one["seconds"], LEAST_RISE):
+                yield f"{one['seconds'] + rise:6.2f} s ({one['seconds']} recorded)  {function}"
         if is_whole:
             total = sum(self.spent.values())
-            yield f"{total:6.1f} s of CPU time in tests; {known['sum']:.1f} s when last recorded"
+            yield (
+                f"{total:6.1f} s of CPU time in tests, {total / slower:.1f} s on the machine of "
+                f"the record; {known['sum']:.1f} s when last recorded"
+            )
+
+
+RISE, LEAST_RISE = 0.1, 0.1
+"""Rises of no more than this share, or of so few seconds as chance may make, are not told."""
+
+
+def slowness(spent: Mapping[str, float]) -> float:
+    """Return how many seconds here are one of the record: the median of what is in both."""
+    known = recorded()["costly"].items()
+    ratios = [spent[function] / one["seconds"] for function, one in known if function in spent]
+    return statistics.median(ratios) if ratios else 1.0
+
+
+def unrecorded(spent: Mapping[str, float]) -> dict[str, float]:
+    """Return the functions that cost more than is allowed, in seconds of the record."""
+    known, slower = recorded()["costly"], slowness(spent)
+    return {
+        function: seconds / slower
+        for function, seconds in spent.items()
+        if seconds / slower > ALLOWED and function not in known
+    }
+
+
+def too_dear(spent: Mapping[str, float]) -> list[str]:
+    """Return those of the unrecorded functions that cost too much once more, when all is loaded."""
+    if not (found := unrecorded(spent)):
+        return []
+    slower = slowness(spent)
+    again = spent_again(found)
+    return sorted(one for one in found if again.get(one, 0.0) / slower > ALLOWED)
+
+
+def spent_again(functions: Collection[str]) -> dict[str, float]:
+    """Return what functions cost in a process that has run them before."""
+    command = [sys.executable, "-m", "tests.helpers.prices", *functions]
+    of_workers = "PYTEST_", "TERRAIN_PHYSICS_TEST_LANES"
+    ours = {name: text for name, text in os.environ.items() if not name.startswith(of_workers)}
+    done = subprocess.run(command, env=ours, capture_output=True, text=True, check=False)
+    try:
+        found: dict[str, float] = json.loads(done.stdout.rpartition("\nPRICES ")[2])
+    except ValueError:
+        raise RuntimeError(f"{done.stdout[-2000:]}{done.stderr[-2000:]}") from None
+    return found
 
 
 def recorded() -> dict[str, Any]:
@@ -68,15 +120,33 @@ def recorded() -> dict[str, Any]:
 def record(spent: Mapping[str, float]) -> None:
     """Write the file anew; a function that is new in it has no reason yet, and a test says so."""
     whys = {function: one["why"] for function, one in recorded()["costly"].items()}
+    slower = slowness(spent)
     costly = {
-        function: {"seconds": round(seconds, 2), "why": whys.get(function, "")}
+        function: {"seconds": round(seconds / slower, 2), "why": whys.get(function, "")}
         for function, seconds in sorted(spent.items())
-        if seconds > ALLOWED
+        if seconds / slower > ALLOWED
     }
-    text = json.dumps({"sum": round(sum(spent.values()), 1), "costly": costly}, indent=2)
+    text = json.dumps({"sum": round(sum(spent.values()) / slower, 1), "costly": costly}, indent=2)
     FILE.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _spent() -> float:
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def main(functions: list[str]) -> None:
+    """Run test functions twice, and print what the second time cost."""
+    import pytest
+
+    spent: Mapping[str, float] = {}
+    for _ in range(2):
+        if status := pytest.main(["-q", "-p", "no:cacheprovider", *functions]):
+            sys.exit(status)
+        paid: Prices = sys.modules["tests.conftest"]._prices
+        spent, paid.spent = paid.spent, defaultdict(float)
+    sys.stdout.write(f"\nPRICES {json.dumps(spent)}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

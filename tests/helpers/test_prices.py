@@ -1,6 +1,7 @@
 """Prices of test functions are added up; what costs more than it may has a reason."""
 
 import ast
+import json
 import os
 from contextlib import suppress
 from functools import cache
@@ -54,29 +55,74 @@ def test_parameters_and_children_of_a_function_are_one_sum(clock: list[float]) -
     assert paid.spent == {"t.py::f": 6.25, "t.py::g": 1.5}
 
 
-def test_the_report_lists_what_has_no_reason(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return a record of three functions."""
+    known = {"f": 2.0, "g": 1.0, "k": 4.0}
+    costly = {name: {"seconds": seconds, "why": "large"} for name, seconds in known.items()}
     monkeypatch.setattr(prices, "FILE", tmp_path / "prices.json")
-    (tmp_path / "prices.json").write_text(
-        '{"sum": 9.0, "costly": {"f": {"seconds": 2.0, "why": "large"},'
-        ' "g": {"seconds": 1.0, "why": "large"}}}'
-    )
-    paid = prices.Prices()
-    paid.add({"f": 2.5, "g": 1.75, "h": 0.75, "i": 0.5})
-    assert list(paid.report(is_whole=False)) == [
-        "  1.75 s (1.0 recorded)  g",
-        "  0.75 s (not recorded)  h",
-    ]
-    assert list(paid.report(is_whole=True))[2:] == [
-        "   5.5 s of CPU time in tests; 9.0 s when last recorded"
-    ]
-    prices.record(paid.spent)
+    prices.FILE.write_text(json.dumps({"sum": 9.0, "costly": costly}))
+    return prices.FILE
+
+
+TWICE = {"f": 4.0, "g": 2.5, "k": 8.0, "h": 1.5, "i": 1.0}
+"""What functions cost on a machine that is half as fast as that of the record."""
+
+
+def test_seconds_are_those_of_the_machine_of_the_record(record: Path) -> None:
+    assert prices.slowness(TWICE) == 2.0
+    assert prices.slowness({}) == 1.0
+    assert prices.unrecorded(TWICE) == {"h": 0.75}
+    prices.record(TWICE)
     assert prices.recorded() == {
-        "sum": 5.5,
+        "sum": 8.5,
         "costly": {
-            "f": {"seconds": 2.5, "why": "large"},
-            "g": {"seconds": 1.75, "why": "large"},
+            "f": {"seconds": 2.0, "why": "large"},
+            "g": {"seconds": 1.25, "why": "large"},
             "h": {"seconds": 0.75, "why": ""},
+            "k": {"seconds": 4.0, "why": "large"},
         },
     }
+
+
+def test_the_report_lists_what_is_not_recorded_and_what_rose(record: Path) -> None:
+    paid = prices.Prices()
+    paid.add(TWICE)
+    told = ["  0.75 s (not recorded)  h", "  1.25 s (1.0 recorded)  g"]
+    assert list(paid.report(is_whole=False)) == told
+    *_, last = paid.report(is_whole=True)
+    assert last == (
+        "  17.0 s of CPU time in tests, 8.5 s on the machine of the record; "
+        "9.0 s when last recorded"
+    )
+
+
+def test_a_function_is_too_dear_if_it_costs_as_much_once_more(
+    record: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = {"h": 1.25}
+    asked: list[list[str]] = []
+
+    def spent_again(functions: Any) -> dict[str, float]:
+        asked.append(list(functions))
+        return again
+
+    monkeypatch.setattr(prices, "spent_again", spent_again)
+    assert prices.too_dear(TWICE) == ["h"]
+    again["h"] = 0.75  # the first time it paid for others
+    assert prices.too_dear(TWICE) == []
+    assert asked == [["h"], ["h"]]
+    assert prices.too_dear({"f": 4.0}) == []
+    assert len(asked) == 2
+
+
+@pytest.mark.full  # two runs of pytest in processes of their own
+def test_what_costs_once_alone_is_not_paid_once_more() -> None:
+    name = f"{Path(__file__).relative_to(ROOT).as_posix()}::test_stands_in"
+    assert prices.spent_again([name]).keys() == {name}
+    with pytest.raises(RuntimeError, match="not found"):
+        prices.spent_again(["tests/nowhere.py::test_nothing"])
+
+
+def test_stands_in() -> None:
+    assert prices.ALLOWED < 1

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from terrain_physics._kernels import _cache, _memory
+from tests.helpers.extras import library
 from tests.helpers.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESULT, Tiny, preceded_by
 
-pytest.importorskip("numba")
-
-from terrain_physics._kernels import _cache, _memory
+library("numba", "jit")
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import numba_forks
+from tests.helpers.extras import library
 
-pytest.importorskip("numba")
+library("numba", "jit")
 pytestmark = pytest.mark.skipif(not numba_forks.CAN_FORK, reason="there are no forks")
 
 

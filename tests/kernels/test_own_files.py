@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.extras import library
 from tests.helpers.tiny_package import RESULT, Tiny, preceded_by
 
-pytest.importorskip("numba")
+library("numba", "jit")
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no mode bits")
 
 _SOMEBODY_ELSE = 54321

@@ -10,8 +10,9 @@ from terrain_physics import HeightMap, count_touching
 from terrain_physics._kernels import _jit
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts import contact_rows, filter_spheres
+from tests.helpers.extras import library
 
-numba = pytest.importorskip("numba")
+numba = library("numba", "jit")
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="the wheel's code cannot be read")
 
 

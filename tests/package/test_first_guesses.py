@@ -39,6 +39,7 @@ from terrain_physics import (
     smallest_enclosing_sphere,
 )
 from terrain_physics._guesses import WAYS, Signpost, names_and_ways
+from tests.helpers.extras import library
 
 CLASSES = [
     kind
@@ -380,7 +381,7 @@ def test_functions_keep_their_names_and_signatures() -> None:
 
 
 def test_warnings_name_the_line_of_the_game(tmp_path: Path) -> None:
-    images = pytest.importorskip("PIL.Image")
+    images = library("PIL.Image", "test")
     images.fromarray(np.full((3, 3), 700, np.uint16)).save(tmp_path / "a.png")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

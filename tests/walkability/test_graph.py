@@ -49,8 +49,8 @@ def test_the_graph_tells_kinds_of_edges() -> None:
 
 
 def test_scipy_finds_the_same_distances() -> None:
-    sparse = library("scipy.sparse", "bench")
-    csgraph = library("scipy.sparse.csgraph", "bench")
+    sparse = library("scipy.sparse", "data")
+    csgraph = library("scipy.sparse.csgraph", "data")
     places = drawn_places(Draws(8))
     graph = graph_of(places)
     matrix = sparse.csr_array((graph.lengths, graph.indices, graph.indptr))
