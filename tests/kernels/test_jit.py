@@ -10,13 +10,13 @@ import os
 import shutil
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from terrain_physics._kernels import _cache, _memory
+from tests.helpers.examples import rest_is_full
 from tests.helpers.extras import library
 from tests.helpers.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESULT, Tiny, preceded_by
 
@@ -113,8 +113,14 @@ builtins.open = lambda name, *rest, **more: names.append(str(name)) or opened(na
     "obstacle",
     [
         "file/home",
-        "file",
-        pytest.param("/dev/null", marks=pytest.mark.skipif(os.name == "nt", reason="POSIX")),
+        pytest.param("file", marks=pytest.mark.full),
+        pytest.param(
+            "/dev/null",
+            marks=[
+                pytest.mark.full,
+                pytest.mark.skipif(os.name == "nt", reason="POSIX"),
+            ],
+        ),
     ],
 )
 def test_home_and_package_folder_cannot_be_written(tiny: Tiny, obstacle: str) -> None:
@@ -231,19 +237,19 @@ def checksummed(payload: bytes) -> bytes:
     return hashlib.sha256(payload).digest() + payload
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(lambda stored: stored[: len(stored) // 2], id="truncated"),
-        pytest.param(lambda stored: stored[:0], id="empty"),
-        pytest.param(lambda stored: stored[::-1], id="garbage"),
-        pytest.param(lambda stored: stored[:999] + b"!" + stored[1000:], id="one wrong byte"),
-        pytest.param(lambda stored: checksummed(stored[::-1]), id="garbage, right checksum"),
-    ],
-)
-def test_damaged_file_is_compiled_again(warm: Tiny, damage: Any) -> None:
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "one wrong byte": lambda stored: stored[:999] + b"!" + stored[1000:],
+    "truncated": lambda stored: stored[: len(stored) // 2],
+    "empty": lambda stored: stored[:0],
+    "garbage": lambda stored: stored[::-1],
+    "garbage, right checksum": lambda stored: checksummed(stored[::-1]),
+}
+
+
+@pytest.mark.parametrize("damage", rest_is_full(DAMAGE))
+def test_damaged_file_is_compiled_again(warm: Tiny, damage: str) -> None:
     for file in warm.cached_files():
-        file.write_bytes(damage(file.read_bytes()))
+        file.write_bytes(DAMAGE[damage](file.read_bytes()))
     report = warm.run()
     assert (report["result"], report["hits"]) == (RESULT, 0)
     assert warm.run()["hits"] == 1
@@ -365,7 +371,7 @@ while not Path({str(signal)!r}).exists():
     assert {file.suffix for file in tiny.cached_files()} == {".bin"}
 
 
-@pytest.mark.parametrize("error", ["ImportError", "SystemError", "AttributeError"])
+@pytest.mark.parametrize("error", rest_is_full(["ImportError", "SystemError", "AttributeError"]))
 def test_numba_absent_or_broken_means_plain_python(tiny: Tiny, error: str) -> None:
     (tiny.path / "numba.py").write_text(f"raise {error}('it does not work here')\n")
     report = tiny.run(alone=True)
@@ -421,15 +427,15 @@ def test_compiling_switched_off_means_plain_python(tiny: Tiny) -> None:
     assert not tiny.cache.exists()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "import numba.core.ccallback, numba.core.caching as part; del part.NullCache",
-        "from numba.core.compiler import CompileResult as part; del part._rebuild",
-        "from numba.core.compiler import CompileResult as part; del part._reduce",
-        "from numba.core.codegen import CodeLibrary as part; del part.has_dynamic_globals",
-    ],
-)
+MOVED = [
+    "import numba.core.ccallback, numba.core.caching as part; del part.NullCache",
+    "from numba.core.compiler import CompileResult as part; del part._rebuild",
+    "from numba.core.compiler import CompileResult as part; del part._reduce",
+    "from numba.core.codegen import CodeLibrary as part; del part.has_dynamic_globals",
+]
+
+
+@pytest.mark.parametrize("change", rest_is_full(MOVED, first=2))
 def test_private_parts_of_numba_moved_means_no_cache(tiny: Tiny, change: str) -> None:
     tiny.run(preceded_by(change))
     report = tiny.run(preceded_by(change))
@@ -512,7 +518,9 @@ def adder(amount):
     assert not tiny.cached_files("factory*")
 
 
-@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_CPU_NAME", "NUMBA_OPT"])
+@pytest.mark.parametrize(
+    "setting", rest_is_full(["NUMBA_BOUNDSCHECK", "NUMBA_CPU_NAME", "NUMBA_OPT"])
+)
 def test_settings_that_change_the_code_have_files_of_their_own(warm: Tiny, setting: str) -> None:
     env = {setting: "generic" if setting == "NUMBA_CPU_NAME" else "1"}
     assert (warm.run(env=env)["hits"], warm.run(env=env)["hits"], warm.run()["hits"]) == (0, 1, 1)
@@ -601,7 +609,24 @@ IMPORTS = {
 }
 
 
-@pytest.mark.parametrize("how", IMPORTS)
+def test_an_edited_import_changes_the_state_however_it_is_written(tiny: Tiny) -> None:
+    (tiny.package / "far.py").write_text("FAR = 1.0\n")
+    (tiny.package / "folder").mkdir()
+    (tiny.package / "folder/__init__.py").write_text("from ..far import FAR\n")
+    (tiny.package / "folder/again.py").write_text("from ..far import FAR\n")
+    for number, how in enumerate(IMPORTS.values()):
+        (tiny.package / f"way_{number}.py").write_text(f"{how}\n")
+    names = [f"tiny.way_{number}" for number in range(len(IMPORTS))]
+    states = f"[_imports.state_of(name) for name in {names}]"
+    code = f"import json; from tiny import _imports; print(json.dumps({states}))"
+    before, unchanged = tiny.run(code), tiny.run(code)
+    edit(tiny.package / "far.py", ("1.0", "2.0"))
+    after = tiny.run(code)
+    assert before == unchanged
+    assert not [how for how, one, other in zip(IMPORTS, before, after, strict=True) if one == other]
+
+
+@pytest.mark.parametrize("how", rest_is_full(IMPORTS))
 def test_an_edited_import_is_followed_however_it_is_written(tiny: Tiny, how: str) -> None:
     (tiny.package / "far.py").write_text("FAR = 1.0\n")
     (tiny.package / "folder").mkdir()

@@ -10,6 +10,7 @@ import pytest
 
 from terrain_physics._kernels import _jit
 from tests.helpers import forks
+from tests.helpers.examples import rest_is_full
 
 c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
 
@@ -272,25 +273,25 @@ raises((MemoryError, ValueError), probe.made, -1, 1.0)
     )
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "scale(np.asfortranarray(np.ones((1, 3)))[0, ::2], 2.0)",
-        "scale(np.ones(4)[::2], 2.0)",
-        "scale(np.ones(4), 2)",
-        "scale(np.ones(4, '>f8'), 2.0)",
-        "scale(np.ones(4, np.float32), 2.0)",
-        "scale(np.frombuffer(bytes(33), 'u1')[1:].view('f8').copy()[::-1], 2.0)",
-        "total(np.asfortranarray(np.ones((2, 3))))",
-        "total(np.ones((2, 3))[:, ::-1])",
-        "length([1, 2])",
-        "weight(1)",
-        "weight(True)",
-        "kinds(1, 5, np.uint64(1), np.int32(1), np.float32(1), 2.5)",
-        "kinds(True, 5, 1, np.int32(1), np.float32(1), 2.5)",
-        "below(probe.Pair(np.arange(4.0), 1.0), [1, 0])",
-    ],
-)
+CALLS = [
+    "scale(np.asfortranarray(np.ones((1, 3)))[0, ::2], 2.0)",
+    "scale(np.ones(4)[::2], 2.0)",
+    "scale(np.ones(4), 2)",
+    "scale(np.ones(4, '>f8'), 2.0)",
+    "scale(np.ones(4, np.float32), 2.0)",
+    "scale(np.frombuffer(bytes(33), 'u1')[1:].view('f8').copy()[::-1], 2.0)",
+    "total(np.asfortranarray(np.ones((2, 3))))",
+    "total(np.ones((2, 3))[:, ::-1])",
+    "length([1, 2])",
+    "weight(1)",
+    "weight(True)",
+    "kinds(1, 5, np.uint64(1), np.int32(1), np.float32(1), 2.5)",
+    "kinds(True, 5, 1, np.int32(1), np.float32(1), 2.5)",
+    "below(probe.Pair(np.arange(4.0), 1.0), [1, 0])",
+]
+
+
+@pytest.mark.parametrize("call", rest_is_full(CALLS, first=3))
 def test_other_types_run_as_python_and_say_so_once(place, call):
     run(
         place,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.examples import rest_is_full
 from tests.helpers.tiny_package import REPORT, RESULT, Tiny, preceded_by
 
 ANSWER = 99.0
@@ -75,7 +76,8 @@ def test_a_level_that_the_processor_lacks_gives_way_in_silence(tiny):
 
 
 @pytest.mark.parametrize(
-    "setting", ["TERRAIN_PHYSICS_NATIVE=0", "TERRAIN_PHYSICS_CHECK=1", "NUMBA_DISABLE_JIT=1"]
+    "setting",
+    rest_is_full(["TERRAIN_PHYSICS_NATIVE=0", "TERRAIN_PHYSICS_CHECK=1", "NUMBA_DISABLE_JIT=1"]),
 )
 def test_settings_leave_it_out(tiny, setting):
     name, _, value = setting.partition("=")
@@ -123,7 +125,9 @@ def test_a_package_without_sources_is_trusted(tiny):
     assert report["level"] == "v3"
 
 
-@pytest.mark.parametrize("content", ["", "not an extension module", "\x7fELF cut short"])
+@pytest.mark.parametrize(
+    "content", rest_is_full(["\x7fELF cut short", "", "not an extension module"])
+)
 def test_a_damaged_module_says_what_to_do_and_the_library_runs(tiny, content):
     (tiny.package / "_native_v3.abi3.so").write_text(content)
     report = run(tiny, "")
