@@ -101,7 +101,7 @@ def test_who_was_saved_in_a_map_comes_free(below):
     assert abs(mover.position64[1]) < MOST_DEPTH
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
 def test_blocks_built_on_characters(count):
     assert not pressed(count)
 

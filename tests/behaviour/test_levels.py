@@ -64,7 +64,7 @@ def test_a_ball_between_a_ledge_and_a_rail(slant, rate):
     assert abs(found.slide - 1.0) < 0.02
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [15, pytest.param(100, marks=pytest.mark.full)])
 def test_kerbs(count):
     assert not kerbs(count)
 

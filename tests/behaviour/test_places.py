@@ -87,7 +87,7 @@ def not_outside(count):
     }
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [6, pytest.param(100, marks=pytest.mark.full)])
 def test_who_moves_among_cliffs_stays_outside(count):
     assert not not_outside(count)
 

@@ -56,8 +56,11 @@ def test_most_recipes_have_a_world() -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("recipes", "has_one_hero"),
-    [(TOGETHER, False), (ON_FLAT_LAND, False), (ON_FLAT_LAND[::-1], True)],
-    ids=["all", "flat", "one_hero"],
+    [
+        pytest.param(TOGETHER, False, id="all"),
+        pytest.param(ON_FLAT_LAND, False, id="flat", marks=pytest.mark.full),
+        pytest.param(ON_FLAT_LAND[::-1], True, id="one_hero", marks=pytest.mark.full),
+    ],
 )
 def test_all_together(recipes: list[Recipe], *, has_one_hero: bool) -> None:
     assert wrong(troubles(recipes, FRAMES, has_one_hero=has_one_hero)) == {}

@@ -20,13 +20,13 @@ class Campaign(NamedTuple):
 
 
 CAMPAIGNS = {
-    "api": Campaign("tests.fuzz.api", 12, _CHECKED, longest=1200.0),
-    "sequences": Campaign("tests.fuzz.sequences", 12),
-    "files": Campaign("tests.fuzz.files", 300),
+    "api": Campaign("tests.fuzz.api", 6, _CHECKED, longest=1200.0),
+    "sequences": Campaign("tests.fuzz.sequences", 6),
+    "files": Campaign("tests.fuzz.files", 150),
     "races": Campaign("tests.fuzz.races", 2),
-    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 60),
+    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 30),
     "signals_and_forks": Campaign("tests.fuzz.signals_and_forks", 3),
-    "brute_force": Campaign("tests.fuzz.brute_force", 6),
+    "brute_force": Campaign("tests.fuzz.brute_force", 3),
     "soak": Campaign("tests.fuzz.soak", 1, longest=3600.0),
     "tiles_soak": Campaign("tests.fuzz.tiles_soak", 1, longest=3600.0),
 }

@@ -24,6 +24,7 @@ from terrain_physics import (
 from terrain_physics.heightmap.solid import marks, patch_grid, sides
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.examples import rest_is_full
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
@@ -353,7 +354,7 @@ def stops_in(ground: Any, z: float) -> tuple[bool, bool]:
     return hit is not None, hero.position.x < 20.9
 
 
-@pytest.mark.parametrize("is_alone", [True, False])
+@pytest.mark.parametrize("is_alone", rest_is_full([True, False]))
 def test_interrupted_anywhere_sides_are_there(
     is_alone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

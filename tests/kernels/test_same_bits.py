@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import forks
+from tests.helpers.examples import rest_is_full
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,7 +65,7 @@ def compiled():
     return names["tell"]()
 
 
-@pytest.mark.parametrize("way", ["NUMBA_DISABLE_JIT", "no numba"])
+@pytest.mark.parametrize("way", rest_is_full(["no numba", "NUMBA_DISABLE_JIT"]))
 def test_the_same_story_bit_for_bit(way, compiled):
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
     code = STORY + "\nprint(tell())"

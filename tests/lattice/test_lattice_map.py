@@ -12,6 +12,7 @@ from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice import blocks, table
 from terrain_physics.lattice.lattice_map import LatticeMap
+from tests.helpers.examples import rest_is_full
 from tests.helpers.lattices import ground_of, lattice, one_map
 
 SIDE = 64
@@ -297,7 +298,7 @@ def test_an_interrupt_leaves_no_tile_half_there(
     assert_alike(ground, one_map(source), 11, 2 * SIDE)
 
 
-@pytest.mark.parametrize("what", ["holes", "heights"])
+@pytest.mark.parametrize("what", rest_is_full(["holes", "heights"]))
 def test_an_edit_that_is_interrupted_anywhere_is_made_or_not(what: Edited) -> None:
     """Interrupted at a line of what it calls, as by Ctrl-C, it leaves the land that is kept."""
     line, was_interrupted = 1, True

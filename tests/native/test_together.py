@@ -65,6 +65,7 @@ def test_a_task_that_fails_says_so_and_others_are_done(tmp_path: Path, capfd) ->
     assert "no such kernel" in capfd.readouterr().err
 
 
+@pytest.mark.full  # each cold run of the tests compiles all of them so
 def test_no_kernel_is_compiled_twice_and_all_are_on_disk(tmp_path: Path) -> None:
     env = os.environ | {"TERRAIN_PHYSICS_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(

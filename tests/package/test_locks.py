@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, TriangleMesh
+from tests.helpers.examples import rest_is_full
 from tests.helpers.programs import run
 
 pytestmark = pytest.mark.alone
@@ -130,7 +131,7 @@ thread.join()
 
 
 @needs_fork
-@pytest.mark.parametrize("place", [39, 100])
+@pytest.mark.parametrize("place", rest_is_full([39, 100]))
 def test_children_forked_while_threads_work_do_not_hang(place: int) -> None:
     """On maps that are one, and on two: `python -m tests.fuzz signals_and_forks`."""
     run(

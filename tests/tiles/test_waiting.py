@@ -15,6 +15,7 @@ from terrain_physics import (
     TiledGround,
     TriangleMesh,
 )
+from tests.helpers.examples import rest_is_full
 from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, waves
 
 BODIES = (CapsuleCollider(0.4, 1.8), SphereCollider(0.5), BoxCollider((0.4, 0.9, 0.3)))
@@ -66,7 +67,7 @@ def _riders(ground: Ground, seed: int, *, collide: bool, threads: int) -> Charac
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("rate", [20, 60, 360])
+@pytest.mark.parametrize("rate", rest_is_full([60, 20, 360]))
 def test_riders_go_as_on_one_map_though_all_tiles_go_before_each_update(
     seed: int, rate: int
 ) -> None:

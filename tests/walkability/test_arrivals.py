@@ -10,7 +10,7 @@ import pytest
 from terrain_physics import CharacterGroup, Path, Walkability
 from terrain_physics._kernels.walkability.proof import NOTHING
 from terrain_physics.walkability import making
-from tests.helpers.examples import times
+from tests.helpers.examples import rest_is_full, times
 from tests.helpers.walked_lands import BODY, LANDS, RULES
 
 SPEED = 3.0
@@ -90,14 +90,20 @@ def walk_field(
     return arrived
 
 
-@pytest.mark.parametrize(("rate", "share"), [(60, 1.0), (20, 1.5), (144, 0.5)])
-def test_nearly_all_arrive_along_paths(rate: int, share: float):
+RATES = [(20, 1.5), (60, 1.0), (144, 0.5)]
+"""Frames a second, and the share of the usual speed."""
+
+
+@pytest.mark.parametrize("pace", rest_is_full(RATES, first=2))
+def test_nearly_all_arrive_along_paths(pace: tuple[int, float]):
+    rate, share = pace
     words = [word for land in LANDS for word in walk_paths(land, 3, times(9), rate, share)]
     assert words.count("arrived") >= 0.99 * len(words)
 
 
-@pytest.mark.parametrize(("rate", "share"), [(60, 1.0), (20, 1.5), (144, 0.5)])
-def test_nearly_all_arrive_on_fields(rate: int, share: float):
+@pytest.mark.parametrize("pace", rest_is_full(RATES))
+def test_nearly_all_arrive_on_fields(pace: tuple[int, float]):
+    rate, share = pace
     arrived = np.concatenate([walk_field(land, 3, times(34), rate, share) for land in LANDS])
     assert len(arrived) >= 90
     assert arrived.mean() >= 0.98

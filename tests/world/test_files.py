@@ -134,7 +134,7 @@ def in_another_process(script, *arguments):
 )
 def test_a_saved_world_goes_on_in_another_process(seed, tmp_path):
     world, first = make_world(seed), Draws(seed).below(300)
-    last = first + 600 if seed else first + 150
+    last = first + 600 if seed else first + 60
     for frame in range(first):
         play(world, frame, seed)
     world["hero4"].velocity.x = 1.5  # written, and not yet seen by an update
