@@ -15,6 +15,9 @@ from tests.helpers import (
     row_bits,
     scene_bits,
     story_bits,
+    tiles_bits,
+    walkability_bits,
+    world_bits,
 )
 from tests.helpers.digest import digest
 
@@ -26,6 +29,9 @@ GROUPS = (
     | row_bits.GROUPS
     | story_bits.GROUPS
     | case_bits.GROUPS
+    | world_bits.GROUPS
+    | tiles_bits.GROUPS
+    | walkability_bits.GROUPS
 )
 
 
