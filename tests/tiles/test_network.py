@@ -10,6 +10,7 @@ import pytest
 
 from terrain_physics import AABB, TiledGround, TriangleMesh, World, WorldState
 from terrain_physics.recording.journal import contents_of
+from terrain_physics.surface import history
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.world import network
 from terrain_physics.world.ground.difference import difference_of
@@ -99,6 +100,17 @@ def test_a_state_is_sent_after_later_edits(pair):
     host.restore(state)
     guest.restore(WorldState.from_bytes(data, guest))
     refuse_different(host, guest)
+
+
+def test_a_state_is_sent_after_later_edits_that_were_joined(pair, monkeypatch):
+    monkeypatch.setattr(history, "_MOST_COPIES", 0.0)
+    host, _ = pair
+    host.ground.carve((64, 64), radius=9, depth=1)
+    state = host.state()
+    data = state.to_bytes()
+    for row in (50, 60):
+        host.ground.set_heights(row, 60, np.zeros((3, 3)))
+    assert state.to_bytes() == data
 
 
 def test_an_edit_of_a_border_line_whose_other_tile_is_not_loaded(pair):

@@ -110,6 +110,18 @@ def test_it_knows_the_last_frame_that_agreed():
     assert differs(mine, 5, theirs.hashes(5)).agreed == 2
 
 
+def test_a_frame_that_is_saved_anew_is_equal_no_longer():
+    (one, mine, _), (_, theirs, _) = played(6), played(6)
+    for frame in (2, 4):
+        assert mine.compare(frame, theirs.state_hash(frame)) is None
+    mine.restore(4)
+    one.rider.gravity = 9
+    mine.save(4)
+    one.play(4)
+    mine.save(5)
+    assert differs(mine, 5, theirs.hashes(5)).agreed == 2
+
+
 def test_who_is_in_one_world_only():
     one, mine, _ = played(2)
     other, theirs, _ = played(2)

@@ -133,6 +133,17 @@ def test_a_state_kept_before_some_changes_is_sent_as_it_was(back):
     assert (other_land.thickness, other_land[4, 4]) == (thickness, height)
 
 
+def test_a_mesh_that_the_receiver_has_refitted_is_as_it_was():
+    here, there = worlds_on(
+        lambda: Ground([HeightMap(np.zeros((9, 9))), TriangleMesh.box((1, 1, 1))])
+    )
+    mesh = here.ground.parts[1]
+    first = np.array(mesh.vertices)
+    mesh.refit(first + np.array([0, 0.5, 0]))
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    np.testing.assert_array_equal(mesh.vertices, first)
+
+
 def test_only_edited_blocks_are_sent():
     here, there = worlds_on(lambda: HeightMap(np.zeros((1025, 1025))))
     empty = len(there.state().to_bytes())
@@ -202,6 +213,17 @@ def test_members_that_came_and_left():
     here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
     assert [*here["crowd"]] == [*there["crowd"]]
     go_on_alike(here, there, range(30), 3)
+
+
+def test_members_have_bodies_of_their_own():
+    here, there = worlds_on(lambda: HeightMap(np.zeros((9, 9))))
+    for world in (here, there):
+        crowd = world.add("crowd", CharacterGroup(world.ground))
+        crowd.add_many(["small", "large"], [(2, 1, 2), (6, 1, 6)], collider=SphereCollider(0.5))
+    there["crowd"]["small"].resize(SphereCollider(0.25))
+    here.restore(WorldState.from_bytes(there.state().to_bytes(), here))
+    bodies = {key: member.collider for key, member in here["crowd"].items()}
+    assert bodies == {"small": SphereCollider(0.25), "large": SphereCollider(0.5)}
 
 
 # What is refused

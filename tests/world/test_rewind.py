@@ -164,8 +164,10 @@ def test_time_goes_on_where_frames_are_steps_of_the_clock():
     present = clock.alpha, repr(clock)
     rewind.replay(1, frame + 1, one.play)
     assert (clock.alpha, repr(clock)) == present
-    rewind.restore(2)
-    assert clock.alpha == alphas[2]
+    assert len(set(alphas)) > 2
+    for back in rewind.frames:
+        rewind.restore(back)
+        assert clock.alpha == alphas[back]
 
 
 def test_time_is_played_again_where_frames_are_pictures():
