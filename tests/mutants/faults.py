@@ -420,6 +420,47 @@ FAULTS = (
         "            pass\n",
         (f"{_WORLD}/test_state.py::{_REFUSED}",),
     ),
+    Fault(
+        "frame_saved_anew_is_still_equal",
+        "world.rewind",
+        "        while self._agreed and self._agreed[-1] >= frame:\n",
+        "        while self._agreed and self._agreed[-1] > frame:\n",
+        (f"{_WORLD}/test_compare.py::test_a_frame_that_is_saved_anew_is_equal_no_longer",),
+    ),
+    Fault(
+        "frames_played_again_forget_their_clock",
+        "world.rewind",
+        "                kept.clock = known.get(number, kept.clock)\n",
+        "                pass\n",
+        (f"{_WORLD}/test_rewind.py::test_time_goes_on_where_frames_are_steps_of_the_clock",),
+    ),
+    Fault(
+        "members_sent_with_one_body",
+        "world.network",
+        '"bodies": [number(body) for body in members.colliders],',
+        '"bodies": [number(members.colliders[0]) for _ in members.colliders],',
+        (
+            f"{_WORLD}/test_network.py::test_members_have_bodies_of_their_own",
+            recorded("worlds sent"),
+        ),
+    ),
+    Fault(
+        "refit_of_the_receiver_stays",
+        "world.ground.difference",
+        "    if present is first and vertices is None:\n",
+        "    if vertices is None:\n",
+        (
+            f"{_WORLD}/test_network.py::test_a_mesh_that_the_receiver_has_refitted_is_as_it_was",
+            recorded("worlds sent"),
+        ),
+    ),
+    Fault(
+        "joined_edits_sent_without_their_marks",
+        "world.ground.land_difference",
+        "    marks = ... if old.marks is None else old.marks[there[0], there[1]]\n",
+        "    marks = ...\n",
+        (f"{_TILES}/test_network.py::test_a_state_is_sent_after_later_edits_that_were_joined",),
+    ),
     # Meshes at several places.
     Fault(
         "placed_corners_are_exact",
@@ -492,11 +533,93 @@ FAULTS = (
         (f"{_TILES}/test_making.py::test_neighbors_that_differ_are_named_with_the_sample",),
     ),
     Fault(
+        "tiles_blocks_before_an_edit_stay",
+        "tiles.edits",
+        "        row_0, row_1 = max(rows.start - 1, 0), min(rows.stop, side)\n",
+        "        row_0, row_1 = rows.start, min(rows.stop, side)\n",
+        (f"{_TILES}/test_edits.py::test_blocks_on_both_sides_of_an_edit_follow_it",),
+    ),
+    Fault(
+        "tiles_far_border_is_read_without_edits",
+        "tiles.edit_squares",
+        "            beyond = 2 if kind == _HEIGHTS else 1",
+        "            beyond = 1",
+        (
+            f"{_TILES}/test_edits.py::test_what_lies_on_a_border_is_of_all_tiles_that_share_it",
+            recorded("edits of tiles"),
+        ),
+    ),
+    Fault(
+        "tiles_nearest_is_looked_for_too_near",
+        "_kernels.tiles.nearest",
+        "        gap = max(ring - 1, 0) * size - slack[0] - slack[2]\n",
+        "        gap = ring * size - slack[0] - slack[2]\n",
+        (f"{_TILES}/test_paths.py::test_the_nearest", recorded("tiles that questions need")),
+    ),
+    Fault(
+        "tiles_come_as_the_last_box_reaches_them",
+        "_kernels.tiles.near",
+        "times[slots[number]] = min(times[slots[number]], way / speed)",
+        "times[slots[number]] = way / speed",
+        (
+            (
+                f"{_TILES}/test_loading.py"
+                "::test_tiles_come_in_the_order_in_which_any_place_reaches_them[7]"
+            ),
+            recorded("tiles that walkers need"),
+        ),
+    ),
+    Fault(
         "walkability_passes_over_rises",
         "_kernels.walkability.resting",
         "        up = _rise_above(scene, up)\n",
         "        up = _rise_above(scene, up + CONTACT_MARGIN)\n",
         (f"{_WALKABILITY}/test_far_mesh.py::test_places_and_edges_are_the_same",),
+    ),
+    Fault(
+        "walkability_edges_to_what_is_cut_off_stay",
+        "walkability.places",
+        "            back = (direction + layout.DIRECTIONS // 2) % layout.DIRECTIONS\n",
+        "            back = direction\n",
+        (
+            (
+                f"{_WALKABILITY}/test_places.py"
+                "::test_edges_from_and_to_columns_that_are_cut_off_are_gone_and_no_others"
+            ),
+            recorded("walkable places after changes"),
+        ),
+    ),
+    Fault(
+        "walkability_materials_stay_on_their_level",
+        "walkability.ways.questions",
+        "            is_known = kept.heights == heights\n",
+        "            is_known = ~np.isnan(kept.heights)\n",
+        (
+            (
+                f"{_WALKABILITY}/test_questions.py::TestCosts"
+                "::test_a_place_that_has_come_to_another_level_has_its_own_material"
+            ),
+        ),
+    ),
+    Fault(
+        "walkability_edges_stay_farther_than_heights",
+        "walkability.changes",
+        "self.edges.mark(*self._columns_near(lower, upper, self._reach.edges))",
+        "self.edges.mark(*self._columns_near(lower, upper, self._reach.heights))",
+        (
+            f"{_WALKABILITY}/test_changes.py::TestParts::test_come_and_go_and_change",
+            recorded("walkable places after changes"),
+        ),
+    ),
+    Fault(
+        "walkability_parts_do_not_hang_together",
+        "_kernels.walkability.ways.labels",
+        "ranks[place] <= ranks[stack[kept]]",
+        "ranks[place] < ranks[stack[kept]]",
+        (
+            f"{_WALKABILITY}/test_labels.py::test_labels_are_the_strongly_connected_parts",
+            recorded("walkable places and edges"),
+        ),
     ),
     Fault(
         "lead_passes_straight_corners_from_afar",

@@ -167,6 +167,16 @@ def test_what_lies_on_a_border_is_of_all_tiles_that_share_it(tiles: TileFile) ->
     assert store.edited == {5}
 
 
+@pytest.mark.parametrize("place", [(8, 20), (20, 8), (SIDE + 16, SIDE + 32), (2 * SIDE, SIDE)])
+def test_blocks_on_both_sides_of_an_edit_follow_it(tiles: TileFile, place: tuple[int, int]) -> None:
+    store, oracle = EditStore.open(None, tiles), Oracle(tiles)
+    row, column = place
+    edit = "heights", np.s_[row : row + 1, column : column + 1], np.full((1, 1), 50, np.float32)
+    store.add(*edit)  # type: ignore[arg-type]
+    oracle.edit(*edit)
+    check_all(tiles, store, oracle)
+
+
 def test_edits_are_seen_again_in_their_order(tiles: TileFile, tmp_path: Path) -> None:
     store = EditStore.open(_log(tmp_path), tiles)
     edited(tiles, store, 25)

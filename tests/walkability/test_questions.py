@@ -173,6 +173,19 @@ class TestCosts:
         new = made(floor)
         assert np.array_equal(new.field((4, 10), cost={"mud": 9}).distance, far)
 
+    def test_a_place_that_has_come_to_another_level_has_its_own_material(self) -> None:
+        floor = HeightMap(np.zeros((9, 9)), material_names=["grass", "mud"])
+        deck = TriangleMesh.box((6, 0.2, 6), material_names=["mud"])
+        ground = Ground([floor])
+        ground.add(deck, transform=(4, 3, 4))
+        paths, cost, goal = made(ground), {"mud": 9}, (2, 3.1, 4)
+        assert paths.field(goal, cost=cost).distance[1, 4, 6] == pytest.approx(9 * 4, abs=1e-4)
+        floor.holes[2:7, 2:7] = True  # the deck is the lowest there
+        paths.update()
+        far = paths.field(goal, cost=cost).distance
+        assert far[0, 4, 6] == pytest.approx(9 * 4, abs=1e-4)
+        assert np.array_equal(made(ground).field(goal, cost=cost).distance, far)
+
     def test_unknown_materials_are_refused(self) -> None:
         _, paths = muddy()
         with pytest.raises(ValueError, match="must be one of 'grass', 'mud', 'road', got 'mudd'"):
