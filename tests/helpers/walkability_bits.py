@@ -172,7 +172,7 @@ def _changed_maps() -> Iterator[Any]:
         draws, states = Draws(80_000 + which), list[Any]()
         ground = _yard()
         paths = _map_of(ground, which)
-        for _ in range(6):
+        for _ in range(5):
             for _ in range(2):
                 _change(ground, draws, states)
             around, radius = draws.uniform(0.0, 7.0, 2), draws.uniform(0.0, 3.0)

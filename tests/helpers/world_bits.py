@@ -19,7 +19,7 @@ Story = list[Sequence[Deed]]
 
 FRAMES, RING = 30, 8
 # Scenes of the three groups.
-RESTORED, SENT, REWOUND = range(3), range(3, 6), range(6, 9)
+RESTORED, SENT, REWOUND = range(3), range(4, 6), range(6, 8)
 # A peer must have the same characters and groups.
 _OF_ONE_WORLD = DEEDS.index(add_thing)
 
