@@ -111,7 +111,7 @@ def _places() -> Iterator[Any]:
         yield places.thrown(shape, (x + 0.13, y - 0.07, 0.21 - x * y), resolver=resolver)
     for pair in PAIRS:
         yield places.jump_below(2.2, *pair), places.saved_runs_agree(*pair, frames=200, save_at=100)
-    for seed in range(12):
+    for seed in range(4):
         yield places.into_side(seed)
         yield cliffs.among(seed)
 
@@ -182,7 +182,7 @@ def _throngs() -> Iterator[Any]:
 
 
 def _levels() -> Iterator[Any]:
-    for seed in range(15):
+    for seed in range(8):
         yield levels.ledge(levels.ledge_case(seed)), levels.corner(seed)
         yield [levels.walk_stairs(levels.stair_case(seed), up=up) for up in (True, False)]
     for kind, seed in itertools.product(levels.FALSE_STEPS, range(4)):
@@ -195,7 +195,7 @@ def _mesh_levels() -> Iterator[Any]:
 
 
 def _blocks() -> Iterator[Any]:
-    for seed in range(12):
+    for seed in range(5):
         yield blocks.slide(seed), blocks.beside_parapet(seed), blocks.build(seed)
 
 
