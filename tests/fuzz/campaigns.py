@@ -17,6 +17,7 @@ class Campaign(NamedTuple):
     quick: int  # cases that take about a second
     environment: Mapping[str, str] = _PLAIN
     longest: float = LONGEST
+    brief: str = "case"  # the function that plays one of the quick cases
 
 
 CAMPAIGNS = {
@@ -29,4 +30,5 @@ CAMPAIGNS = {
     "brute_force": Campaign("tests.fuzz.brute_force", 3),
     "soak": Campaign("tests.fuzz.soak", 1, longest=3600.0),
     "tiles_soak": Campaign("tests.fuzz.tiles_soak", 1, longest=3600.0),
+    "world_hour": Campaign("tests.fuzz.world_hour", 1, longest=3600.0, brief="brief_case"),
 }
