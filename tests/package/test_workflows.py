@@ -16,7 +16,7 @@ USES = [
 
 
 def test_there_are_workflows() -> None:
-    assert {file.stem for file in WORKFLOWS} >= {"tests", "release", "docs"}
+    assert {file.stem for file in WORKFLOWS} >= {"tests", "release", "docs", "nightly"}
     assert len(USES) >= 10
 
 
