@@ -9,7 +9,7 @@ import pytest
 
 from tests.fuzz import town, world_hour
 
-PLAN = town.Plan(seed=0, count=1, every=10)
+PLAN = town.Plan(seed=0, people=1, every=10)
 HOUSE = town.there(*town.BLOCKS["house"].place)
 
 
@@ -47,6 +47,20 @@ def test_who_stands_on_the_land_and_on_boxes_is_not(game: world_hour.Game) -> No
     for _ in range(3):
         results = game.step(PLAN)
         game.check(results)
+    game.judge()
+
+
+def test_who_is_in_a_mover_in_the_air_is_found_a_frame_later(game: world_hour.Game) -> None:
+    put(game, town.there(0.0, 30.0, 0.0))
+    results = game.step(PLAN)
+    (x, y, z), _ = town.MOVERS["portcullis"].pose(game.frame * town.FRAME)
+    put(game, town.there(x, y - 0.9, z))
+    game.check(results)
+    game.judge()
+    game.check(results)
+    with pytest.raises(AssertionError, match=r"hero at .* is in portcullis"):
+        game.judge()
+    game.check(game.step(PLAN))  # it is pushed out
     game.judge()
 
 

@@ -30,7 +30,7 @@ CHILD = tp.CapsuleCollider(0.3, 1.2, offset=(0, 0.6, 0))
 BALL = tp.SphereCollider(0.4, offset=(0, 0.4, 0))
 CRATE = tp.BoxCollider((0.4, 0.5, 0.3), offset=(0, 0.5, 0))
 OF_KEYS = (BALL, CHILD, CHILD, ADULT, ADULT, ADULT, ADULT, ADULT)
-RUNNERS = {"hero": ADULT, "ball": BALL, "runner": ADULT, "crate": CRATE}
+RUNNERS: dict[str, Any] = {"hero": ADULT, "ball": BALL, "runner": ADULT, "crate": CRATE}
 """Characters alone: the first is in town, the others run all over the land."""
 GHOSTS = 8
 """Those of a group that does not collide."""
@@ -129,7 +129,7 @@ def _swinging(time: float) -> Pose:
     return (5.0 + math.cos(turn), 1.3, -math.sin(turn)), turn
 
 
-MOVERS = {
+MOVERS: dict[str, Any] = {
     "lift": Mover((5.0, 0.4, 5.0), _lift(14.0, 14.0, 4.0, 12.0)),
     "lift under a ceiling": Mover((5.0, 0.4, 5.0), _lift(-14.0, 14.0, 3.4, 10.0)),
     "ship": Mover((6.0, 0.4, 6.0), _ship),
@@ -139,7 +139,7 @@ MOVERS = {
     "swinging door": Mover((2.0, 2.5, 0.15), _swinging),
 }
 
-BLOCKS = {
+BLOCKS: dict[str, Any] = {
     "deck": Block((6.0, 0.4, 5.0), (19.6, 3.8, 14.0)),
     **{
         f"stair {k}": between((22.6 + 0.5 * k, -0.5, 12.0), (23.1 + 0.5 * k, 3.75 - 0.25 * k, 16.0))
@@ -171,6 +171,7 @@ SPOTS = np.array(
 """Where people dig, over and over, so that edits do not grow without end: away from all parts."""
 CRATES = tuple((x, 0.4, z) for x in (-26.0, 26.0) for z in (-26.0, -20.0, 20.0, 26.0))
 """Where crates are put and taken away."""
+CRATE_SIZE = (1.0, 1.0, 1.0)
 GATES = np.array([(38.0 * math.cos(0.12 * k), 38.0 * math.sin(0.12 * k)) for k in range(52)])
 """Where people come to town."""
 SIGHTS = np.array(
@@ -221,7 +222,9 @@ def people(ground: tp.Ground, count: int, threads: int) -> tp.World:
     world.add("crowd", crowd)
     for number, (name, body) in enumerate(RUNNERS.items()):
         place = there(3.0 * number, 1.0, 10.0)
-        given = {"owner": owner(place)} if name == "hero" else {"position": place}
+        given: dict[str, Any] = {"position": place}
+        if name == "hero":
+            given = {"owner": owner(place)}
         world.add(name, tp.CharacterMovement(ground, body, seed=number, **given))
     on_ice = {1: {"friction": 0.1, "speed": 1.5}}
     ghosts = tp.CharacterGroup(ground, BALL, threads=1, material_rules=on_ice)
@@ -242,7 +245,7 @@ class Plan(NamedTuple):
     """What is done in a minute."""
 
     seed: int
-    count: int  # people of the crowd
+    people: int  # of the crowd
     every: int  # frames from one edit, arrival and so on to the next
     late: float = 0.0  # seconds by which lifts and doors are wrong, where inputs are guessed
 
@@ -271,7 +274,7 @@ def play(world: tp.World, frame: int, plan: Plan) -> dict[Any, Any]:
 
 def _steer(world: tp.World, frame: int, plan: Plan) -> None:
     crowd: Any = world["crowd"]
-    goals, speeds = _wishes(plan.seed, frame // 400, plan.count)
+    goals, speeds = _wishes(plan.seed, frame // 400, plan.people)
     keys = np.fromiter(crowd, dtype=np.int64, count=len(crowd))
     crowd.walk(*_towards(crowd.positions, goals[keys], speeds[keys]))
     ghosts: Any = world["ghosts"]
@@ -336,7 +339,7 @@ def _come_and_go(world: tp.World, rng: np.random.Generator, plan: Plan) -> None:
     """Let somebody of the crowd go, and those come again who are away, where there is room."""
     crowd: Any = world["crowd"]
     crowd.remove(list(crowd)[rng.integers(len(crowd))])
-    for key in range(plan.count):
+    for key in range(plan.people):
         if key not in crowd:
             x, z = GATES[rng.integers(len(GATES))] + MIDDLE[::2]
             if _is_free(world, x, z):
@@ -351,7 +354,7 @@ def _put_crates(world: tp.World, rng: np.random.Generator, _plan: Plan) -> None:
     if (name := f"crate at {x:g}, {z:g}") in ground.part_names.values():
         ground.remove(name)
     elif _is_free(world, MIDDLE[0] + x, MIDDLE[2] + z):
-        mesh = tp.TriangleMesh.box((1.0, 1.0, 1.0), solid=bool(rng.integers(2)))
+        mesh = tp.TriangleMesh.box(CRATE_SIZE, solid=bool(rng.integers(2)))
         ground.add(mesh, transform=matrix(((x, y, z), rng.uniform(0.0, 1.0))), name=name)
 
 
@@ -384,9 +387,8 @@ def bodies(world: tp.World) -> Iterator[tuple[Any, tuple[float, float, float], A
 
 def boxes(ground: tp.Ground) -> Iterator[tuple[str, bool, NDArray[np.float64], Any]]:
     """Give name, whether it moves, size and transform of each box but the one-way deck."""
+    sizes = {name: block.size for name, block in (MOVERS | BLOCKS).items()}
     for key, name in ground.part_names.items():
         if name != "one-way deck":
-            size = (1.0, 1.0, 1.0)
-            if name in BLOCKS or name in MOVERS:
-                size = (MOVERS[name] if name in MOVERS else BLOCKS[name]).size  # type: ignore[union-attr]
-            yield name, name in MOVERS, np.array(size), ground.transform(key)
+            size = np.array(sizes.get(name, CRATE_SIZE))
+            yield name, name in MOVERS, size, ground.transform(key)

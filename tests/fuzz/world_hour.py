@@ -107,7 +107,9 @@ class Game:
 
     @property
     def land(self) -> tp.TiledGround:
+        """The ground of the world."""
         land: Any = self.world.ground
+        assert isinstance(land, tp.TiledGround)
         return land
 
     def close(self) -> None:
@@ -307,7 +309,7 @@ class Bodies(NamedTuple):
     def gaps(self, heights: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return how far each is from the land; < 0: it is in it."""
         lower = self.middles - self.half_extents * (0.0, 1.0, 0.0)
-        found = ball_gaps(heights, lower, self.radii, 1)
+        found: NDArray[np.float64] = ball_gaps(heights, lower, self.radii, 1)
         for row in np.flatnonzero(self.radii == 0.0):
             found[row] = box_gaps(heights, self.middles[[row]], self.half_extents[row])[0]
         return found
