@@ -1,7 +1,9 @@
 """Doors, crushers and cabins: no body ends behind them or in a wall, and squeezes are told."""
 
+import numpy as np
 import pytest
 
+from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, TriangleMesh
 from tests.behaviour import doors
 from tests.behaviour.drive import COLLIDERS, RESOLVERS
 from tests.behaviour.rides import PACES, Pace
@@ -151,3 +153,37 @@ def test_who_is_jammed_below_a_ceiling_falls_when_its_block_is_gone(body, resolv
     height, grounded = doors.jammed(body, resolver)
     assert height == pytest.approx(0.0, abs=1e-6)
     assert grounded
+
+
+def untold(stops):
+    """Return the frames in which a body is farther in a door than is told.
+
+    It flies ahead of the door, a little faster, until a wall or another body stops it.
+    """
+    ground = Ground([HeightMap(np.zeros((2, 2)), cell_size=40.0), TriangleMesh.box((0.1, 4, 4))])
+    group = CharacterGroup(ground, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), collide=True)
+    group.add("flies", (19.5, 1.5, 20.0))
+    if stops == "wall":
+        ground.add(TriangleMesh.box((1, 8, 8)), transform=(18.4, 4, 20))
+    else:
+        tall = CapsuleCollider(0.4, 3.6, offset=(0, 1.8, 0))
+        group.add("stands", (18.5, 0.0, 20.0), collider=tall, mass=np.inf)
+    ground.move(1, (20.0, 2, 20))
+    found = []
+    for frame in range(20):
+        face = 20.0 - 0.05 * (frame + 1) - 0.05
+        ground.move(1, (face + 0.05, 2, 20), 1 / 60)
+        group.set_velocities([(-3.1, group["flies"].velocity.y, 0.0)], keys=["flies"])
+        told = group.update(1 / 60).squeezed[0]
+        if group.positions[0, 0] + 0.4 - face > told + DEPTH:
+            found.append(frame)
+    return found
+
+
+UNTOLD_YET = {"wall": [5], "another": [5, 7, 9, 11, 13, 15, 17, 19]}
+"""A door that a body in the air outruns is left out of its update, even if something stops it."""
+
+
+@pytest.mark.parametrize("stops", UNTOLD_YET)
+def test_who_outruns_a_door_in_the_air_is_in_it_untold_when_stopped(stops):
+    assert untold(stops) == UNTOLD_YET[stops]
