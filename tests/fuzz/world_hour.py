@@ -67,14 +67,16 @@ def game() -> "Game":
 
 def case(seed: int) -> None:
     """Play a minute."""
+    the_game, begun = game(), time.process_time()
     try:
-        game().play(seed)
-        game().measure()
+        the_game.play(seed)
+        the_game.measure()
     except BaseException:
-        game().close()
+        the_game.close()
         game.cache_clear()  # the next minute is one of a new world
         raise
-    game().judge()
+    the_game.tell(time.process_time() - begun)
+    the_game.judge()
 
 
 def brief_case(seed: int) -> None:
@@ -119,7 +121,6 @@ class Game:
 
     def play(self, seed: int) -> None:
         """Play a minute, with all chores in turn."""
-        begun = time.process_time()
         plan = town.Plan(seed, self.people, self.every)
         chores = (
             self.guess, self.save, self.go_back, self.copy, self.let_go, self.guess, self.guess,
@@ -136,7 +137,6 @@ class Game:
             if self.frame % self.compared == 0:
                 self.compare()
         self.minutes += 1
-        self.tell(time.process_time() - begun)
 
     def step(self, plan: town.Plan) -> dict[Any, Any]:
         """Play a frame in both worlds."""
