@@ -327,6 +327,34 @@ def _first_overlap(
     return np.inf
 
 
+@kernel
+def _shares_of_hits(
+    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, near: Floats, count: int,
+    delta_time: float,
+) -> Floats:  # fmt: skip
+    """Return the share of an update after which each part without a debt hits a body in the air.
+
+    It is infinity for parts that do not. If none does, a part that the body outruns hits it at the
+    end: it would come upon the body where a wall or others stop its flight.
+    """
+    shares = np.full(MOST_SHIFTED, np.inf)
+    for k in range(count):
+        row = int(near[k, _ROW])
+        if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), row, ground.seen):
+            shares[k] = _first_overlap(state, rules, scene, ground, row, delta_time)
+    if shares.min() < np.inf:
+        return shares
+    center, there = center_at(state, rules), np.zeros((1, _NEAR_SIZE))
+    for k in range(count):
+        if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), int(near[k, _ROW]), ground.seen):
+            there[0, _ROW] = near[k, _ROW]
+            push = _push_from(scene, ground, there[0], 1.0, center, 0.0, 1.0)
+            if push != (0.0, 0.0, 0.0):
+                shares[k] = 1.0
+                break
+    return shares
+
+
 @kernel(noinline=True)
 def _first_hit(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, near: Floats, count: int,
@@ -340,13 +368,12 @@ def _first_hit(
     """
     movers, part_shifts = movers_of(ground), ground.part_shifts
     first, earliest, absent, left = 0, np.inf, 0, 0
+    shares = _shares_of_hits(state, rules, scene, ground, near, count, delta_time)
     for k in range(count):
-        row, share = int(near[k, _ROW]), np.inf
+        row, share = int(near[k, _ROW]), float(shares[k])
         had_debt = near[k, _OWES] != 0.0
         if not had_debt and not has_moved(movers, row, ground.seen):
             continue
-        if not had_debt:
-            share = _first_overlap(state, rules, scene, ground, row, delta_time)
         if share < earliest:
             first, earliest = row, share
         if had_debt or share < np.inf:
