@@ -99,7 +99,7 @@ class Game:
             town.build(one)
         self.world = town.people(land, people, threads=2)
         self.twin = town.people(ground, people, threads=1)
-        self.frame = self.minutes = self.saves = 0
+        self.frame = self.end = self.minutes = self.saves = 0
         self.seen: Counter[str] = Counter()
         self.most = Held(0, 0, 0)
         self.broken: list[str] = []
@@ -125,8 +125,8 @@ class Game:
         chores = (
             self.guess, self.save, self.go_back, self.copy, self.let_go, self.guess, self.guess,
         )  # fmt: skip
-        end = self.frame + self.frames
-        while self.frame < end:
+        self.end = self.frame + self.frames
+        while self.frame < self.end:
             phase = self.frame % self.every
             if phase == self.every - self.every // 10:  # so that edits are taken back too
                 chores[self.frame // self.every % len(chores)](plan)
@@ -166,7 +166,7 @@ class Game:
         """Play some frames with wrong inputs, go back, and play them again."""
         most = min(RING, self.every // 2) - 1
         end = self.frame + 1 + self.frame // self.every % most
-        end = min(end, self.frame - self.frame % self.compared + self.compared)
+        end = min(end, self.end, self.frame - self.frame % self.compared + self.compared)
         rewind = tp.Rewind(self.world, RING)
         for frame in range(self.frame, end):
             rewind.save(frame)
