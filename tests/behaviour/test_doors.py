@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, TriangleMesh
+from terrain_physics import (
+    CapsuleCollider,
+    CharacterGroup,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
 from tests.behaviour import doors
 from tests.behaviour.drive import COLLIDERS, RESOLVERS
 from tests.behaviour.rides import PACES, Pace
@@ -183,3 +191,28 @@ def untold(stops):
 @pytest.mark.parametrize("stops", ["wall", "another"])
 def test_who_outruns_a_door_in_the_air_is_not_in_it_untold_when_stopped(stops):
     assert untold(stops) == []
+
+
+def wedged(slope, walking):
+    """Return how deep in a wall a body gets that walks up a slope from it, below a slab.
+
+    The slab comes down and presses it down the slope.
+    """
+    x = np.tile(np.arange(-5.0, 6.0), (11, 1))
+    wall = TriangleMesh.box((2, 8, 8), position=(-1.4, 0, 0))
+    slab = TriangleMesh.box((2, 2, 2))
+    ground = Ground([HeightMap(slope * x, origin=(-5, 0, -5)), slab, wall])
+    ball = SphereCollider(0.4, offset=(0, 0.4, 0))
+    mover, deepest = CharacterMovement(ground, ball, position=(0.0, 0.05, 0.0)), 0.0
+    ground.move(1, (0, 2.1, 0))
+    for frame in range(20):
+        ground.move(1, (0, 2.05 - 0.05 * frame, 0), 1 / 60)
+        mover.walk(walking, 0)
+        mover.update(1 / 60)
+        deepest = max(deepest, -mover.position64[0])
+    return deepest
+
+
+@pytest.mark.parametrize(("slope", "walking"), [(0.1, 1.0), (0.15, 3.0), (0.3, 3.0)])
+def test_a_slab_presses_nobody_down_a_slope_into_a_wall(slope, walking):
+    assert wedged(slope, walking) <= IN_WALL

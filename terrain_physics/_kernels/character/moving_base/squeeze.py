@@ -128,18 +128,16 @@ def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: V
     Its steps are short: deep in a mesh, which is only a skin, the nearest way out may be on the
     other side.
     """
-    displacement, half_extents = subtract(end, center), scene.body.half_extents
-    wide = (
-        half_extents[0] + abs(displacement[0]) + CONTACT_MARGIN,
-        half_extents[1] + abs(displacement[1]) + CONTACT_MARGIN,
-        half_extents[2] + abs(displacement[2]) + CONTACT_MARGIN,
-    )
+    displacement = subtract(end, center)
+    size = length(displacement)
+    steps = max(math.ceil(min(size / (_MOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
+    # Ground that it meets may turn it aside: into any direction, as far as it is moved.
+    far = size + (steps + 1) * CONTACT_MARGIN
+    wide = add(scene.body.half_extents, (far, far, far))
     scene = replaced(scene, resolver=SIMULTANEOUS)
     scene = gathered(scene, ground, center, subtract(center, wide), add(center, wide))
     if scene.size == 0:
         return end
-    size = length(displacement)
-    steps = max(math.ceil(min(size / (_MOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
     step, offset, is_free = scale(displacement, 1.0 / steps), (0.0, 0.0, 0.0), True
     for _ in range(steps):
         ahead = add(offset, step)
