@@ -269,11 +269,13 @@ class Game:
 
 
 def let_all_go(land: tp.TiledGround) -> None:
-    """Let all tiles of a land go: those that were needed stay for 120 calls."""
-    for _ in range(121):
+    """Let all tiles of a land go: those that were needed stay for 120 calls, and few go at once."""
+    for _ in range(1000):
         land.keep_near([], 1.0)
         land.load_some()
-    assert not land.loaded
+        if not land.loaded:
+            return
+    raise AssertionError(f"{land} keeps its tiles")
 
 
 def equal_in_twins(world: tp.World) -> dict[Any, Any]:
