@@ -17,7 +17,6 @@ from demo.starting import background, code, courses, helper, preparation, rehear
 from demo.starting.compiling import told_of_functions
 from demo.starting.course import Course, Milestone, in_words
 from terrain_physics import warmup
-from terrain_physics._kernels import _cache
 from terrain_physics._kernels._jit import HAS_NUMBA
 from terrain_physics._support.helper_process import start_helper
 
@@ -353,17 +352,21 @@ def test_the_background_tells_how_far_it_is_and_once_why_it_failed(stand) -> Non
     assert not failed.news()
 
 
+CACHE = "terrain_physics._kernels._cache"  # which needs numba to be there
+
+
+@pytest.mark.skipif(not HAS_NUMBA, reason="nothing is compiled without numba")
 def test_code_is_kept_where_there_is_room(monkeypatch, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "kernels"
-    monkeypatch.setattr(_cache, "cache_folder", lambda: folder)
-    monkeypatch.setattr(_cache, "why_refused", str)
+    monkeypatch.setattr(f"{CACHE}.cache_folder", lambda: folder)
+    monkeypatch.setattr(f"{CACHE}.why_refused", str)
     assert not code.why_not_kept()
     assert not folder.exists()
     monkeypatch.setattr(code, "_ROOM", 10**18)
     assert f"{tmp_path}: only " in code.why_not_kept()
-    monkeypatch.setattr(_cache, "why_refused", lambda: "others can write there")
+    monkeypatch.setattr(f"{CACHE}.why_refused", lambda: "others can write there")
     assert code.why_not_kept() == "compiled code is not kept: others can write there"
-    monkeypatch.setattr(_cache, "cache_folder", lambda: None)
+    monkeypatch.setattr(f"{CACHE}.cache_folder", lambda: None)
     assert "no folder" in code.why_not_kept()
 
 
@@ -375,7 +378,7 @@ def test_frozen_games_have_no_python_to_help(monkeypatch) -> None:
 
 @pytest.mark.skipif(not HAS_NUMBA, reason="nothing is compiled without numba")
 def test_what_is_not_on_disk_is_missing(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(f"{CACHE}.cache_folder", lambda: tmp_path)
     assert code.missing_parts("software") == ["walking", "drawing"]
     assert code.missing_parts("gl") == ["walking"]
     assert code.is_missing("rest")

@@ -19,7 +19,7 @@ NONSENSE: tuple[Any, ...] = (
     object(), np.float32(1), np.int8(-1), np.array(3.0), np.array(["a"]), np.zeros((0, 3)),
     np.zeros((2, 0)), np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False]), range(3),
     np.zeros(3, dtype=[("x", "f8")]), glm.vec3(1, 2, 3), glm.dvec3(1e9, 0, 0), glm.vec2(0),
-    glm.quat(), glm.mat4(), np.datetime64("NaT"),
+    glm.quat(), glm.mat4(), np.datetime64("NaT", "s"),
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import atexit
 import faulthandler
 import gc
 import json
+import linecache
 import os
 import runpy
 import signal
@@ -119,6 +120,8 @@ def main_of(arguments: list[str]) -> Callable[[], object]:
     sys.path[0] = ""
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     main.__dict__["__builtins__"] = __builtins__
+    if sys.version_info >= (3, 13):  # where Python shows the lines of such a program, too
+        linecache.cache["<string>"] = len(code), None, code.splitlines(keepends=True), "<string>"
     return lambda: exec(compile(code, "<string>", "exec"), main.__dict__)  # noqa: S102
 
 
