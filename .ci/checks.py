@@ -57,7 +57,7 @@ DEFAULT: tuple[str, ...] = ()
 """What asks for no more than each run does: the default tier of tests, lint, types, contracts."""
 
 # `*` stands for folders too. All rows that a path fits count; a path that fits none asks for all.
-# `full` compares the rows with the modules that the tests of a check run: `tests/coverage_map.py`.
+# `full` compares the rows with the lines that the tests of a check alone run: `coverage_map.py`.
 PATHS: dict[str, tuple[str, ...]] = {
     "terrain_physics/*": DEFAULT,
     "terrain_physics/[!_]*": ("site",),  # its docstrings are pages
