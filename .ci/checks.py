@@ -302,9 +302,16 @@ def note(name: str, state: str, printed: str, seconds: str, python: str) -> None
 
 def commit() -> str:
     """Return the commit of this checkout, and a plus if files have been edited since."""
-    command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
-    return told.stdout.strip()
+    parts = []
+    for words in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", *_NOT_WRITTEN]):
+        command = ["git", *words]
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+        parts.append(told.stdout.strip())
+    return parts[0] + "+" * bool(parts[1])
+
+
+_NOT_WRITTEN = "--", ".", ":!.ci/passed.json", ":!.ci/logs"
+"""The files that no check writes."""
 
 
 def cleaned(printed: str) -> str:
