@@ -335,12 +335,13 @@ def _shares_of_hits(
     It is infinity for parts that do not. If none does, a part that the body outruns hits it at the
     end: it would come upon the body where a wall or others stop its flight.
     """
-    shares = np.full(MOST_SHIFTED, np.inf)
+    shares, is_hit = np.full(MOST_SHIFTED, np.inf), False
     for k in range(count):
         row = int(near[k, _ROW])
         if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), row, ground.seen):
             shares[k] = _first_overlap(state, rules, scene, ground, row, delta_time)
-    if shares.min() < np.inf:
+            is_hit = is_hit or shares[k] < np.inf
+    if is_hit:
         return shares
     center, there = center_at(state, rules), np.zeros((1, _NEAR_SIZE))
     for k in range(count):
