@@ -124,7 +124,7 @@ def record(spent: Mapping[str, float]) -> None:
     costly = {
         function: {"seconds": round(seconds / slower, 2), "why": whys.get(function, "")}
         for function, seconds in sorted(spent.items())
-        if seconds / slower > ALLOWED
+        if round(seconds / slower, 2) > ALLOWED
     }
     text = json.dumps({"sum": round(sum(spent.values()) / slower, 1), "costly": costly}, indent=2)
     FILE.write_text(text + "\n", encoding="utf-8", newline="\n")
