@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from terrain_physics._kernels import _jit
 from tests.helpers import prices
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,8 @@ def test_the_report_lists_what_is_not_recorded_and_what_rose(record: Path) -> No
 def test_a_function_is_too_dear_if_it_costs_as_much_once_more(
     record: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    again = {"h": 1.25}
+    monkeypatch.setattr(_jit, "HAS_NUMBA", True)
+    again = {"h": 1.75}
     asked: list[list[str]] = []
 
     def spent_again(functions: Any) -> dict[str, float]:
@@ -109,10 +111,12 @@ def test_a_function_is_too_dear_if_it_costs_as_much_once_more(
 
     monkeypatch.setattr(prices, "spent_again", spent_again)
     assert prices.too_dear(TWICE) == ["h"]
-    again["h"] = 0.75  # the first time it paid for others
+    again["h"] = 1.25  # the first time it paid for others, or by chance
     assert prices.too_dear(TWICE) == []
     assert asked == [["h"], ["h"]]
     assert prices.too_dear({"f": 4.0}) == []
+    monkeypatch.setattr(_jit, "HAS_NUMBA", False)  # kernels came with a wheel
+    assert prices.too_dear(TWICE) == []
     assert len(asked) == 2
 
 
