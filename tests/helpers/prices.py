@@ -70,7 +70,7 @@ class Prices:
             )
 
 
-CHANCE = 1.5
+CHANCE = 4.0
 """By which one function may be slower than the others on a machine where more is at work."""
 
 RISE, LEAST_RISE = 0.1, 0.1

@@ -102,7 +102,7 @@ def test_a_function_is_too_dear_if_it_costs_as_much_once_more(
     record: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_jit, "HAS_NUMBA", True)
-    again = {"h": 1.75}
+    again = {"h": 4.5}
     asked: list[list[str]] = []
 
     def spent_again(functions: Any) -> dict[str, float]:
@@ -111,7 +111,7 @@ def test_a_function_is_too_dear_if_it_costs_as_much_once_more(
 
     monkeypatch.setattr(prices, "spent_again", spent_again)
     assert prices.too_dear(TWICE) == ["h"]
-    again["h"] = 1.25  # the first time it paid for others, or by chance
+    again["h"] = 3.5  # the first time it paid for others, or by chance
     assert prices.too_dear(TWICE) == []
     assert asked == [["h"], ["h"]]
     assert prices.too_dear({"f": 4.0}) == []
