@@ -42,7 +42,6 @@ TIERS = ("full", "long")
 
 _prices = prices.Prices()
 _gaps_of_workers: set[str] = set()
-_too_dear: list[str] = []
 _left_out: Counter[str] = Counter()
 
 
@@ -162,7 +161,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail if a kernel had types that a wheel has no machine code for, or a test is too dear."""
+    """Fail if a kernel had types that a wheel has no machine code for."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput |= {
             "gaps": machine_code.gaps(),
@@ -172,14 +171,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if _gaps() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    if not _is_default(session.config):
-        return
-    if session.config.getoption("record_prices"):
+    if _is_default(session.config) and session.config.getoption("record_prices"):
         prices.record(_prices.spent)
-    elif session.exitstatus == pytest.ExitCode.OK:
-        _too_dear.extend(prices.too_dear(_prices.spent))
-        if _too_dear:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -190,11 +183,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if "not full" in config.getoption("markexpr"):
         for line in _prices.report(is_whole=_is_default(config)):
             terminalreporter.line(line)
-    for function in _too_dear:
-        terminalreporter.line(
-            f"FAILED: {function} costs more than {prices.ALLOWED} s, and tests/prices.json has no "
-            "reason; see CONTRIBUTING, Tests and documents"
-        )
     if _is_default(config):
         terminalreporter.line(
             f"left out: {_left_out['full']} tests, and two thirds of the examples of properties "

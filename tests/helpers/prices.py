@@ -1,27 +1,23 @@
 """What test functions cost: the CPU time of a process and of its children, a sum for each function.
 
 ``tests/prices.json`` holds the sum of the default tier as it was last recorded, and the functions
-that may cost more than `ALLOWED`, with the reason. A whole run of that tier fails if it meets
-another such function. Seconds are those of the machine of the record: a run finds out how slow its
-own is by what the recorded functions cost. So no slow machine fails; and what is first in a process
-pays for what all that follow find loaded, so a function is judged by what it costs once more, in a
-process of its own that has run it before.
+that may cost more than `ALLOWED`, with the reason. A whole run of that tier lists the other such
+functions, and those whose cost rose. Seconds are those of the machine of the record: a run finds
+out how slow its own is by what the recorded functions cost. No run fails for its seconds, which a
+busy machine may double.
 
-``python -m pytest -n auto --record-prices`` writes the file anew; the reasons stay.
+``python -m pytest -n auto --record-prices`` writes the file anew; the reasons stay, and a test
+fails until each new function has its own.
 """
 
 import json
 import os
 import statistics
-import subprocess
-import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from terrain_physics._kernels import _jit
 
 FILE = Path(__file__).parent.parent / "prices.json"
 
@@ -70,9 +66,6 @@ class Prices:
             )
 
 
-CHANCE = 4.0
-"""By which one function may be slower than the others on a machine where more is at work."""
-
 RISE, LEAST_RISE = 0.1, 0.1
 """Rises of no more than this share, or of so few seconds as chance may make, are not told."""
 
@@ -92,31 +85,6 @@ def unrecorded(spent: Mapping[str, float]) -> dict[str, float]:
         for function, seconds in spent.items()
         if seconds / slower > ALLOWED and function not in known
     }
-
-
-def too_dear(spent: Mapping[str, float]) -> list[str]:
-    """Return those of the unrecorded functions that cost too much once more, when all is loaded.
-
-    Nothing is judged where kernels came with a wheel: the record is of those that numba compiles.
-    """
-    if not _jit.HAS_NUMBA or not (found := unrecorded(spent)):
-        return []
-    most = CHANCE * ALLOWED * slowness(spent)
-    again = spent_again(found)
-    return sorted(one for one in found if again.get(one, 0.0) > most)
-
-
-def spent_again(functions: Collection[str]) -> dict[str, float]:
-    """Return what functions cost in a process that has run them before."""
-    command = [sys.executable, "-m", "tests.helpers.prices", *functions]
-    of_workers = "PYTEST_", "TERRAIN_PHYSICS_TEST_LANES"
-    ours = {name: text for name, text in os.environ.items() if not name.startswith(of_workers)}
-    done = subprocess.run(command, env=ours, capture_output=True, text=True, check=False)
-    try:
-        found: dict[str, float] = json.loads(done.stdout.rpartition("\nPRICES ")[2])
-    except ValueError:
-        raise RuntimeError(f"{done.stdout[-2000:]}{done.stderr[-2000:]}") from None
-    return found
 
 
 def recorded() -> dict[str, Any]:
@@ -141,20 +109,3 @@ def record(spent: Mapping[str, float]) -> None:
 def _spent() -> float:
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
-
-
-def main(functions: list[str]) -> None:
-    """Run test functions twice, and print what the second time cost."""
-    import pytest
-
-    spent: Mapping[str, float] = {}
-    for _ in range(2):
-        if status := pytest.main(["-q", "-p", "no:cacheprovider", *functions]):
-            sys.exit(status)
-        paid: Prices = sys.modules["tests.conftest"]._prices
-        spent, paid.spent = paid.spent, defaultdict(float)
-    sys.stdout.write(f"\nPRICES {json.dumps(spent)}\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from terrain_physics._kernels import _jit
 from tests.helpers import prices
 
 ROOT = Path(__file__).parents[2]
@@ -96,37 +95,3 @@ def test_the_report_lists_what_is_not_recorded_and_what_rose(record: Path) -> No
         "  17.0 s of CPU time in tests, 8.5 s on the machine of the record; "
         "9.0 s when last recorded"
     )
-
-
-def test_a_function_is_too_dear_if_it_costs_as_much_once_more(
-    record: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_jit, "HAS_NUMBA", True)
-    again = {"h": 4.5}
-    asked: list[list[str]] = []
-
-    def spent_again(functions: Any) -> dict[str, float]:
-        asked.append(list(functions))
-        return again
-
-    monkeypatch.setattr(prices, "spent_again", spent_again)
-    assert prices.too_dear(TWICE) == ["h"]
-    again["h"] = 3.5  # the first time it paid for others, or by chance
-    assert prices.too_dear(TWICE) == []
-    assert asked == [["h"], ["h"]]
-    assert prices.too_dear({"f": 4.0}) == []
-    monkeypatch.setattr(_jit, "HAS_NUMBA", False)  # kernels came with a wheel
-    assert prices.too_dear(TWICE) == []
-    assert len(asked) == 2
-
-
-@pytest.mark.full  # two runs of pytest in processes of their own
-def test_what_costs_once_alone_is_not_paid_once_more() -> None:
-    name = f"{Path(__file__).relative_to(ROOT).as_posix()}::test_stands_in"
-    assert prices.spent_again([name]).keys() == {name}
-    with pytest.raises(RuntimeError, match="not found"):
-        prices.spent_again(["tests/nowhere.py::test_nothing"])
-
-
-def test_stands_in() -> None:
-    assert prices.ALLOWED < 1
