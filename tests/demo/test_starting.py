@@ -140,10 +140,10 @@ def test_a_process_that_cannot_be_started_has_failed(monkeypatch) -> None:
 
     monkeypatch.setattr("demo.starting.helper.start_helper", refuse)
     process = helper.Helper("rest", "walk", "software", lambda _: None)
-    process.wait()
-    process.end()
     assert not process.is_working
     assert process.failure == "not allowed"
+    process.wait()
+    process.end()
     assert background.Background("walk", "software").news().endswith(": not allowed")
 
 
