@@ -242,8 +242,8 @@ class MoveResult(Fields):
         """The moving parts that press it against still ground, the hardest first; at most 2.
 
         It stays out of still ground, and so it is in these parts. They yield to it: they hold it up
-        or stop it as if they were farther back by its depth in them. That is so at any depth, even
-        if a part has passed through it, until the way back is free or the part is gone.
+        or stop it as if they were farther back by its depth in them. That is so until the way back
+        is free, the part is gone, or its box has passed the box around the character.
         """
         return squeezes_of(self._values)
 

@@ -337,7 +337,7 @@ class Pressed(NamedTuple):
 
     inside: float  # deepest in what stands still, in meters
     off: float  # by how much the depth in the part that was told is wrong, at most
-    most: float  # deepest in the part
+    most: float  # how far its front went beyond the near side of the body
     hung: int  # frames on the ground while in the air, after the part had gone
     walked: float  # then, as a part of the way
 
@@ -369,17 +369,44 @@ def press(vise):
     mover = character(stage.ground, vise.collider, start, resolver=vise.resolver)
     mover.update(stage.seconds)
     inside = off = most = 0.0
-    comes = vise.way / vise.speed
-    for _ in stage.frames(comes + 0.2 + (comes + 0.1 if vise.leaves == "back" else 0.0)):
+    comes, is_passed = vise.way / vise.speed, False
+    for frame in stage.frames(comes + 0.2 + (comes + 0.1 if vise.leaves == "back" else 0.0)):
         told = math.fsum(one.depth for one in mover.update(stage.seconds).squeezed)
         center = sign * mover.position64[axis]
         front = sign * stage.poses[0][axis, 3] + 0.5 * vise.thick
-        overlap = max(front - (center - vise.half), 0.0)
-        most, off = max(most, overlap), max(off, abs(overlap - told))
+        beyond = max(front - (center - vise.half), 0.0)
+        is_passed = is_passed or beyond > 2.0 * vise.half + vise.thick
+        most = max(most, beyond)
+        if not is_passed or frame < comes * vise.rate:  # else it comes back from behind
+            off = max(off, abs((0.0 if is_passed else beyond) - told))
         low = vise.floor if vise.part == "door" else 0.0
         in_floor = low - (mover.position64[1] - vise.stand)
         inside = max(inside, center + vise.half - vise.wall, in_floor)
     return Pressed(inside, off, most, *_let_go(vise, stage, mover))
+
+
+def left_behind(body):
+    """A lift presses its rider to a ceiling, goes on through both and far up; the ceiling goes.
+
+    Returns (height over the floor 2 s later, deepest squeeze told then, longest way in a frame as
+    the ceiling goes).
+    """
+    ground = Ground([lands.boxes(FLOOR)])
+    lift = ground.add(TriangleMesh.box((3.0, 0.4, 3.0)), transform=(0.0, 0.2, 0.0))
+    ceiling = ground.add(TriangleMesh.box((6.0, 0.4, 6.0)), transform=(0.0, 3.0, 0.0))
+    mover, told, longest = character(ground, body, (0.0, 0.4 + STAND[body], 0.0)), 0.0, 0.0
+    for frame in range(240):
+        ground.move(lift, (0.0, 0.2 + frame / 30, 0.0), 1 / 60)
+        mover.update(1 / 60)
+    for _ in range(120):
+        told = max([told, *(one.depth for one in mover.update(1 / 60).squeezed)])
+    height = mover.position64[1] - STAND[body]
+    ground.remove(ceiling)
+    for _ in range(30):
+        before = mover.position64[1]
+        mover.update(1 / 60)
+        longest = max(longest, abs(mover.position64[1] - before))
+    return height, told, longest
 
 
 def jammed(body, resolver):

@@ -163,6 +163,53 @@ def test_who_is_jammed_below_a_ceiling_falls_when_its_block_is_gone(body, resolv
     assert grounded
 
 
+def passed(tall):
+    """Let a wall pass a hero that a box of that height holds back.
+
+    Returns (deepest squeeze told after that, how far it walks back in 1 s, its longest way in a
+    frame as it walks on past the end of the box).
+    """
+    land = HeightMap(np.zeros((2, 2)), cell_size=60.0, origin=(-30, 0, -30))
+    box = TriangleMesh.box((1, tall, 4), position=(2.5, 0.5 * tall, 0))
+    ground = Ground([land, box])
+    press = ground.add(TriangleMesh.box((1, 3, 20)), transform=(-1, 1.5, 0))
+    hero = CharacterMovement(ground, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)))
+    told = longest = 0.0
+    for frame in range(300):
+        x = -1 + frame / 15
+        ground.move(press, (x, 1.5, 0), 1 / 60)
+        result = hero.update(1 / 60)
+        if x > 2.6:
+            told = max([told, *(one.depth for one in result.squeezed)])
+    for _ in range(60):
+        hero.walk(-1, 0)
+        hero.update(1 / 60)
+    walked = 1.6 - hero.position64[0]
+    for _ in range(180):
+        before = np.array(hero.position64)
+        hero.walk(0, 2)
+        hero.update(1 / 60)
+        longest = max(longest, float(np.linalg.norm(np.array(hero.position64) - before)))
+    return told, walked, longest
+
+
+@pytest.mark.parametrize("tall", [1.0, 3.0])
+def test_who_a_wall_has_passed_is_free(tall):
+    told, walked, longest = passed(tall)
+    assert told == 0.0
+    assert walked == pytest.approx(1.0, abs=0.01)
+    assert longest < 0.04
+
+
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_who_a_lift_has_passed_falls(body):
+    """It is below a ceiling that the lift has gone through, and stays there as the ceiling goes."""
+    height, told, longest = doors.left_behind(body)
+    assert height == pytest.approx(0.0, abs=1e-6)
+    assert told == 0.0
+    assert longest < 1e-6
+
+
 def untold(stops):
     """Return the frames in which a body is farther in a door than is told.
 

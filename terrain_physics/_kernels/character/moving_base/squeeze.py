@@ -9,7 +9,8 @@ part, or leave it.
 
 A debt leads from the body to its *free place*, where it would touch the part from the side that the
 part came from. The part takes this place along, and it follows the body only as far as the part
-lets it: so the side stays the same, however deep the body is.
+lets it: so the side stays the same, however deep the body is. A debt ends when the part has passed
+the body.
 """
 
 import math
@@ -408,16 +409,22 @@ def _forget_debts(state: Floats) -> None:
 
 @kernel
 def _put_squeezed(
-    state: Floats, near: Floats, count: int, ground: GroundTable, center: Vec3
+    state: Floats, near: Floats, count: int, ground: GroundTable, body: Body, center: Vec3
 ) -> None:
-    """Write all debts to the ground, and the largest ones to the body's state."""
+    """Write all debts to the ground, and the largest ones to the body's state.
+
+    A debt ends where the part has passed the body: nothing leads back to the side it came from.
+    """
     _forget_debts(state)
-    rows = count_part_shifts(ground.part_shifts)
+    rows, movers = count_part_shifts(ground.part_shifts), movers_of(ground)
+    lower, upper = subtract(center, body.half_extents), add(center, body.half_extents)
     for k in range(count):
         debt = subtract(three_at(near[k], _FREE_PLACE), center)
         if near[k, _OWES] == 0.0 or length(debt) <= CONTACT_MARGIN or rows == MOST_SHIFTED:
             continue
-        number = float(movers_of(ground)[int(near[k, _ROW]), NUMBER])
+        if not may_touch(movers, int(near[k, _ROW]), lower, upper):
+            continue
+        number = float(movers[int(near[k, _ROW]), NUMBER])
         put_part_shift(ground.part_shifts, rows, number, scale(debt, -1.0))
         rows += 1
         least = 0
@@ -533,7 +540,7 @@ def carry_and_squeeze(
             center = _pushed_by(scene, ground, near, i, 1.0, center)
     if count > 1:
         _add_debts(scene, ground, rows, count, center)
-    _put_squeezed(state, rows, count, ground, center)
+    _put_squeezed(state, rows, count, ground, body, center)
     if center != start:
         put_three_at(state, at.POSITION, subtract(center, offset))
         state[at.STEP_FOOT] += center[1] - start[1]
