@@ -163,7 +163,7 @@ class CharacterMovement(CharacterView):
         The part that it keeps of the velocity of a moving base when it leaves the base, by a jump,
         over an edge or because the base is gone: all of it, all but the downward part, or nothing.
         With "none", a lift that stops or reverses does not throw it up either: what most games want
-        of lifts.
+        of lifts. A base that falls faster than gravity lets go of it whatever the rule.
     turn_with_ground : bool, default False
         Whether an owner with a rotation turns along with a moving part, about +Y.
     mass : float, default 80.0

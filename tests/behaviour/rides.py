@@ -274,6 +274,27 @@ def stop(body, pace, speed, deceleration, **rules):
     return Stop(in_air, rise)
 
 
+class Fall(NamedTuple):
+    """How a body and the part that it stood on came down."""
+
+    off: float  # farthest from where it stood on the part, in meters
+    below: float  # farthest below a body in free fall
+    in_air: int  # updates
+
+
+def fall(body, pace, acceleration, seconds, **rules):
+    """Ride a part that falls from rest, ever faster."""
+    stage = platform_stage(lambda t: pose((0.0, HIGH - 0.5 * acceleration * t * t, 0.0)), pace)
+    mover = rider(stage, body, **rules)
+    start, off, below, in_air = mover.position64, 0.0, 0.0, 0
+    for frame in stage.frames(seconds):
+        in_air += not mover.update(stage.seconds).grounded
+        gone, time = start[1] - mover.position64[1], frame / pace.updates
+        off = max(off, abs(HIGH - stage.poses[0][1, 3] - gone))
+        below = max(below, gone - 0.5 * GRAVITY * time * time)
+    return Fall(off, below, in_air)
+
+
 KEPT = {
     "velocity": lambda velocity: velocity,
     "up": lambda velocity: (velocity[0], max(velocity[1], 0.0), velocity[2]),

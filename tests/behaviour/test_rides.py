@@ -142,6 +142,35 @@ def test_a_lift_that_slows_down_hard_throws(pace):
     assert rides.stop("sphere", pace, 12.0, 60.0).rise > 4.0
 
 
+@pytest.mark.parametrize(
+    ("body", "pace", "rule"), each_once(COLLIDERS, rides.PACES[:-1], rides.KEPT)
+)
+def test_a_part_that_falls_faster_than_gravity_lets_go(body, pace, rule):
+    """It does once the gap that free fall would have left exceeds the snap distance."""
+    lag = 5.0 / min(pace)  # what the gap grows by in an update, at most
+    found = rides.fall(body, pace, 40.0, 0.7, leave=rule)
+    assert found.off > 0.5 * (40.0 - rides.GRAVITY) * 0.7**2 - 0.3 - lag
+    assert found.below < 0.3 + lag
+
+
+@pytest.mark.parametrize("rule", rides.KEPT)
+@pytest.mark.parametrize("acceleration", [12.0, 15.0])
+def test_a_part_that_falls_a_little_faster_lets_go_beyond_the_snap_distance(rule, acceleration):
+    found = rides.fall("capsule", ALIKE[2], acceleration, 1.0, leave=rule)
+    assert 0.3 <= found.below < 0.35
+    assert found.in_air > 0
+
+
+@pytest.mark.parametrize(
+    ("body", "pace", "rule", "acceleration"),
+    each_once(COLLIDERS, ALIKE, rides.KEPT, GENTLE),
+)
+def test_a_part_that_falls_slower_takes_its_rider_along(body, pace, rule, acceleration):
+    found = rides.fall(body, pace, acceleration, 0.7, leave=rule)
+    assert found.off < EXACT
+    assert found.in_air == 0
+
+
 STEADY = {
     "up": rides.steady((0.0, 2.0, 0.0)),
     "down": rides.steady((0.0, -2.0, 0.0)),

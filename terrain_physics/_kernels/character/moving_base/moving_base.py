@@ -123,10 +123,12 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
     """Return how much faster than its base a body would rise in free flight, in m/s.
 
     It is above 0 where a rising base slows down or turns round faster than gravity would slow the
-    body.
+    body, and where a base falls faster than the body would. A rising base throws off no body that
+    keeps nothing of its velocity.
     """
     base_rise = float(state[at.BASE_VELOCITY + 1])
-    if int(rules[at.LEAVE]) == at.KEEPS_NONE or base_rise <= 0.0:
+    keeps_none = int(rules[at.LEAVE]) == at.KEEPS_NONE
+    if (keeps_none and base_rise > 0.0) or (base_rise <= 0.0 and now[1] >= 0.0):
         return 0.0
     held = gravity_of(rules) * seconds
     more = float(state[at.EXCESS]) + (base_rise - now[1]) - held
@@ -134,10 +136,17 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 
 
 @kernel
-def _is_thrown(rules: Floats, excess: float) -> bool:
-    """Tell whether a body in free flight would rise over its base beyond the snap distance."""
-    gravity = gravity_of(rules)
-    return excess * excess > 2.0 * gravity * float(rules[at.SNAP])
+def _is_thrown(state: Floats, rules: Floats, excess: float, seconds: float) -> bool:
+    """Tell whether a body in free flight would be over its base, beyond the snap distance.
+
+    Over a base that rises, it would come to be. Over one that falls ever faster, it would be by
+    now: at excess^2 / 2a, if the excess has grown by a per second.
+    """
+    snap = float(rules[at.SNAP])
+    if state[at.BASE_VELOCITY + 1] > 0.0:
+        return excess * excess > 2.0 * gravity_of(rules) * snap
+    grown = excess - float(state[at.EXCESS])
+    return grown > 0.0 and excess * excess * seconds > 2.0 * grown * snap
 
 
 @kernel
@@ -229,9 +238,11 @@ def find_moving_base(
         if not _stands_there(ground, row, seen, before, start, free, body):
             return none
     age = 0.0 if has_moved(movers, row, seen) else float(state[at.MOVE_AGE])
-    velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
-    excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
-    if state[at.SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
+    goes_on, seconds = _goes_on(movers, row, age), max(delta_time, float(movers[row, SECONDS]))
+    velocity, excess = velocity_at(movers, row, foot, goes_on), float(state[at.EXCESS])
+    if age == 0.0 or not goes_on:  # else it still makes the move whose excess is known
+        excess = _excess(state, rules, velocity, seconds)
+    if state[at.SQUEEZED_BY] < 0.0 and _is_thrown(state, rules, excess, seconds):
         _throw_off(state, rules)
         return none
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
