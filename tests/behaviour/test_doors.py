@@ -1,5 +1,7 @@
 """Doors, crushers and cabins: no body ends behind them or in a wall, and squeezes are told."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -263,3 +265,36 @@ def wedged(slope, walking):
 @pytest.mark.parametrize(("slope", "walking"), [(0.1, 1.0), (0.15, 3.0), (0.3, 3.0)])
 def test_a_slab_presses_nobody_down_a_slope_into_a_wall(slope, walking):
     assert wedged(slope, walking) <= IN_WALL
+
+
+def closed_in(first, second, start, radius, rate):
+    """Let two walls close on a body that is made in both, in the air before a wall of a mesh.
+
+    Returns how far its middle stays before the face of that wall.
+    """
+    land = HeightMap(np.zeros((2, 2)), cell_size=60.0, origin=(-30, 0, -30))
+    ground = Ground([land, TriangleMesh.box((3, 20, 40), position=(-8.5, 5, 0))])
+    a = ground.add(TriangleMesh.box((1, 4, 13)), transform=(first, 2, 0))
+    b = ground.add(TriangleMesh.box((1, 4, 13)), transform=(second, 2, 0))
+    collider = CapsuleCollider(radius, 1.8, offset=(0, 0.9, 0))
+    hero = CharacterMovement(ground, collider, position=(start, 0.3248, 0.3))
+    nearest = math.inf
+    for frame in range(30):
+        ground.move(a, (first + 0.008 * frame, 2, 0), 1 / rate)
+        ground.move(b, (second - 0.025 * frame, 2, 0), 1 / rate)
+        hero.update(1 / rate)
+        nearest = min(nearest, hero.position64[0] + 7.0)
+    return nearest
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "start", "radius", "rate"),
+    [
+        (-5.562, -6.0252, -6.4134, 0.5, 30),
+        (-5.6, -6.0, -6.4, 0.5, 30),
+        (-5.55, -6.05, -6.42, 0.5, 30),
+        (-5.5, -6.0, -6.45, 0.4, 144),
+    ],
+)
+def test_nobody_is_pushed_through_the_front_of_another_mesh(first, second, start, radius, rate):
+    assert closed_in(first, second, start, radius, rate) > 0.0

@@ -36,6 +36,7 @@ from terrain_physics._kernels.character.state.work import (
 )
 from terrain_physics._kernels.ground.candidates import (
     NORMAL,
+    PART,
     SOLID_MESH,
     THICKNESS,
     A,
@@ -288,9 +289,29 @@ def crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Ve
 
 
 @kernel(noinline=True, no_refcount=True)
-def _leads_through(scene: Scene, start: Vec3, end: Vec3) -> bool:
-    """Tell whether a move of a body leads its center through a face."""
+def _is_in(scene: Scene, offset: Vec3, part: float) -> bool:
+    """Tell whether a body overlaps a triangle of a part."""
     candidates = scene.candidates
+    lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.work, k):
+        spend(scene.work, 1.0)
+        if candidates[k, PART] == part:
+            if overlap_alone(candidates, k, offset, scene.body, scene.work) > SLOP:
+                return True
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return False
+
+
+@kernel(noinline=True, no_refcount=True)
+def _leads_through(scene: Scene, start: Vec3, end: Vec3, guarded: bool) -> bool:
+    """Tell whether pushes lead the center of a body through a face where none may.
+
+    Nobody is pushed through a front, as behind a thin wall, but one that was put into a part, out
+    of that. Nobody else is pushed down through a face from behind: pushed by one block after
+    another, it would end under the ground.
+    """
+    candidates, way = scene.candidates, subtract(end, start)
     lower, upper = widened(
         (min(start[0], end[0]), min(start[1], end[1]), min(start[2], end[2])),
         (max(start[0], end[0]), max(start[1], end[1]), max(start[2], end[2])),
@@ -299,8 +320,11 @@ def _leads_through(scene: Scene, start: Vec3, end: Vec3) -> bool:
     while k < scene.size and goes_on(scene.work, k):
         spend(scene.work, 1.0)
         corners = (three(candidates, k, A), three(candidates, k, B), three(candidates, k, C))
-        if crosses(start, end, corners, three(candidates, k, NORMAL)):
-            return True
+        normal = three(candidates, k, NORMAL)
+        is_front = dot(normal, way) < 0.0
+        if (is_front or (guarded and way[1] < 0.0)) and crosses(start, end, corners, normal):
+            if guarded or not _is_in(scene, start, float(candidates[k, PART])):
+                return True
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return False
 
@@ -355,8 +379,8 @@ def _push_in_rounds(
 ) -> tuple[Vec3, int, Manifold, int]:
     """Return (offset, planes, manifold, rounds) of a body after rounds of pushing out.
 
-    If it is guarded, a body whose center they lead down through a face is left at its start: pushed
-    by one block after another, it would else end under the ground.
+    A body whose center they lead through a face is left at its start; ``guarded`` is false for one
+    that was put into anything.
     """
     # No face is nearer to the center.
     nearest = scene.body.least - max(manifold.depth, manifold.overlap)
@@ -365,8 +389,8 @@ def _push_in_rounds(
         rounds += 1
         offset, planes = push_out(scene, offset, manifold.contacts, planes, False)
         manifold = list_contacts(scene, offset)
-    is_far = offset[1] < start[1] and length(subtract(offset, start)) > nearest
-    if guarded and is_far and _leads_through(scene, start, offset):
+    is_far = length(subtract(offset, start)) > nearest
+    if is_far and _leads_through(scene, start, offset, guarded):
         return start, planes, list_contacts(scene, start), rounds
     return offset, planes, manifold, rounds
 
