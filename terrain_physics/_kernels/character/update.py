@@ -207,12 +207,13 @@ def _carry(
 
     For a body in the air this is the part that hit it.
     """
+    is_put = is_teleported or state[at.MOVES_SEEN] < 0.0
     if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
     body, center = scene.body, center_at(state, rules)
     moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
     ground = with_step_start(ground, center, float(state[at.MOVES_SEEN]))
-    return carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time)
+    return carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time, is_put)
 
 
 @kernel(inline=True)

@@ -82,7 +82,15 @@ from terrain_physics._kernels.math.rigid import (
     turn_between,
     turned_back,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    dot,
+    length,
+    scale,
+    subtract,
+)
 from terrain_physics._kernels.surface.shapes import Body, turned_body
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
@@ -109,6 +117,9 @@ _MOST_ROUNDS = 16
 # as a share of the step.
 _MOVE_SHARE, _LEAST_PROGRESS = 0.125, 1e-3
 
+# Speed at which a body is pushed out of a part that owes that, beside the speed of the part.
+_DEBT_SPEED = 3.0  # m/s
+
 # Steps that the displacement of a part is cut into, at most.
 _MOST_STEPS = 4096
 
@@ -118,6 +129,7 @@ class _NearParts(NamedTuple):
 
     rows: Floats  # (MOST_SHIFTED, _NEAR_SIZE)
     parts: int  # how many
+    most_push: float  # farthest that each may push it in an update, in meters
     most_rise: float  # farthest that their walkable faces may raise it, in meters; 0 in the air
     walkable: float  # the least y of a walkable unit normal
 
@@ -238,11 +250,15 @@ def _box_around(state: Floats, half: Vec3, center: Vec3, end: Vec3) -> tuple[Vec
 
 @kernel
 def _list_near_parts(
-    state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats
-) -> int:
-    """Broad phase: write the parts near a body that moves to ``end``; return how many."""
+    state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, far: float,
+    near: Floats,
+) -> int:  # fmt: skip
+    """Broad phase: write the parts near a body that moves to ``end``; return how many.
+
+    It may be pushed ``far`` from its way.
+    """
     movers, count = movers_of(ground), 0
-    lower, upper = _box_around(state, body.half_extents, center, end)
+    lower, upper = _box_around(state, add(body.half_extents, (far, far, far)), center, end)
     for row in range(1, len(movers)):
         if (
             count < MOST_SHIFTED
@@ -277,21 +293,34 @@ def _longest_displacement(
     return most
 
 
+@kernel(inline=True)
+def _at_most(start: Vec3, end: Vec3, most: float, most_rise: float) -> Vec3:
+    """Return the place on the way to another one that is at most so far, a rise not counted."""
+    way = subtract(end, start)
+    size = length((way[0], way[1] - min(max(way[1], 0.0), most_rise), way[2]))
+    return end if size <= most else add_scaled(start, way, most / size)
+
+
 @kernel
 def _pushed_by(
     scene: Scene, ground: GroundTable, near: _NearParts, k: int, share: float, center: Vec3
 ) -> Vec3:
-    """Return where a part pushes a body, after a share of its displacement; owe a rest as debt."""
-    part, still = near.rows[k], only_of(ground, STILL_PARTS)
+    """Return where a part pushes a body, after a share of its displacement; owe a rest as debt.
+
+    It pushes no farther than it moves, unless it was put there: so nobody leaps.
+    """
+    part, still, start = near.rows[k], only_of(ground, STILL_PARTS), center
+    is_put = movers_of(ground)[int(part[_ROW]), PUT] > ground.seen
+    most = np.inf if is_put else near.most_push
     for trial in range(_MOST_PUSHES):
         push = _push_from(scene, ground, part, share, center, near.most_rise, near.walkable)
         if push == (0.0, 0.0, 0.0):
             part[_OWES] = 0.0
         if push == (0.0, 0.0, 0.0) or is_spent(scene.work):
             break
-        moved = center
+        moved, end = center, _at_most(start, add(center, push), most, near.most_rise)
         if trial + 1 < _MOST_PUSHES:
-            moved = _moved_until_blocked(scene, still, center, add(center, push))
+            moved = _moved_until_blocked(scene, still, center, end)
         if moved == center:
             part[_OWES] = 1.0
             break
@@ -470,17 +499,18 @@ def _most_rise(state: Floats, rules: Floats, body: Body) -> float:
 @kernel(inline=True)
 def _move_with_parts(
     scene: Scene, ground: GroundTable, moving_base: MovingBase, base_part: int, near: _NearParts,
-    center: Vec3, end: Vec3,
+    center: Vec3, spot: Vec3, end: Vec3, longest: float,
 ) -> Vec3:  # fmt: skip
     """Return where a body is after its base has carried it and the other parts have pushed it.
 
     They all move together, in steps. The base alone (the part ``base_part``, or -1 for none) would
-    carry the body's center to ``end``.
+    carry the body from its free place ``spot`` to ``end``. ``longest`` is the longest displacement
+    among them.
     """
-    body, spot, on_base_part = scene.body, center, with_base_part(ground, base_part)
+    body, on_base_part = scene.body, with_base_part(ground, base_part)
     still = only_of(ground, STILL_PARTS)
-    longest = _longest_displacement(ground, body, center, end, near.rows, near.parts)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
+    near = replaced(near, most_push=near.most_push / steps)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.work, STEP)
@@ -504,10 +534,11 @@ def _move_with_parts(
 @kernel(noinline=True)
 def carry_and_squeeze(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, moving_base: MovingBase,
-    delta_time: float,
+    delta_time: float, is_put: bool,
 ) -> MovingBase:  # fmt: skip
     """Carry a body with its moving base, and push it out of parts that hit or squeeze it.
 
+    A body that was put there itself (``is_put``) may be pushed any distance.
     Writes the body's place to the state, and the debts of parts to the ground.
 
     Returns
@@ -522,7 +553,10 @@ def carry_and_squeeze(
     )
     start = add(three_at(state, at.POSITION), offset)
     end = _free_end(state, rules, body, moving_base, start, delta_time)
-    count = _list_near_parts(state, ground, body, start, end, rows)
+    count = _list_near_parts(state, ground, body, start, end, 0.0, rows)
+    if count > 0 and state[at.GROUNDED] != 0.0:  # one may push it into another one
+        far = _longest_displacement(ground, body, start, end, rows, count)
+        count = _list_near_parts(state, ground, body, start, end, far, rows)
     if state[at.GROUNDED] == 0.0:
         row, count = _first_hit(state, rules, scene, ground, rows, count, delta_time)
         end = start
@@ -530,11 +564,16 @@ def carry_and_squeeze(
             moving_base = find_moving_base_in_air(state, rules, body, ground, row, delta_time)
             end = center_of(carried_to(moving_base, 1.0), body)
     walkable = float(rules[at.SLOPE_COSINE]) - SLOPE_SLACK
-    near = _NearParts(rows, count, _most_rise(state, rules, body), walkable)
-    base_part = -1
+    base_part, spot = -1, start
     if moving_base.row > 0 and state[at.GROUNDED] != 0.0:
         base_part = int(movers_of(ground)[moving_base.row, NUMBER])
-    center = _move_with_parts(scene, ground, moving_base, base_part, near, start, end)
+        spot = add(start, debt_of(state, float(base_part)))
+    longest = _longest_displacement(ground, body, spot, end, rows, count)
+    most_push = np.inf if is_put else longest + _DEBT_SPEED * delta_time
+    near = _NearParts(rows, count, most_push, _most_rise(state, rules, body), walkable)
+    center = _move_with_parts(
+        scene, ground, moving_base, base_part, near, start, spot, end, longest
+    )
     for i in range(count):
         if int(rows[i, _ROW]) == moving_base.row:  # the moving base pushes last
             center = _pushed_by(scene, ground, near, i, 1.0, center)
