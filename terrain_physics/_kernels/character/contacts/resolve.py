@@ -396,10 +396,14 @@ def _push_in_rounds(
 
 
 @kernel(inline=True, no_refcount=True)
-def _lift_if_stuck(scene: Scene, offset: Vec3, manifold: Manifold) -> tuple[Vec3, Manifold, float]:
+def _lift_if_stuck(
+    scene: Scene, offset: Vec3, manifold: Manifold, guarded: bool
+) -> tuple[Vec3, Manifold, float]:
     """Return (offset, manifold, lift) of a body that is lifted if pushing has left it in something.
 
-    A rest of a push is no reason for a lift that is far longer, as over a rim beside the body.
+    A rest of a push is no reason for a lift that is far longer, as over a rim beside the body. One
+    that was not put there is lifted by half its height at most, unless it is under a map: it would
+    leap onto what is over it.
     """
     buried, lifts, lifted = is_buried(scene, offset), 0, 0.0
     while (manifold.depth > SLOP or manifold.overlap > STUCK_DEPTH or buried) and (
@@ -408,6 +412,8 @@ def _lift_if_stuck(scene: Scene, offset: Vec3, manifold: Manifold) -> tuple[Vec3
         lifts += 1
         up = clearing_rise(scene, offset, buried)
         most = _FARTHEST_RISE * max(manifold.depth, manifold.overlap)
+        if guarded:
+            most = min(most, scene.body.half_extents[1] - lifted)
         if up == 0.0 or (up > most and not buried):
             break
         offset = add(offset, (0.0, up, 0.0))
@@ -436,7 +442,7 @@ def resolve(
         if 0.0 < up and moved > _FARTHEST_PUSH * up:
             offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
             manifold = list_contacts(scene, offset)
-    offset, manifold, up = _lift_if_stuck(scene, offset, manifold)
+    offset, manifold, up = _lift_if_stuck(scene, offset, manifold, guarded)
     lifted += up
     if max(manifold.depth, manifold.overlap) > CONVERGED_DEPTH:
         offset, planes = out_of_maps(scene, offset, planes)
