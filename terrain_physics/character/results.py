@@ -222,8 +222,9 @@ class MoveResult(Fields):
     def just_landed(self) -> bool:
         """Whether it is grounded, and was not before this update.
 
-        A body that lands and leaves the ground again within one update has not landed, but
-        `CharacterMovement.hits` has the hit on the ground.
+        One that was made or teleported where it touches walkable ground stands there, and has not
+        landed. One that lands and leaves the ground again within one update has not landed either,
+        but `CharacterMovement.hits` has the hit on the ground.
         """
         return self.grounded and self._values[columns.WAS_GROUNDED] == 0.0
 

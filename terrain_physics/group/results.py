@@ -157,7 +157,10 @@ class GroupResult(Fields):
 
     @property
     def just_landed(self) -> Bools:
-        """Whether they are grounded, and were not before this update (n,)."""
+        """Whether they are grounded, and were not before this update (n,).
+
+        As `MoveResult.just_landed`: not those that were made or teleported onto ground.
+        """
         return self._once("just_landed", _landed)
 
     @property

@@ -12,6 +12,7 @@ from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
+    Ground,
     HeightMap,
     SphereCollider,
     TriangleMesh,
@@ -342,6 +343,61 @@ class TestOwners:
             owner.position = owner.position + glm.vec3(0.001, 0, 0)
             mover.velocity.x = -3
             assert mover.update(FRAME).grounded
+
+
+def on_slope(ground, body, x, share):
+    """Return where a body touches a slope, ``share`` of the way up from where its foot is on it."""
+    is_box, radius = isinstance(body, BoxCollider), 0.5 if body is BALL else 0.3
+    rise = ground.height_at(1, 20) - ground.height_at(0, 20)
+    up = radius * (rise if is_box else math.hypot(1, rise) - 1)
+    return (x, ground.height_at(x, 20) + (0.5 if body is BALL else 0.9) + share * up, 20)
+
+
+class TestFirstUpdates:
+    @pytest.mark.parametrize("rate", [20, 60, 360])
+    @pytest.mark.parametrize("degrees", [10, 20, 27])
+    @pytest.mark.parametrize("body", BODIES)
+    def test_who_is_put_on_a_slope_walks_down_it(self, body, degrees, rate):
+        """With the foot on the slope, or touching it; made there, or teleported."""
+        ground = slope(degrees)
+        for share, speed in ((0, 6), (1, 6), (1, 0.5)):
+            mover = CharacterMovement(ground, body, position=on_slope(ground, body, 40, share))
+            for x in (40, 30):
+                mover.teleport(on_slope(ground, body, x, share))
+                for _ in range(6):
+                    mover.walk(-speed, speed)
+                    result = mover.update(1 / rate)
+                    assert (result.grounded, result.just_landed) == (True, False)
+                if share == 1:
+                    assert mover.position.x == pytest.approx(x - 6 * speed / rate, abs=1e-4)
+
+    @pytest.mark.parametrize("body", BODIES)
+    @pytest.mark.parametrize("rule", ["contact", "sum"])
+    @pytest.mark.parametrize("moves", [False, True])
+    def test_who_is_put_on_a_floor_has_not_landed(self, body, rule, moves):
+        ground = Ground(TriangleMesh.box((20, 2, 20), position=(10, -1, 10)))
+        if moves:
+            ground.move(0, (0, 0, 0), FRAME)
+        height = 0.5 if body is BALL else 0.9
+        mover = CharacterMovement(ground, body, position=(5, height, 5), ground_rule=rule)
+        for place in ((5, height, 5), (15, height, 15)):
+            mover.teleport(place)
+            result = mover.update(FRAME)
+            assert (result.grounded, result.just_landed) == (True, False)
+        mover.teleport((5, height + 0.01, 5), (0, -1, 0))
+        assert mover.update(FRAME).just_landed
+
+    def test_who_jumps_in_the_first_update_flies(self):
+        mover = ball()
+        mover.velocity.y = 4
+        result = mover.update(FRAME)
+        assert (result.grounded, result.just_left, mover.position.y > 0.5) == (False, False, True)
+
+    def test_who_is_put_on_a_steep_slope_slides(self):
+        ground = slope(60)
+        mover = CharacterMovement(ground, BALL, position=on_slope(ground, BALL, 40, 1))
+        assert not any(mover.update(FRAME).grounded for _ in range(10))
+        assert mover.position.x < 40
 
 
 @pytest.mark.parametrize(("size", "body"), each_once((0.001, 0.2, 0.45, 0.55, 3.0), BODIES))

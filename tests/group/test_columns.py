@@ -166,7 +166,7 @@ def test_the_material_counts_where_it_is_known():
     assert not group.update(FRAME).material_changed.any()
     group.teleport(group.positions + np.array([1, 0, 1]))
     result = group.update(FRAME)
-    assert result.just_landed.all()
+    assert result.grounded.all()
     assert not result.material_changed.any()
 
 

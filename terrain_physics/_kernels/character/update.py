@@ -11,6 +11,7 @@ In this order:
  5. `begin_motion`: read rules and initial velocity, and cut the time into steps.
  6. `look`: gather the triangles near the body (broad phase); again where a step `must_look`.
  7. `depenetrate`: take the body out of what it was put into; deep below it can only `rise`.
+    `find_footing`: a body that was put onto walkable ground stands there.
  8. `take_steps`: for each step,
  9.     `walk_step`: along the ground; up a step (`climb`), through a crease (`follow_crease`),
 10.     or `fly_step`: through the air, to the time of impact (`stop_at_impact`, `land`);
@@ -85,6 +86,7 @@ from terrain_physics._kernels.character.state.motion import Motion, MovementRule
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
 from terrain_physics._kernels.character.state.work import STEP, begin, is_spent, spend
+from terrain_physics._kernels.character.steps.first_step import find_footing
 from terrain_physics._kernels.character.steps.step_among_others import (
     Others,
     end_among_others,
@@ -149,7 +151,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     motion = replaced(motion, tally=replaced(motion.tally, lifted=leaving.moved))
     path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
-    left, is_rising = leaving.left, leaving.moved > 0.0
+    left, is_rising, stood = leaving.left, leaving.moved > 0.0, False
     if not is_rising:
         scene, motion, left = depenetrate(
             state, movement, motion, pace, scene, ground, delta_time, is_teleported
@@ -157,13 +159,17 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     if is_rising or left > 0.0:
         rise(state, scene, motion, left, delta_time)
     else:
-        _take_steps_and_settle(state, others, movement, path, motion, pace, scene, ground, log)
+        stood = _take_steps_and_settle(
+            state, others, movement, path, motion, pace, scene, ground, log
+        )
     if leaving.depth > 0.0:
         report_shut_in(state, leaving.depth)
     if has_moving_ground and not (is_alone and stays_alone(state, ground, moving_base)):
         settle_moving_base(state, rules, body, ground, moving_base, place, delta_time)
     elif not has_moving_ground and left == 0.0:
         state[at.BASE_PART] = state[at.GROUND_PART] if state[at.GROUNDED] != 0.0 else -1.0
+    if stood:
+        state[at.WAS_GROUNDED] = 1.0
 
 
 @kernel(inline=True, no_refcount=True)
@@ -227,9 +233,14 @@ def _take_steps_and_settle(
     scene: Scene,
     ground: GroundTable,
     log: HitLog,
-) -> None:
-    """Take the steps of an update, and write its results: state, hits, and walls near the body."""
-    crowd = others.crowd
+) -> bool:
+    """Take the steps of an update, and write its results: state, hits, and walls near the body.
+
+    Tells whether a body that was put on ground still stands, so that it has not landed.
+    """
+    crowd, stood = others.crowd, False
+    if not (movement.guarded or motion.footing.grounded):
+        stood, motion = find_footing(movement, motion, pace, scene)
     was_on_character = state[at.GROUND_KIND] == at.ON_CHARACTER
     put_three_at(log.rows, OWN, three_at(state, at.OWN_VELOCITY))
     if not is_spent(scene.work):
@@ -252,6 +263,7 @@ def _take_steps_and_settle(
     remember_walls(state, crowd, scene, motion.offset, movement.walkable, aside, met_walls)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)
+    return stood and motion.footing.grounded
 
 
 @kernel(inline=True)
