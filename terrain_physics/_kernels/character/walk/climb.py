@@ -4,6 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import keep, replaced
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import (
@@ -26,15 +27,12 @@ from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.character.walk.walk import FARTHEST, WalkLimits, support, walk
 from terrain_physics._kernels.character.walk.walls import make_walls
-from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
+from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, extent_along
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
-
-# Number of points, from a body's middle to twice its extent, probed for ground beyond a riser.
-_PROBES = 24
 
 # Most rounds in which walls beside a step push the body away.
 _WALL_ROUNDS = 2
@@ -46,47 +44,28 @@ _FOOTHOLDS = 10
 _LEAST_SHARE = 0.25
 
 
-@kernel
-def _leads_to_a_step(
-    scene: Scene, offset: Vec3, direction: Vec3, highest: float, walkable: float
-) -> bool:
-    """Tell whether ``direction`` leads over a riser to walkable ground, up to ``highest``.
-
-    It probes the ground from under the body to ahead of its foremost point. A riser is steep
-    ground, or ground that rises more between two probes than walkable ground can.
-    """
-    size, ahead = flat(direction)
-    if size == 0.0:
-        return False
-    half_extents = scene.body.half_extents
-    stride = (abs(ahead[0]) * half_extents[0] + abs(ahead[2]) * half_extents[2]) * (2.0 / _PROBES)
-    steepest = rise_of_slope(stride, walkable)
-    foot = offset[1] - half_extents[1] + WALL_CLEARANCE
-    before, beyond_riser = np.inf, False
-    for k in range(_PROBES + 1):
-        surface, which, looked_at = surface_at(
-            scene.candidates,
-            scene.size,
-            offset[0] + ahead[0] * (stride * k),
-            offset[2] + ahead[2] * (stride * k),
-            highest,
-            False,
-        )
-        spend(scene.work, looked_at)
-        is_walkable = which >= 0 and abs(scene.candidates[which, NORMAL + 1]) >= walkable
-        if not is_walkable or surface - before > steepest:
-            beyond_riser = True
-        if is_walkable and beyond_riser and surface > foot:
-            return True
-        before = surface
-    return False
-
-
 @kernel(noinline=True, no_refcount=True)
 def _is_clear(scene: Scene, offset: Vec3) -> bool:
     """Tell whether a body at an offset overlaps nothing."""
     _, deepest, overlapping = list_contacts(scene, offset)
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
+
+
+@kernel(noinline=True, no_refcount=True)
+def _touches_below(
+    scene: Scene, k: int, offset: Vec3, up: float, highest: float, upright: float
+) -> bool:
+    """Tell whether a body raised by ``up`` lies on triangle k no higher than ``highest``.
+
+    A round body lies on an edge with its side, so that the edge may be higher than the foot.
+    """
+    body = scene.body
+    if body.kind == BOX:
+        return True
+    raised = add(offset, (0.0, up, 0.0))
+    _, normal, _ = contact(scene.candidates, scene.size, k, raised, body, scene.work)
+    foot = raised[1] - body.half_extents[1]
+    return foot + body.radius * (upright - normal[1]) <= highest
 
 
 @kernel
@@ -110,7 +89,7 @@ def _raise_onto(scene: Scene, offset: Vec3, highest: float, walkable: float) -> 
         is_wall = max(a, b, c) > highest and upright < walkable
         if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
             best = rise_onto(candidates, k, offset, scene.body, scene.work)
-            if up < best <= most:
+            if up < best <= most and _touches_below(scene, k, offset, best, highest, upright):
                 up = best
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return up
@@ -140,17 +119,18 @@ def _held(scene: Scene, offset: Vec3) -> float:
 
 @kernel(noinline=True, no_refcount=True)
 def _has_foothold(
-    scene: Scene, start: Vec3, direction: Vec3, blocked: float, highest: float, walkable: float
+    scene: Scene, start: Vec3, direction: Vec3, stopped: Vec3, highest: float, walkable: float
 ) -> bool:
     """Tell whether a body that goes up a riser along ``direction`` comes to stand behind it.
 
     The body goes up the riser and on over its edge, by its own extent at most, until walkable
-    ground holds it, or a wall or a ceiling stops it. The walk on the ground before the riser was
-    stopped within ``blocked`` meters.
+    ground holds it, or a wall or a ceiling stops it. ``stopped`` is the displacement on the ground
+    before the riser that walls have stopped.
     """
     size, ahead = flat(direction)
     if size == 0.0:
         return False
+    blocked = dot(stopped, ahead)
     stride = extent_along(scene.body, ahead) / _FOOTHOLDS
     steepest = rise_of_slope(stride, walkable) + WALL_CLEARANCE
     place, over_riser = start, False
@@ -176,45 +156,17 @@ def _has_foothold(
     return False
 
 
-@kernel(noinline=True, no_refcount=True)
-def _leads_up(
-    scene: Scene,
-    start: Vec3,
-    direction: Vec3,
-    stopped: Vec3,
-    highest: float,
-    walkable: float,
-    stepping: bool,
-) -> bool:
-    """Tell whether ``direction`` leads up a step that a body can stand on.
-
-    A body that is ``stepping`` is not tested for room to stand: that was done before its first
-    lift. ``stopped`` is the displacement that walls have stopped.
-    """
-    if not _leads_to_a_step(scene, start, direction, highest, walkable):
-        return False
-    _, ahead = flat(direction)
-    blocked = dot(stopped, ahead)
-    return stepping or _has_foothold(scene, start, direction, blocked, highest, walkable)
-
-
 @kernel
 def _finds_a_step(
-    scene: Scene,
-    start: Vec3,
-    displacement: Vec3,
-    into: Vec3,
-    highest: float,
-    walkable: float,
-    stepping: bool,
+    scene: Scene, start: Vec3, displacement: Vec3, into: Vec3, highest: float, walkable: float
 ) -> bool:
     """Tell whether a displacement that ends in walls leads up a step, even at a flat angle.
 
     Three kinds of directions are tried: the part that the walls took, the displacement itself, and
     straight into each of the walls.
     """
-    if _leads_up(scene, start, into, displacement, highest, walkable, stepping) or _leads_up(
-        scene, start, displacement, displacement, highest, walkable, stepping
+    if _has_foothold(scene, start, into, displacement, highest, walkable) or _has_foothold(
+        scene, start, displacement, displacement, highest, walkable
     ):
         return True
     count, _, _ = list_contacts(scene, add(start, displacement))
@@ -224,8 +176,8 @@ def _finds_a_step(
         planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
     for i in range(planes):
         straight = scale(plane_normal(scene.planes, i), -1.0)
-        if dot(straight, displacement) > 0.0 and _leads_up(
-            scene, start, straight, displacement, highest, walkable, stepping
+        if dot(straight, displacement) > 0.0 and _has_foothold(
+            scene, start, straight, displacement, highest, walkable
         ):
             return True
     return False
@@ -249,8 +201,8 @@ def _step_up(
     """
     ahead = add(start, displacement)
     up = _raise_onto(scene, ahead, highest, walkable)
-    if up == 0.0 or not _finds_a_step(
-        scene, start, displacement, into, highest, walkable, stepping
+    if up == 0.0 or not (
+        stepping or _finds_a_step(scene, start, displacement, into, highest, walkable)
     ):
         return False, start
     straight = add(ahead, (0.0, up, 0.0))
