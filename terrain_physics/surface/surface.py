@@ -462,8 +462,8 @@ class Surface(metaclass=PublicType):
 
         Each triangle is tested by itself, by the rules of `intersect_sphere_triangle` and its
         counterparts. Those of the surface of a height map are solid from above only; those of a
-        mesh have two sides, but lead the shapes out whose middle is inside of a solid mesh: a push
-        that would lead further in goes through the face. Touching is contact.
+        mesh have two sides, but lead the shapes out whose middle is inside of a solid mesh or on a
+        face of one: a push that would lead further in goes through the face. Touching is contact.
 
         Sides and undersides of maps (see `HeightMap`) are touched by shapes with a center outside
         of the ground; such a shape does not touch the surface from behind. A side of a cell has one

@@ -1,6 +1,7 @@
 """Characters inside solid meshes: taken out by the nearest way that is free."""
 
 import copy
+import itertools
 import pickle
 from typing import Any
 
@@ -17,6 +18,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from tests.helpers.examples import rest_is_full
 
 pytestmark = pytest.mark.kernels
 
@@ -210,6 +212,127 @@ def test_a_character_made_or_put_inside_comes_out():
     until_out(new, land)
     new.teleport((17, 2, 16))
     until_out(new, land)
+
+
+# A middle on a face: solid meshes are closed, and so is what several of them make together
+
+
+def row_of_blocks():
+    return [box(6, 6, 6, (x, 3, 16)) for x in (10, 16, 22)]
+
+
+def merged_row():
+    row = TriangleMesh.merged(row_of_blocks())
+    return [TriangleMesh(row.vertices, row.faces, solid=True)]
+
+
+TOUCHING = {
+    "house": lambda: [box(6, 4, 6, (16, 2, 16))],
+    "house in the ground": lambda: [box(6, 4, 6, (16, 1, 16))],
+    "row": row_of_blocks,
+    "one mesh": merged_row,
+    "tower": lambda: [box(4, 2, 4, (16, y, 16)) for y in (-1, 1, 3)],
+    "eight": lambda: [
+        box(3, 3, 3, (16 + x, 1.5 + y, 16 + z))
+        for x, y, z in itertools.product((-1.5, 1.5), (0, 3), (-1.5, 1.5))
+    ],
+}
+UPRIGHT = [(BODIES[0], 0.9), (BODIES[1], 0.4), (BODIES[2], 0.9), (BoxCollider((0.3, 0.3, 1)), 0.3)]
+
+
+def places_on_faces(meshes):
+    """Return places on faces, edges and corners, and on the land (at 0) below."""
+    found = {(x, 0.0, z) for x in (15.5, 16.0) for z in (16.0, 16.7)}
+    for mesh in meshes:
+        corners = mesh.vertices.reshape(-1, 8, 3)  # of each block
+        for low, high in zip(corners.min(axis=1), corners.max(axis=1), strict=True):
+            for share in itertools.product((0, 0.25, 0.5, 1), repeat=3):
+                if 0 in share or 1 in share:
+                    found.add(tuple((low + (high - low) * share).tolist()))
+    return sorted(place for place in found if place[1] >= 0)
+
+
+def left_on_faces(name, shape, seed, count):
+    """Put characters on faces; return those that are in something two seconds later."""
+    body, half = shape
+    land = plain(*TOUCHING[name]())
+    rng = np.random.default_rng(seed)
+    places = places_on_faces(TOUCHING[name]())
+    rate, wrong = (10, 20, 30, 60, 144)[seed % 5], []
+    for place in rng.permutation(places)[:count].tolist():
+        hero = CharacterMovement(land, body, position=(3, half, 3))
+        hero.update(1 / rate)
+        hero.teleport(place)
+        for _ in range(2 * rate):
+            hero.update(1 / rate)
+        at = hero.position64
+        if land.contains(at) or at[1] < half - 0.01 or not hero.grounded:
+            wrong.append((place, at))
+    return wrong
+
+
+@pytest.mark.parametrize("seed", rest_is_full(range(5)))
+@pytest.mark.parametrize("name", TOUCHING)
+def test_out_with_the_middle_on_a_face(name, seed):
+    for k, shape in enumerate(UPRIGHT):
+        assert left_on_faces(name, shape, seed + k, 8) == [], shape
+
+
+@pytest.mark.long
+def test_out_with_the_middle_on_any_face():
+    for name, (k, shape) in itertools.product(TOUCHING, enumerate(UPRIGHT)):
+        for seed in range(5):
+            assert left_on_faces(name, shape, seed, 200) == [], (name, k, seed)
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_face_leads_out_as_close_beside_it(body):
+    """At the face that two blocks share the way is as short, and it is told the same way."""
+    ends = []
+    for x in (13.0, 13.001):
+        land = plain(*row_of_blocks())
+        hero = CharacterMovement(land, body, position=(x, 1.0, 17.7))
+        results = until_out(hero, land)
+        assert {result.limited_by for result in results[:-1]} <= {"depth"}
+        assert all(result.lifted < 0.51 for result in results[:-1])
+        ends.append(hero.position64)
+    assert np.allclose(ends[0], ends[1], atol=2e-3)
+    assert ends[0][2] > 19.2
+
+
+@pytest.mark.parametrize("height", [0.0, 0.001])
+def test_the_way_is_not_down_through_thin_land(height):
+    """The middle is on the land, and the nearest face of the solid mesh is below the underside."""
+    land = Ground([HeightMap(np.zeros((33, 33)), thickness=0.5), box(20, 9, 20, (16, 2.5, 16))])
+    hero = CharacterMovement(land, SphereCollider(0.1), position=(16, height, 16))
+    for _ in range(60):
+        hero.update(FRAME)
+        assert hero.position64[1] >= 0.0
+    assert not land.contains(hero.position64)
+
+
+@pytest.mark.parametrize("beside", [0.0, 3e-5, 9e-5])
+def test_a_part_of_the_way_ends_inside(beside):
+    """Less than a contact margin outside, contacts would push it any way out of its overlap."""
+    land = plain(box(4, 6, 6, (16, 3, 16)), box(4, 6, 6, (12, 3, 16)), box(4, 6, 6, (20, 3, 16)))
+    body = BoxCollider((0.25, 0.25, 1))
+    hero = CharacterMovement(land, body, position=(16, 2, 17 + beside))
+    assert land.contains(hero.position64)
+    while (result := hero.update(1 / 30)).limited_by == "depth":
+        assert land.contains(hero.position64)
+    assert result.converged
+    assert hero.position64[2] > 20
+
+
+def test_no_way_out_with_the_middle_on_a_face():
+    """It is shut in: it stays, and is told so."""
+    cage = box(4, 2, 4, (16, 1, 16), solid=False)
+    land = plain(cage, box(2, 6, 6, (15, 3, 16)), box(2, 6, 6, (17, 3, 16)))
+    hero = CharacterMovement(land, BODIES[0], position=(16, 1, 16))
+    for _ in range(20):
+        result = hero.update(FRAME)
+        assert (result.converged, result.limited_by) == (False, "room")
+        assert hero.position64 == (16, 1, 16)
 
 
 @pytest.mark.parametrize("body", BODIES)

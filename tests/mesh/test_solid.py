@@ -1,6 +1,7 @@
 """Solid meshes: what is closed, what is inside, and contacts that lead outwards."""
 
 import copy
+import itertools
 import pickle
 import re
 from typing import Any
@@ -360,6 +361,24 @@ def test_contacts_lead_outwards_of_a_shape_with_its_middle_inside():
         assert np.allclose(found.penetration, lengths[:, None] * found.normal)
         turned_over = inside_out.contacts(shapes)
         assert np.allclose(turned_over.penetration[out], found.penetration[out])
+
+
+def test_contacts_lead_outwards_of_a_shape_with_its_middle_on_a_face():
+    """Also on edges and corners: what is on a face is inside."""
+    mesh, shares = TriangleMesh.box((2, 2, 2), solid=True), (-1, -0.875, 0, 0.25, 1)
+    at = np.array([p for p in itertools.product(shares, repeat=3) if 1 in map(abs, p)], float)
+    assert mesh.contains(at).all()
+    count, up = len(at), (0, 0.5, 0)
+    balls = np.column_stack([at, np.full(count, 0.3)])
+    capsules = Capsules(np.column_stack([at - up, at + up, np.full(count, 0.3)]))
+    boxes = Boxes(at, np.full((count, 3), (0.3, 0.8, 0.3)), np.tile(np.eye(3), (count, 1, 1)))
+    for shapes in (balls, capsules, boxes):
+        found = mesh.contacts(shapes)
+        along = np.einsum("ij,ij->i", found.normal, mesh.normals[found.triangle])
+        assert len(found) > 2 * count
+        assert along.min() > -1e-9
+    edge = mesh.contacts([(0.875, 1, 0, 0.3)])
+    assert {tuple(move) for move in edge.penetration.tolist()} == {(0, 0.3, 0), (0.425, 0, 0)}
 
 
 def test_a_ball_inside_is_pushed_out_through_the_nearest_faces():

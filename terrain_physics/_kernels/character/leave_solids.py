@@ -4,6 +4,8 @@ The ways are straight: to the nearest face, along the compass and perpendicular 
 meets there, up, and down. A way is free if the body fits where it ends, and no other ground is on
 it. What the body is in at its start is no hindrance. Each update takes the body some way on, and
 looks again: so there is nothing to remember.
+
+A center on a face leaves as one beside it, inside.
 """
 
 import math
@@ -58,12 +60,15 @@ _DIAGONAL = 0.7071067811865476
 # A way leaves through a face at no smaller angle: the sine.
 _SLANT = 0.25
 
+# From a face to a place beside it: oblique, so that it leads along no face that is likely there.
+_ASIDE = (0.5 * CONTACT_MARGIN, 0.8 * CONTACT_MARGIN, 0.3 * CONTACT_MARGIN)
+
 # Rounds of depenetration where a way ends, as in an update.
 _MOST_ROUNDS = 16
 
 
 class Leaving(NamedTuple):
-    """How a body leaves the solid meshes that its center is inside of."""
+    """How a body leaves the solid meshes that its center is inside of, or on a face of."""
 
     moved: float  # how far it was taken, in meters
     left: float  # how much farther it must go; it does nothing else in this update
@@ -122,7 +127,7 @@ def _length_of_way(
     along, normal = 0.0, direction
     for _ in range(_MOST_SHEETS):
         place = add_scaled(center, direction, along)
-        count = list_solids(ground, place, around.found)
+        count, _ = list_solids(ground, place, around.found)
         if count == 0:
             slant = dot(direction, normal)
             return along + extent_along(body, normal) / slant if slant > _SLANT else np.inf
@@ -257,10 +262,11 @@ def _nearest_free_way(
 
 @kernel(noinline=True)
 def _leave(
-    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, around: _Around, most: float
-) -> Leaving:
+    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, around: _Around, center: Vec3,
+    most: float,
+) -> Leaving:  # fmt: skip
     """Take a body out of the solid meshes around its center, its center at most so far inside."""
-    center, scene = center_at(state, rules), replaced(scene, resolver=SIMULTANEOUS)
+    scene = replaced(scene, resolver=SIMULTANEOUS)
     depth = length(_nearest_face(ground, around, 0, center))
     memory = np.empty((_MOST_WAYS, 4))
     ways = borrow(memory)
@@ -273,13 +279,31 @@ def _leave(
     keep(memory)
     if best < 0:
         return Leaving(0.0, 0.0, depth)
-    left = 0.0
-    if size > most + extent_along(scene.body, direction):  # else its center would be out
+    left, reach = 0.0, extent_along(scene.body, direction) + CONTACT_MARGIN
+    if size > most + reach:  # else its center would be out
         end, left = add_scaled(center, direction, most), size - most
-    shift = subtract(end, center)
+    shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
     state[at.STEP_FOOT] += shift[1]
     return Leaving(length(shift), left, 0.0)
+
+
+@kernel(noinline=True)
+def _beside_faces(ground: GroundTable, center: Vec3, rows: Int64s) -> tuple[int, Vec3]:
+    """Return (how many solid meshes a place beside a center on a face is in, the place).
+
+    It is on no face, as a way along a face would meet it all the time; if there is no such place,
+    it is the center.
+    """
+    for k in range(8):
+        x, y, z = _ASIDE
+        aside = (-x if k & 1 else x, -y if k & 4 else y, -z if k & 2 else z)  # up first: off a map
+        place = add(center, aside)
+        count, is_on_face = list_solids(ground, place, rows)
+        if count > 0 and not is_on_face:
+            return count, place
+    count, _ = list_solids(ground, center, rows)
+    return count, center
 
 
 @kernel(noinline=True)
@@ -287,13 +311,16 @@ def _leave_if_inside(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, delta_time: float
 ) -> Leaving:
     rows, found = np.empty(_MOST_SOLIDS, np.int64), np.empty(_MOST_SOLIDS, np.int64)
-    count = list_solids(ground, center_at(state, rules), borrow(rows))
+    center = center_at(state, rules)
+    count, is_on_face = list_solids(ground, center, borrow(rows))
+    if is_on_face:
+        count, center = _beside_faces(ground, center, borrow(rows))
     leaving = Leaving(0.0, 0.0, 0.0)
     if count > 0:
         stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
         around = _Around(borrow(rows), count, borrow(found), borrow(stack), borrow(entries))
         most = max(_STEP, _SPEED * delta_time)
-        leaving = _leave(state, rules, scene, ground, around, most)
+        leaving = _leave(state, rules, scene, ground, around, center, most)
         keep(stack)
         keep(entries)
     keep(rows)

@@ -1,4 +1,7 @@
-"""The solid meshes of a ground that a place is inside of."""
+"""The solid meshes of a ground that a place is inside of.
+
+They are closed: a place on a face is inside, so there is no gap between solid meshes that touch.
+"""
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from terrain_physics._kernels.ground.table import (
     parts_of,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-from terrain_physics._kernels.mesh.inside import INSIDE, place_in
+from terrain_physics._kernels.mesh.inside import ON_FACE, OUTSIDE, place_in
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
 from terrain_physics._kernels.mesh.parts import FACED, ID_BITS, is_solid, part_at, row_count
 from terrain_physics._kernels.mesh.tree import STACK
@@ -47,12 +50,13 @@ def shift_of(ground: GroundTable, number: int) -> Vec3:
 
 
 @kernel(noinline=True)
-def list_solids(ground: GroundTable, place: Vec3, out: Int64s) -> int:
-    """Write the rows of the solid meshes that a place is inside of to out (k,); return how many.
+def list_solids(ground: GroundTable, place: Vec3, out: Int64s) -> tuple[int, bool]:
+    """Write the rows of the solid meshes that a place is inside of to out (k,).
 
-    No more than k are looked for. A mesh counts where the body sees it, see `movers.py`.
+    Returns (how many, whether the place is on a face of one). No more than k are looked for. A mesh
+    counts where the body sees it, see `movers.py`.
     """
-    parts, margin, count = parts_of(ground), 0.0, 0
+    parts, margin, count, is_on_face = parts_of(ground), 0.0, 0, False
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near = np.empty(row_count(parts.rows), np.int64)
     if has_movers(ground):
@@ -64,22 +68,25 @@ def list_solids(ground: GroundTable, place: Vec3, out: Int64s) -> int:
         if count == len(out) or not is_solid(part):
             continue
         shift = shift_of(ground, part.first_id >> ID_BITS)
-        is_there = shift[0] != np.inf
-        if is_there and place_in(part, subtract(place, shift), borrow(stack)) == INSIDE:
+        if shift[0] == np.inf:
+            continue
+        where = place_in(part, subtract(place, shift), borrow(stack))
+        if where != OUTSIDE:
             out[count] = near[k]
             count += 1
+            is_on_face = is_on_face or where == ON_FACE
     keep(nodes)
     keep(stack)
     keep(near)
-    return count
+    return count, is_on_face
 
 
 @kernel
 def is_in_solid(ground: GroundTable, place: Vec3) -> bool:
-    """Tell whether a place is inside of a solid mesh."""
+    """Tell whether a place is inside of a solid mesh, or on a face of one."""
     if not has_solids(ground):
         return False
     found = np.empty(1, np.int64)
-    count = list_solids(ground, place, borrow(found))
+    count, _ = list_solids(ground, place, borrow(found))
     keep(found)
     return count > 0

@@ -13,7 +13,7 @@ from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
-from terrain_physics._kernels.mesh.inside import INSIDE, place_in
+from terrain_physics._kernels.mesh.inside import OUTSIDE, place_in
 from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
 from terrain_physics._kernels.mesh.parts import (
@@ -132,7 +132,7 @@ def _find_contacts(
             is_inside = (
                 part.facing != SKIN
                 and part.facing != SIDE
-                and place_in(part, center_at(kind, shapes, index), borrow(stack)) == INSIDE
+                and place_in(part, center_at(kind, shapes, index), borrow(stack)) != OUTSIDE
             )
             stack[0] = len(children) - 1
             height = 1

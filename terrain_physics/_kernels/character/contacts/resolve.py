@@ -275,10 +275,10 @@ def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
 
 @kernel(inline=True)
 def crosses(start: Vec3, end: Vec3, corners: tuple[Vec3, Vec3, Vec3], normal: Vec3) -> bool:
-    """Tell whether a segment goes through a triangle."""
+    """Tell whether a segment goes through a triangle; from a start on it, to behind its front."""
     a, b, c = corners
     before, after = dot(normal, subtract(start, a)), dot(normal, subtract(end, a))
-    if before * after >= 0.0:
+    if before * after >= 0.0 and not before == 0.0 > after:
         return False
     place = add_scaled(start, subtract(end, start), before / (before - after))
     for k in range(3):
