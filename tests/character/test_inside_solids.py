@@ -335,6 +335,85 @@ def test_no_way_out_with_the_middle_on_a_face():
         assert hero.position64 == (16, 1, 16)
 
 
+# Solid meshes put on bodies: the land has its way
+
+
+def piles(seed, shape, frames, rate=60):
+    """Put piles of solid blocks on four characters; return (how deep in the land, longest way)."""
+    body, half = shape
+    land, rng = plain(), np.random.default_rng(seed)
+    group = CharacterGroup(land, body)
+    spots = [(8.0, half, 8.0), (8.0, half, 24.0), (24.0, half, 8.0), (24.0, half, 24.0)]
+    group.add_many(range(4), spots)
+    group.update(1 / rate)
+    for spot in spots:
+        for _ in range(rng.integers(3, 8)):
+            at = np.add(spot, rng.uniform(-1.5, 1.5, 3))
+            x, y, z = rng.uniform(0.5, 3, 3)
+            land.add(box(x, y, z, at.tolist()))
+    deepest, longest = 0.0, 0.0
+    for frame in range(frames):
+        before = group.positions
+        if frame < 10:
+            group.walk(*rng.uniform(-3, 3, (2, 4)))
+        result = group.update(1 / rate)
+        deepest = max(deepest, half - group.positions[:, 1].min())
+        longest = max(longest, np.linalg.norm(group.positions - before, axis=1).max())
+    assert not (land.contains(group.positions) & (result.limited_by != "room")).any()
+    return deepest, longest
+
+
+@pytest.mark.parametrize(("kind", "seed"), [(0, 5), (1, 47), (2, 3), (3, 5), (3, 26)])
+def test_solid_blocks_press_nobody_into_the_land(kind, seed):
+    deepest, longest = piles(seed, UPRIGHT[kind], 20)
+    assert deepest < 1e-4
+    assert longest < 4
+
+
+@pytest.mark.long
+def test_many_piles_press_nobody_into_the_land():
+    for seed in range(400):
+        rate = (20, 60, 144)[seed % 3]
+        deepest, longest = piles(seed, UPRIGHT[seed % 4], rate, rate)
+        assert deepest < 1e-4, seed
+        assert longest < 6, seed
+
+
+def test_four_blocks_leave_a_capsule_on_the_land():
+    """The blocks face each other, and between them and the land there is no room."""
+    land = plain()
+    hero = CharacterMovement(land, CapsuleCollider(0.4, 1.8), position=(17.51, 0.9, 13.73))
+    for (x, y, z), at in (
+        ((1.44, 1.64, 1.87), (18.92, 2.23, 14.12)),
+        ((1.27, 0.74, 1.69), (19.08, 0.58, 13.60)),
+        ((2.05, 1.64, 2.72), (18.57, 2.36, 13.84)),
+        ((1.15, 1.60, 3.00), (17.24, 0.10, 14.76)),
+    ):
+        land.add(box(x, y, z, at))
+    for _ in range(20):
+        before = np.array(hero.position64)
+        hero.update(FRAME)
+        assert hero.position64[1] > 0.9 - 1e-4
+        assert np.linalg.norm(hero.position64 - before) < 1
+
+
+@pytest.mark.parametrize("shape", UPRIGHT)
+def test_the_way_out_of_a_tilted_block_is_above_the_land(shape):
+    """Its nearest face leads down, and the body fits only higher, on the land."""
+    body, half = shape
+    land = plain()
+    hero = standing(land, (16, half, 16), body)
+    tilt = shift(16, 1, 16)
+    tilt[[1, 2], [1, 2]], tilt[1, 2], tilt[2, 1] = np.cos(0.6), -np.sin(0.6), np.sin(0.6)
+    land.add(TriangleMesh.box((8, 8, 4), transform=tilt, solid=True))
+    lowest = half
+    while land.contains(hero.position64):
+        hero.update(FRAME)
+        lowest = min(lowest, hero.position64[1])
+    assert hero.update(FRAME).converged
+    assert lowest > half - 1e-3
+
+
 @pytest.mark.parametrize("body", BODIES)
 def test_the_same_bits_after_a_save_and_in_a_group(body):
     land = plain()

@@ -1,9 +1,9 @@
 """A body with its center inside a solid mesh is taken out, by the nearest way that is free.
 
 The ways are straight: to the nearest face, along the compass and perpendicular to the walls that it
-meets there, up, and down. A way is free if the body fits where it ends, and no other ground is on
-it. What the body is in at its start is no hindrance. Each update takes the body some way on, and
-looks again: so there is nothing to remember.
+meets there, up, and down; then to where the body fits close to the end, as on the land. A way is
+free if there is such a place, and no other ground is on it. What the body is in at its start is no
+hindrance. Each update takes the body some way on, and looks again: so there is nothing to remember.
 
 A center on a face leaves as one beside it, inside.
 """
@@ -273,15 +273,14 @@ def _leave(
     count = _list_ways(ground, scene.body, around, center, ways)
     spend(scene.work, LOOK * _MOST_WAYS)
     best, end = _nearest_free_way(scene, ground, around, center, ways, count)
-    direction, size = (0.0, 0.0, 0.0), 0.0
-    if best >= 0:
-        direction, size = three_at(ways[best], 0), float(ways[best, 3])
+    direction = three_at(ways[best], 0) if best >= 0 else (0.0, 0.0, 0.0)
     keep(memory)
     if best < 0:
         return Leaving(0.0, 0.0, depth)
-    left, reach = 0.0, extent_along(scene.body, direction) + CONTACT_MARGIN
+    way, left = subtract(end, center), 0.0
+    size, reach = length(way), extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN
     if size > most + reach:  # else its center would be out
-        end, left = add_scaled(center, direction, most), size - most
+        end, left = add_scaled(center, way, most / size), size - most
     shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
     state[at.STEP_FOOT] += shift[1]

@@ -101,7 +101,7 @@ def _unless_worse(scene: Scene, offset: Vec3, manifold: Manifold, out: Resolved)
     """Return the result of depenetration from an offset, or of staying there if there is no room.
 
     A body that does not come free moves only if it is less deep then, and in nothing deeper than
-    before. Solid ground pushes it out even so. Farther than it extends, nothing is known of meshes.
+    before. Maps push it out even so. Farther than it extends, nothing is known of meshes.
     """
     depth, (x, y, z) = max(manifold.depth, manifold.overlap), subtract(out.offset, offset)
     reach = largest_component(scene.body.half_extents)

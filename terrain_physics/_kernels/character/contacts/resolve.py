@@ -37,6 +37,7 @@ from terrain_physics._kernels.character.state.work import (
 from terrain_physics._kernels.ground.candidates import (
     NORMAL,
     PART,
+    SKIN_THICKNESS,
     SOLID_MESH,
     THICKNESS,
     A,
@@ -349,7 +350,8 @@ def _of_maps(scene: Scene, count: int) -> tuple[int, float]:
     """Drop contacts with meshes from the list; return (how many are left, the greatest depth)."""
     contacts, kept, deepest = scene.contacts, 0, 0.0
     for i in range(count):
-        if scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS] != 0.0:
+        thickness = scene.candidates[int(contacts[i, CANDIDATE]), THICKNESS]
+        if thickness != SKIN_THICKNESS and thickness != SOLID_MESH:
             contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
             contacts[kept, DEPTH] = contacts[i, DEPTH]
             put_three(contacts, kept, PUSH, three(contacts, i, PUSH))
@@ -360,9 +362,10 @@ def _of_maps(scene: Scene, count: int) -> tuple[int, float]:
 
 @kernel(noinline=True, no_refcount=True)
 def out_of_maps(scene: Scene, offset: Vec3, planes: int) -> tuple[Vec3, int]:
-    """Return (where a body is after solid ground alone has pushed it out, all at once, planes).
+    """Return (where a body is after maps alone have pushed it out, all at once, planes).
 
-    Between a map and a mesh that leave no room, the map has its way: it is solid, a mesh is a skin.
+    Between a map and a mesh that leave no room, the map has its way, also if the mesh is solid:
+    that would press the body into the map.
     """
     scene = replaced(scene, resolver=SIMULTANEOUS)
     for _ in range(_MOST_RISES):
