@@ -1,5 +1,7 @@
 """The crowd of a group: preferred velocities, contact impulses and half-planes of an update."""
 
+from typing import Any, Literal, NamedTuple, Self
+
 import numpy as np
 
 from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE
@@ -23,6 +25,7 @@ from terrain_physics._kernels.crowd.preferred_velocities import find_preferred_v
 from terrain_physics._kernels.crowd.solver import solve_contact_impulses
 from terrain_physics._kernels.crowd.standing_on_characters import find_characters_below
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
+from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 
 # Pairs are listed for the longest displacement times a factor, as pushes may lead farther, and for
@@ -38,14 +41,39 @@ _ROUNDS_ON_MOVING_BASES = 8
 # Rough costs of the stages for one character, in nanoseconds.
 _BELOW_COST, _PAIRS_COST, _PREFERRED_COST, _HALF_PLANES_COST = 20, 300, 200, 200
 
+# The sides that streams may keep to, as kernels know them.
+_SIDES = {"right": 1.0, "left": -1.0, None: 0.0}
+
+
+class CrowdOptions(NamedTuple):
+    """How the characters of a crowd treat each other; see `CharacterGroup`."""
+
+    heads: Literal["slide", "stand"] = "slide"
+    keep_to: Literal["right", "left"] | None = "right"
+
+    @classmethod
+    def checked(cls, heads: Any, keep_to: Any) -> Self:
+        """Return options that may be anything; raise ValueError for those that there are not."""
+        checks.choice("heads", heads, ("slide", "stand"))
+        is_known = keep_to is None or (isinstance(keep_to, str) and keep_to in _SIDES)
+        if not is_known:
+            got = checks.shorten(keep_to)
+            raise ValueError(f"keep_to must be 'right', 'left' or None, got {got}")
+        return cls(heads, keep_to)
+
+    def require_defaults(self) -> None:
+        """Raise ValueError, naming the option, for one that only those who collide have."""
+        for name, value, default in zip(self._fields, self, CrowdOptions(), strict=True):
+            if value != default:
+                raise ValueError(f"{name} must come with collide=True, got {value!r} without it")
+
 
 class Crowd:
     """Working memory of a crowd; its contents are valid for one update.
 
     Parameters
     ----------
-    stand_on_characters : bool
-        Whether characters stand on each other.
+    options : CrowdOptions
 
     Attributes
     ----------
@@ -53,8 +81,10 @@ class Crowd:
         How many passes over the characters the update takes: who pushes moves after the pushed.
     """
 
-    def __init__(self, *, stand_on_characters: bool) -> None:
-        self.stand_on_characters, self.passes = stand_on_characters, 1
+    def __init__(self, options: CrowdOptions) -> None:
+        self.options, self.passes = options, 1
+        self._stand_on_characters = options.heads == "stand"
+        self._side = _SIDES[options.keep_to]
         self._make_room(0)
 
     def _make_room(self, count: int) -> None:
@@ -97,7 +127,7 @@ class Crowd:
         count = len(words)
         if count != len(self._grid.order):
             self._make_room(count)
-        workers, grid, holds = Workers(threads), self._grid, self.stand_on_characters
+        workers, grid, holds = Workers(threads), self._grid, self._stand_on_characters
         known = states, rules, hits, seconds, table
         size, widest, longest, any_carried = put_agents(*known, holds, grid)
 
@@ -142,7 +172,7 @@ class Crowd:
 
         def constrain(first: int, last: int) -> None:
             known = states, rules, self._grid, self._pairs, self._moves
-            how = seconds, self.stand_on_characters, self._rows, turn
+            how = seconds, self._stand_on_characters, self._rows, turn
             put_half_planes(*known, *how, first, last)
 
         workers.run(constrain, len(self._turns), _HALF_PLANES_COST)
@@ -163,10 +193,11 @@ class Crowd:
 
     def _solve(self, seconds: float, workers: Workers) -> float:
         """Solve for the displacements of all agents; return the length of the longest."""
-        agents, pairs = self._grid.rows, self._pairs
+        agents, pairs, side = self._grid.rows, self._pairs, self._side
 
         def prefer(first: int, last: int) -> None:
-            find_preferred_velocities(agents, pairs, seconds, np.empty(CROWD_SIZE), first, last)
+            scratch = np.empty(CROWD_SIZE)
+            find_preferred_velocities(agents, pairs, seconds, side, scratch, first, last)
 
         workers.run(prefer, len(agents), _PREFERRED_COST)
         return solve_contact_impulses(agents, pairs, *self._displacements)

@@ -59,7 +59,7 @@ from terrain_physics.group.checks import (
     rotations_per_character,
     velocities_per_character,
 )
-from terrain_physics.group.crowd import Crowd
+from terrain_physics.group.crowd import Crowd, CrowdOptions
 from terrain_physics.group.results import GroupResult
 from terrain_physics.group.table import GroupTable
 from terrain_physics.surface.queries import Queries
@@ -95,6 +95,9 @@ class CharacterGroup(GroupTable):
     heads : {"slide", "stand"}, default "slide"
         Whether a colliding character on top of another one slides off, or stands there as on level
         ground.
+    keep_to : {"right", "left"} or None, default "right"
+        The side on which colliding characters that walk in a stream pass those who walk against
+        it; None: one that follows from their keys, as of two who meet alone.
     max_delta : float, default 0.25
         The longest time step one update simulates, as of a `CharacterMovement`.
     rules : CharacterRules, optional
@@ -130,8 +133,10 @@ class CharacterGroup(GroupTable):
     be pushed into others too. Overlapping characters, also those put there, are pushed apart at no
     more than 3 m/s. Others may take velocity from a character, but pushes add none to it. Walkers
     that come face to face give way, as far as there is room: to a side, and in an order, that
-    follow from their keys. So do those who come to a door side by side. Streams head on pass each
-    other, if slowly where they fill a corridor.
+    follow from their keys. Those who come to a door side by side have such an order too. Where one
+    of those who meet has company, another one near by that walks the same way, they are a stream:
+    each goes to its own right, or left by ``keep_to="left"``. So streams head on pass each other
+    in a corridor as narrow as two.
 
     The top of a character is flat, and another one above does not fall below it. By
     ``heads="slide"`` it slides off to the nearest side at 3 m/s, in the air. If other characters
@@ -182,6 +187,7 @@ class CharacterGroup(GroupTable):
         threads: int | None = None,
         collide: bool = False,
         heads: Literal["slide", "stand"] = "slide",
+        keep_to: Literal["right", "left"] | None = "right",
         max_delta: float = MaxDelta.default,
         rules: CharacterRules | None = None,
         **rules_by_name: Unpack[RuleKeywords],
@@ -193,10 +199,10 @@ class CharacterGroup(GroupTable):
         Workers(threads)  # refuses a value that is no number of threads
         self._threads = threads
         checks.instance("collide", collide, bool)
-        stand_on_characters = checks.choice("heads", heads, ("slide", "stand")) == "stand"
-        if stand_on_characters and not collide:
-            raise ValueError("heads must come with collide=True, got 'stand' without it")
-        self._crowd = Crowd(stand_on_characters=stand_on_characters) if collide else None
+        options = CrowdOptions.checked(heads, keep_to)
+        if not collide:
+            options.require_defaults()
+        self._crowd = Crowd(options) if collide else None
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
 
     @property
@@ -566,13 +572,14 @@ class CharacterGroup(GroupTable):
     def _frame_time(self) -> FrameTime:
         return self._data.time
 
+    def _collision(self) -> dict[str, Any]:
+        """Return the arguments that say how its characters collide."""
+        options = CrowdOptions() if self._crowd is None else self._crowd.options
+        return {"collide": self._crowd is not None} | options._asdict()
+
     def __getstate__(self) -> dict[str, Any]:
         """Give a copy characters of its own."""
-        crowd = (
-            None
-            if self._crowd is None
-            else Crowd(stand_on_characters=self._crowd.stand_on_characters)
-        )
+        crowd = None if self._crowd is None else Crowd(self._crowd.options)
         return self.__dict__ | {"_data": copy(self._data), "_crowd": crowd}
 
 

@@ -18,6 +18,7 @@ from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import state_of
+from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.worlds import checked_name, lay_out, put_world, things_of
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
@@ -32,10 +33,8 @@ Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovem
 FindTiles = Callable[[TilesReference | None], StoredTiles | None]
 
 Kind = Literal["group", "character", "characters", "world"]
-Heads = Literal["slide", "stand"]
 
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
-_HEADS: dict[str | None, Heads | None] = {None: None, "slide": "slide", "stand": "stand"}
 
 
 class RecordedScene(NamedTuple):
@@ -48,8 +47,8 @@ class RecordedScene(NamedTuple):
         Of all characters.
     on : list of int
         Which of the grounds each one is on; of a group, the first for all.
-    heads : {"slide", "stand"} or None
-        Of a group that collides; None: those of others do not.
+    crowd : CrowdOptions or None
+        Of a group that collides; None: others do not.
     grounds : list of SavedGround
     world : list, or None
         Of a world the step of its clock, the most steps in a frame, and its things.
@@ -58,7 +57,7 @@ class RecordedScene(NamedTuple):
     kind: Kind
     state: GroupState
     on: list[int]
-    heads: Heads | None
+    crowd: CrowdOptions | None
     grounds: list[SavedGround]
     world: Any = None
 
@@ -66,11 +65,8 @@ class RecordedScene(NamedTuple):
     def of(cls, scene: Scene, state: GroupState, grounds: list[SavedGround]) -> Self:
         """Return what is kept of a scene in a state, on grounds that were saved in its order."""
         if isinstance(scene, CharacterGroup):
-            crowd = scene._crowd  # noqa: SLF001
-            heads: Heads | None = (
-                None if crowd is None else "stand" if crowd.stand_on_characters else "slide"
-            )
-            return cls("group", state, [0] * len(state.keys), heads, grounds)
+            crowd = None if scene._crowd is None else scene._crowd.options  # noqa: SLF001
+            return cls("group", state, [0] * len(state.keys), crowd, grounds)
         if isinstance(scene, CharacterMovement):
             return cls("character", state, [0], None, grounds)
         if isinstance(scene, World):
@@ -88,8 +84,8 @@ class RecordedScene(NamedTuple):
         """Return the scene anew, with grounds of its own, on the tiles that they stand on."""
         grounds = list(map(loaded_on, self.grounds, tiles))
         if self.kind == "group":
-            collides = self.heads is not None
-            group = CharacterGroup(grounds[0], collide=collides, heads=self.heads or "slide")
+            options: Any = {} if self.crowd is None else self.crowd._asdict()
+            group = CharacterGroup(grounds[0], collide=self.crowd is not None, **options)
             group._data.take_over(self.state)  # noqa: SLF001
             return group
         if self.kind == "world":
@@ -134,7 +130,7 @@ class RecordedScene(NamedTuple):
             "bodies": bodies,
             "material_rules": self.state.material_rules,
             "on": self.on,
-            "heads": self.heads,
+            "crowd": self.crowd,
             "world": self.world,
             "grounds": grounds,
         }
@@ -164,8 +160,8 @@ class RecordedScene(NamedTuple):
         if end != len(content):
             raise ValueError(end)
         on = [checks.whole("on", number, 0, len(grounds) - 1) for number in about["on"]]
-        kind, heads = _KINDS[about["kind"]], _HEADS[about["heads"]]
-        scene = cls(kind, state, on, heads, grounds, about["world"])
+        crowd = None if about["crowd"] is None else CrowdOptions.checked(*about["crowd"])
+        scene = cls(_KINDS[about["kind"]], state, on, crowd, grounds, about["world"])
         if len(on) != len(keys) or (scene.kind == "character" and len(keys) != 1):
             raise ValueError(len(on))
         if not grounds and scene.kind != "characters":  # a mapping may be empty

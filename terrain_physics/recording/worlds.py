@@ -18,6 +18,7 @@ from terrain_physics.character.group_data import (
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import state_of
+from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.world.hashes import Name
 from terrain_physics.world.things import Thing, prepare
@@ -43,10 +44,8 @@ def things_of(world: World) -> Things:
 def _settings_of(thing: Thing) -> dict[str, Any] | None:
     if isinstance(thing, CharacterMovement):
         return None
-    crowd = thing._crowd  # noqa: SLF001
-    heads = "stand" if crowd is not None and crowd.stand_on_characters else "slide"
     seed = int(thing._data.seed)  # noqa: SLF001
-    return {"seed": seed, "collide": crowd is not None, "heads": heads}
+    return {"seed": seed} | thing._collision()  # noqa: SLF001
 
 
 def read_world(world: World) -> GroupState:
@@ -99,8 +98,8 @@ def _lay_out(world: World, things: Things, bodies: Mapping[Any, Collider]) -> se
 
 def _group_on(world: World, settings: Any) -> CharacterGroup:
     seed = checks.whole("seed", settings["seed"], 0, 2**64 - 1)
-    collide, heads = settings["collide"], settings["heads"]
-    return CharacterGroup(world.ground, seed=seed, collide=collide, heads=heads)
+    options = {name: settings[name] for name in ("collide", *CrowdOptions._fields)}
+    return CharacterGroup(world.ground, seed=seed, **options)
 
 
 def put_world(

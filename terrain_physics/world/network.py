@@ -120,10 +120,10 @@ def _told(thing: Thing, part: Kept, bodies: dict[Any, int]) -> dict[str, Any]:
 
 def _settings(group: CharacterGroup) -> str:
     """Return what must be equal in groups on both sides."""
-    crowd = group._crowd  # noqa: SLF001
-    if crowd is None:
+    collision = group._collision()  # noqa: SLF001
+    if not collision["collide"]:
         return "collide=False"
-    return f"collide=True, heads={'stand' if crowd.stand_on_characters else 'slide'}"
+    return ", ".join(f"{name}={value}" for name, value in collision.items())
 
 
 def _woven(rows: UInt64s) -> bytes:

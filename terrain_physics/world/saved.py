@@ -84,7 +84,7 @@ def _saved_character(one: CharacterMovement, bodies: _Bodies) -> dict[str, Any]:
 
 
 def _saved_group(group: CharacterGroup, bodies: _Bodies) -> dict[str, Any]:
-    data, crowd = group._data, group._crowd  # noqa: SLF001
+    data = group._data  # noqa: SLF001
     members = data.members()
     return {
         "kind": "group",
@@ -93,8 +93,7 @@ def _saved_group(group: CharacterGroup, bodies: _Bodies) -> dict[str, Any]:
         "material_rules": group._material_rules,  # noqa: SLF001
         "seed": int(members.seed),
         "threads": None if group._threads is None else int(group._threads),  # noqa: SLF001
-        "collide": crowd is not None,
-        "heads": "stand" if crowd is not None and crowd.stand_on_characters else "slide",
+        **group._collision(),  # noqa: SLF001
         "max_delta": group.max_delta,
         "last": data.time.last,
         "members": members.keys,
@@ -145,6 +144,7 @@ class _Loading:
             threads=_threads(about["threads"]),
             collide=about["collide"],
             heads=about["heads"],
+            keep_to=about["keep_to"],
             max_delta=about["max_delta"],
         )
         rules = np.array(RULES.unnamed("rules", about["rules"]))

@@ -7,7 +7,7 @@ import numpy as np
 from demo.scenery.scenes import load_land
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 from terrain_physics.character.colliders import CapsuleCollider, Collider
-from terrain_physics.group.crowd import Crowd
+from terrain_physics.group.crowd import Crowd, CrowdOptions
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.surface.surface import queries_of
 from tests.benchmarks.timing import median_seconds, print_table
@@ -126,7 +126,7 @@ def colliding(count: int) -> None:
         state, rules, hits = (part.reshape(-1) for part in (rows.state, rows.rules, rows.hits))
         table = queries_of(land).ground_arrays.table
         given = state, rules, hits, group._data.words(), FRAME, table, 1
-        crowd = Crowd(stand_on_characters=False)
+        crowd = Crowd(CrowdOptions())
         times = median_seconds({"the others alone": lambda: crowd.constraints(*given)}, 21)  # noqa: B023
         times |= median_seconds(
             {

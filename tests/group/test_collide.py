@@ -897,6 +897,11 @@ def test_bad_options_are_refused():
         CharacterGroup(FLOOR, BODY, collide=True, heads="sit")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="heads must come with collide=True"):
         CharacterGroup(FLOOR, BODY, heads="stand")
+    for wrong in ("up", 1, ["left"]):
+        with pytest.raises(ValueError, match="keep_to must be 'right', 'left' or None, got"):
+            CharacterGroup(FLOOR, BODY, collide=True, keep_to=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="keep_to must come with collide=True, got 'left' without"):
+        CharacterGroup(FLOOR, BODY, keep_to="left")
     with pytest.raises(TypeError, match="collide must be a bool, got 1"):
         CharacterGroup(FLOOR, BODY, collide=1)  # type: ignore[arg-type]
     group = _group()

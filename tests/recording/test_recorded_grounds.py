@@ -20,6 +20,7 @@ from terrain_physics import (
     Recording,
     SphereCollider,
     TriangleMesh,
+    World,
     replay,
 )
 from terrain_physics.group.kept import KeptGroup
@@ -191,6 +192,27 @@ def test_a_scene_is_made_anew_with_all_that_it_was():
         assert type(made) is type(scene)
         assert replay(recording, giving(made)) is None
     assert made.ground is not land
+
+
+@pytest.mark.parametrize("in_world", [False, True])
+def test_streams_made_anew_keep_to_their_side(in_world):
+    land = HeightMap(np.zeros((41, 41)), origin=(-20, 0, -20))
+    crowd = CharacterGroup(land, WALKER, collide=True, keep_to="left")
+    far = 0.8 + 0.9 * np.arange(6)
+    places = np.stack([np.append(-far, far), np.zeros(12), np.repeat((0.05, -0.02), 6)], axis=1)
+    crowd.add_many(range(12), places)
+    scene: Any = crowd
+    if in_world:
+        scene = World(land)
+        scene.add("crowd", crowd)
+    recording = Recording(scene)
+    for _ in range(60):
+        crowd.walk(np.repeat((4.0, -4.0), 6), 0.0)
+        recording.update(FRAME)
+    made: Any = recording.make_scene()
+    assert replay(recording, giving(made)) is None
+    made = made["crowd"] if in_world else made
+    assert made.positions[:6, 2].mean() < made.positions[6:, 2].mean()
 
 
 @pytest.mark.parametrize(
@@ -560,7 +582,8 @@ def on_scene(change):
     [
         pytest.param(on_scene(lambda scene: scene.update(kind="other")), id="kind"),
         pytest.param(on_scene(lambda scene: scene.update(kind="character")), id="one of five"),
-        pytest.param(on_scene(lambda scene: scene.update(heads="lie")), id="heads"),
+        pytest.param(on_scene(lambda scene: scene.update(crowd=["lie", None])), id="heads"),
+        pytest.param(on_scene(lambda scene: scene.update(crowd=["slide", 1])), id="keep_to"),
         pytest.param(on_scene(lambda scene: scene.update(seed=-1)), id="seed"),
         pytest.param(on_scene(lambda scene: scene["bodies"].pop()), id="fewer bodies"),
         pytest.param(on_scene(lambda scene: scene["bodies"].__setitem__(0, 9)), id="no such body"),

@@ -60,7 +60,9 @@ def make_world(seed):
         )
         hero.max_delta = 0.1 if key else 0.2
         world.add(f"hero{key}", hero)
-    crowd = CharacterGroup(ground, WALKER, collide=True, heads="stand", seed=9, threads=1)
+    crowd = CharacterGroup(
+        ground, WALKER, collide=True, heads="stand", keep_to="left", seed=9, threads=1
+    )
     for key in range(8):
         crowd.add(key if key % 2 else f"m{key}", (7 + 0.5 * key, 3, 8 + 0.3 * (key % 3)))
     world.add("crowd", crowd)
@@ -367,6 +369,30 @@ def test_a_file_damaged_in_any_place_is_refused_by_name(ground, how, tmp_path):
     check_archive(tmp_path / "damaged.world", World.load, how())
 
 
+def two_files(world, frames):
+    """Let six walk against six others."""
+    for _ in range(frames):
+        world["crowd"].walk(np.repeat((4.0, -4.0), 6), 0.0)
+        world.update(FRAME)
+
+
+def test_streams_keep_to_their_side_after_loading(tmp_path):
+    world = World(HeightMap(np.zeros((41, 41)), origin=(-20, 0, -20)))
+    crowd = CharacterGroup(world.ground, WALKER, collide=True, keep_to="left")
+    far = 0.8 + 0.9 * np.arange(6)
+    places = np.stack([np.append(-far, far), np.zeros(12), np.repeat((0.05, -0.02), 6)], axis=1)
+    crowd.add_many(range(12), places)
+    world.add("crowd", crowd)
+    two_files(world, 5)
+    world.save(tmp_path / "w")
+    loaded: Any = World.load(tmp_path / "w")
+    for one in (world, loaded):
+        two_files(one, 60)
+    assert loaded.state_hash() == world.state_hash()
+    aside = loaded["crowd"].positions[:, 2]
+    assert aside[:6].mean() < aside[6:].mean()
+
+
 def first_thing(**changed):
     return lambda things: [things[0] | changed, *things[1:]]
 
@@ -394,6 +420,7 @@ def crowd(**changed):
         {"things": crowd(members=[])},
         {"things": crowd(threads=10**9)},
         {"things": crowd(heads="roll")},
+        {"things": crowd(keep_to="up")},
         {"things": crowd(collide=1)},
         {"things": crowd(rules={})},
         {"things": crowd(seed=2**64)},

@@ -261,10 +261,18 @@ def test_worlds_of_another_beginning(data):
     world = make_world(1)
     world.remove("crowd")
     world.add("crowd", CharacterGroup(world.ground, SphereCollider(1), collide=True))
-    refused(data, world, "'crowd' must be the same as there, got 'collide=True, heads=stand' for")
+    refused(
+        data,
+        world,
+        "'crowd' must be the same as there, got 'collide=True, heads=stand, keep_to=left' for",
+    )
     world.remove("crowd")
     world.add("crowd", CharacterMovement(world.ground, SphereCollider(1), position=(1, 2, 3)))
-    refused(data, world, "'crowd' must be the same as there, got 'collide=True, heads=stand' for")
+    refused(
+        data,
+        world,
+        "'crowd' must be the same as there, got 'collide=True, heads=stand, keep_to=left' for",
+    )
     world = make_world(1)
     world.remove("hero1")
     world.add("hero1", CharacterMovement(world.ground, SphereCollider(1), position=(1, 2, 3)))

@@ -72,7 +72,8 @@ TRAVEL = BASE_DISPLACEMENT + 12  # length of the longer of its own and its solve
 RANK = BASE_DISPLACEMENT + 13
 ZEAL = BASE_DISPLACEMENT + 14  # share that is left of the rules for those who meet; see CIRCLING
 MEETING = BASE_DISPLACEMENT + 15  # how squarely it meets another agent at most, 0..1
-AGENT_SIZE = BASE_DISPLACEMENT + 16
+COMPANY = BASE_DISPLACEMENT + 16  # how well it walks along with a near agent at most, 0..1
+AGENT_SIZE = BASE_DISPLACEMENT + 17
 
 # Columns of a pair, which is a contact of one agent with another one near it. Impulses are
 # displacements times mass, as in position-based dynamics, in meters times _UNIT_MASS.
@@ -439,38 +440,45 @@ def mass_share(agents: Floats, i: int, k: int) -> float:
 
 
 @kernel(no_refcount=True)
-def _meeting(agents: Floats, i: int, k: int, x: float, z: float, gap: float) -> float:
-    """Return how squarely two agents walk into each other, 0..1; (x, z) is their normal.
+def _meeting_and_company(
+    agents: Floats, i: int, k: int, x: float, z: float, gap: float
+) -> tuple[float, float]:
+    """Return how squarely two agents walk into each other, and how well along, 0..1 each.
 
-    They do not meet if their headings differ by less than 60 degrees, or far from each other. An
-    agent that hardly moves, as at its goal, hardly meets others.
+    (x, z) is their normal. They do not meet if their headings differ by less than 60 degrees, nor
+    are they company from 90 degrees on; far from each other they are neither. An agent that hardly
+    moves, as at its goal, hardly meets others.
     """
     reach = length_2d(agents[i], OWN_DISPLACEMENT) + length_2d(agents[k], OWN_DISPLACEMENT)
-    if gap > reach + following_gap(agents, i, k):
-        return 0.0
+    own, other = length_2d(agents[i], VELOCITY), length_2d(agents[k], VELOCITY)
+    if gap > reach + following_gap(agents, i, k) or min(own, other) <= 0.0:
+        return 0.0, 0.0
     a, b = float(agents[i, HEADING]), float(agents[i, HEADING + 1])
     c, d = float(agents[k, HEADING]), float(agents[k, HEADING + 1])
-    toward, back = a * x + b * z, -(c * x + d * z)
-    facing = min(0.5 - (a * c + b * d), 1.0)
-    own, other = length_2d(agents[i], VELOCITY), length_2d(agents[k], VELOCITY)
-    if min(toward, back, facing, own, other) <= 0.0:
-        return 0.0
-    zeal = min(float(agents[i, ZEAL]), float(agents[k, ZEAL]))
-    return zeal * toward * back * facing * min(own, other) / max(own, other)
+    same, toward, back = a * c + b * d, a * x + b * z, -(c * x + d * z)
+    facing, zeal = min(0.5 - same, 1.0), min(float(agents[i, ZEAL]), float(agents[k, ZEAL]))
+    slower, faster = min(own, other), max(own, other)
+    company = zeal * max(same, 0.0) * slower / faster
+    if min(toward, back, facing) <= 0.0:
+        return 0.0, company
+    return zeal * toward * back * facing * slower / faster, company
 
 
 @kernel
 def _put_pair(
     agents: Floats, words: UInt64s, order: Int64s, i: int, k: int, pair: Floats
 ) -> None:  # fmt: skip
-    """Write what a pair of agents is before anyone moves, and how squarely agent i meets others."""
+    """Write what a pair of agents is before anyone moves, and what it makes of agent i."""
     x, z, gap = _normal_and_gap(agents, words, order, i, k)
     pair[NORMAL], pair[NORMAL + 1], pair[GAP] = x, z, gap
     pair[MASS_SHARE], pair[WAITS] = mass_share(agents, i, k), 0.0
-    meeting = _meeting(agents, i, k, x, z, gap)
-    x, z = _drawn_direction(words, order, i, k)
-    pair[WAY_ASIDE], pair[WAY_ASIDE + 1] = meeting * x, meeting * z
-    agents[i, MEETING] = max(float(agents[i, MEETING]), meeting)
+    meeting, company = _meeting_and_company(agents, i, k, x, z, gap)
+    agents[i, COMPANY] = max(float(agents[i, COMPANY]), company)
+    pair[WAY_ASIDE], pair[WAY_ASIDE + 1] = 0.0, 0.0
+    if meeting > 0.0:
+        x, z = _drawn_direction(words, order, i, k)
+        pair[WAY_ASIDE], pair[WAY_ASIDE + 1] = meeting * x, meeting * z
+        agents[i, MEETING] = max(float(agents[i, MEETING]), meeting)
 
 
 @kernel(inline=True)
@@ -558,7 +566,8 @@ def list_pairs(
                     gap = math.sqrt(distance2) - radii
                     count = _insert_nearest(near, gaps, keys, count, k, gap, words[order[k]])
         needed, counts[i] = max(needed, count), min(count, room)
-        agents[i, RANK], agents[i, MEETING] = _rank(words[order[i]]), 0.0
+        agents[i, RANK] = _rank(words[order[i]])
+        agents[i, MEETING] = agents[i, COMPANY] = 0.0
         for j in range(counts[i]):
             others[i, j] = near[j]
             _put_pair(agents, words, order, i, near[j], pairs.rows[i, j])

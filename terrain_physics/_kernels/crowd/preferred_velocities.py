@@ -10,6 +10,7 @@ from terrain_physics._kernels.character.others.half_planes import (
 )
 from terrain_physics._kernels.crowd.agents import (
     ALLOWED_APPROACH,
+    COMPANY,
     DEPENETRATION_SPEED,
     FOLLOWS,
     GAP,
@@ -45,6 +46,9 @@ _FAVOR_MEETING = 0.9
 # How far agents that meet go aside, as a share of their displacement: enough to leave a line on
 # which they face each other.
 _ASIDE_SHARE = 0.1
+
+# The same for streams that keep to a side: enough to leave the line of one who pushes against them.
+_STREAM_ASIDE_SHARE = 2.0
 
 
 @kernel(inline=True)
@@ -106,15 +110,41 @@ def _gone_aside(x: float, z: float, aside_x: float, aside_z: float) -> tuple[flo
 
 
 @kernel
+def _kept_to_a_side(
+    agents: Floats, pairs: Pairs, side: float, i: int, aside_x: float, aside_z: float
+) -> tuple[float, float]:
+    """Return where an agent goes aside that meets others: in a stream, to the side it keeps to.
+
+    It is in a stream as far as it has company, or one that it meets has.
+    """
+    stream = float(agents[i, COMPANY])
+    for j in range(pairs.counts[i]):
+        if pairs.rows[i, j, WAY_ASIDE] != 0.0 or pairs.rows[i, j, WAY_ASIDE + 1] != 0.0:
+            stream = max(stream, float(agents[pairs.others[i, j], COMPANY]))
+    share = stream * side * (_STREAM_ASIDE_SHARE / _ASIDE_SHARE)
+    return (
+        (1.0 - stream) * aside_x - share * agents[i, HEADING + 1],
+        (1.0 - stream) * aside_z + share * agents[i, HEADING],
+    )
+
+
+@kernel
 def find_preferred_velocities(
-    agents: Floats, pairs: Pairs, seconds: float, scratch: Floats, first: int, last: int
+    agents: Floats,
+    pairs: Pairs,
+    seconds: float,
+    side: float,
+    scratch: Floats,
+    first: int,
+    last: int,
 ) -> None:
     """Write preferred displacements of agents first..last, and the inverse masses of their pairs.
 
     An agent ahead of another one with the same heading has right of way: the other one stays a
     little back, and yields. So a crowd does not jam, and the agent at a door finds room. Agents
     that meet go aside. Ranks and directions that follow from keys decide what places leave open.
-    ``scratch`` (CROWD_SIZE,) is overwritten.
+    ``side`` is the side that streams keep to: 1: right, -1: left, 0: none. ``scratch``
+    (CROWD_SIZE,) is overwritten.
     """
     for i in range(first, last):
         clear_half_planes(scratch)
@@ -136,6 +166,8 @@ def find_preferred_velocities(
             limit = common_base_displacement(agents, i, k, x, z) + max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:
                 put_half_plane(scratch, x, z, limit, float(k))
+        if side != 0.0 and agents[i, MEETING] > 0.0:
+            aside_x, aside_z = _kept_to_a_side(agents, pairs, side, i, aside_x, aside_z)
         x, z = within_half_planes(scratch, *_gone_aside(own_x, own_z, aside_x, aside_z))
         agents[i, PREFERRED], agents[i, PREFERRED + 1], agents[i, PREFERRED + 2] = (
             x,
