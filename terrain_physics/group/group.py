@@ -134,9 +134,9 @@ class CharacterGroup(GroupTable):
     more than 3 m/s. Others may take velocity from a character, but pushes add none to it. Walkers
     that come face to face give way, as far as there is room: to a side, and in an order, that
     follow from their keys. Those who come to a door side by side have such an order too. Where one
-    of those who meet has company, another one near by that walks the same way, they are a stream:
-    each goes to its own right, or left by ``keep_to="left"``. So streams head on pass each other
-    in a corridor as narrow as two.
+    of those who meet head on has company, another one near by that walks the same way, they are
+    streams: each goes to its own right, or left by ``keep_to="left"``. So streams head on pass each
+    other in a corridor as narrow as two.
 
     The top of a character is flat, and another one above does not fall below it. By
     ``heads="slide"`` it slides off to the nearest side at 3 m/s, in the air. If other characters

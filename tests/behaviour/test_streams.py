@@ -92,14 +92,25 @@ def test_left_is_the_mirror_of_right():
     assert passed[:4, 1].min() > passed[4:, 1].max()
 
 
+def walked(keep_to, places, ways):
+    """Return the hash of a group in which each one walks its way for two seconds."""
+    group = CharacterGroup(FLOOR, body_of("capsule", 0.4), collide=True, keep_to=keep_to)
+    group.add_many(range(len(places)), places)
+    for _ in range(60):
+        group.walk(*np.transpose(ways))
+        group.update(1 / 30)
+    return group.state_hash()
+
+
 @pytest.mark.parametrize("keep_to", ["right", "left"])
 def test_two_who_meet_alone_pass_as_without_a_side(keep_to):
-    def run(keep_to):
-        group = CharacterGroup(FLOOR, body_of("capsule", 0.4), collide=True, keep_to=keep_to)
-        group.add_many("ab", [(-2, 0, 0), (2, 0, 0.1)])
-        for _ in range(60):
-            group.walk((SPEED, -SPEED), 0.0)
-            group.update(1 / 30)
-        return group.state_hash()
+    meeting = [(-2, 0, 0), (2, 0, 0.1)], [(SPEED, 0.0), (-SPEED, 0.0)]
+    assert walked(keep_to, *meeting) == walked(None, *meeting)
 
-    assert run(keep_to) == run(None)
+
+def test_those_who_come_to_a_door_from_both_sides_are_no_streams():
+    left, right = [(-2, 0, 0), (-3.1, 0, 0)], [(2, 0, 0.1), (3, 0, 0.1)]
+    ways = np.repeat([(0.8, 0.6), (-0.8, 0.6)], 2, axis=0) * SPEED
+    assert walked("right", left + right, ways) == walked(None, left + right, ways)
+    head_on = ways * (1, 0)
+    assert walked("right", left + right, head_on) != walked(None, left + right, head_on)

@@ -109,18 +109,30 @@ def _gone_aside(x: float, z: float, aside_x: float, aside_z: float) -> tuple[flo
     return (x * far / longer, z * far / longer) if longer > far else (x, z)
 
 
+@kernel(inline=True)
+def _opposed(agents: Floats, i: int, k: int) -> float:
+    """Return how nearly opposite the headings of two agents are, 0..1; 0: up to 120 degrees.
+
+    Those who come to a door from both of its sides are no streams.
+    """
+    a, b = float(agents[i, HEADING]), float(agents[i, HEADING + 1])
+    c, d = float(agents[k, HEADING]), float(agents[k, HEADING + 1])
+    return min(max(-2.0 * (a * c + b * d) - 1.0, 0.0), 1.0)
+
+
 @kernel
 def _kept_to_a_side(
     agents: Floats, pairs: Pairs, side: float, i: int, aside_x: float, aside_z: float
 ) -> tuple[float, float]:
     """Return where an agent goes aside that meets others: in a stream, to the side it keeps to.
 
-    It is in a stream as far as it has company, or one that it meets has.
+    It is in a stream as far as it has company, or one that it meets head on has.
     """
-    stream = float(agents[i, COMPANY])
+    own, stream = float(agents[i, COMPANY]), 0.0
     for j in range(pairs.counts[i]):
-        if pairs.rows[i, j, WAY_ASIDE] != 0.0 or pairs.rows[i, j, WAY_ASIDE + 1] != 0.0:
-            stream = max(stream, float(agents[pairs.others[i, j], COMPANY]))
+        k, pair = pairs.others[i, j], pairs.rows[i, j]
+        if pair[WAY_ASIDE] != 0.0 or pair[WAY_ASIDE + 1] != 0.0:
+            stream = max(stream, _opposed(agents, i, k) * max(own, float(agents[k, COMPANY])))
     share = stream * side * (_STREAM_ASIDE_SHARE / _ASIDE_SHARE)
     return (
         (1.0 - stream) * aside_x - share * agents[i, HEADING + 1],
