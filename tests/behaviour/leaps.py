@@ -12,6 +12,7 @@ from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
     CharacterGroup,
+    Collider,
     Ground,
     HeightMap,
     SphereCollider,
@@ -22,7 +23,7 @@ from tests.oracles.motion import pose, turn
 
 SLACK = 0.02  # meters: margins of contacts, and rounding
 SPEED = 3.0  # m/s
-BODIES = {
+BODIES: dict[str, Collider] = {
     "sphere": SphereCollider(0.45, offset=(0, 0.45, 0)),
     "capsule": CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)),
     "box": BoxCollider((0.4, 0.8, 0.3), offset=(0, 0.8, 0)),
@@ -169,7 +170,8 @@ def leaps(seed, seconds):
 
     In that, all leave what they were put into.
     """
-    arena, found = Arena(seed), []
+    arena = Arena(seed)
+    found: list[Leap] = []
     for frame in range(round(seconds * arena.rate)):
         told = arena.step()
         found += told if frame > 0 else []
