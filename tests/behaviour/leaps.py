@@ -12,12 +12,12 @@ from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
     CharacterGroup,
-    Collider,
     Ground,
     HeightMap,
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics.character.colliders import Collider
 from tests.helpers.draws import Draws
 from tests.oracles.motion import pose, turn
 
