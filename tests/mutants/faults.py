@@ -155,8 +155,8 @@ FAULTS = (
     Fault(
         "30_gentle_lift_throws",
         "_kernels.character.moving_base.moving_base",
-        "    return excess * excess > 2.0 * gravity * float(rules[at.SNAP])\n",
-        "    return excess > 0.0\n",
+        "        return excess * excess > 2.0 * gravity_of(rules) * snap\n",
+        "        return excess > 0.0\n",
         (recorded("behaviour rides"),),
     ),
     Fault(

@@ -166,8 +166,8 @@ def _rescue(
 def rise(state: Floats, scene: Scene, motion: Motion, left: float, delta_time: float) -> None:
     """Write the state of a body that is still ``left`` meters too low after its rescue.
 
-    Or so far from where it leaves a solid mesh. It does nothing else in this update; others of a
-    crowd and its own velocity would lead it back.
+    Or so far from where it leaves a solid mesh, or shut in there. It does nothing else in this
+    update; others of a crowd and its own velocity would lead it back.
     """
     put_three_at(state, at.OWN_VELOCITY, (0.0, 0.0, 0.0))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), motion.offset))

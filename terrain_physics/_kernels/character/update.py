@@ -151,7 +151,8 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     motion = replaced(motion, tally=replaced(motion.tally, lifted=leaving.moved))
     path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
-    left, is_rising, stood = leaving.left, leaving.moved > 0.0, False
+    left, stood = leaving.left, False
+    is_rising = leaving.moved > 0.0 or leaving.depth > 0.0  # who is shut in stays where it is
     if not is_rising:
         scene, motion, left = depenetrate(
             state, movement, motion, pace, scene, ground, delta_time, is_teleported
