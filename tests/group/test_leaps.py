@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.behaviour.leaps import leaps
+from tests.group.leaps import leaps
 
 
 @pytest.mark.parametrize(
