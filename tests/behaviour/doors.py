@@ -342,15 +342,18 @@ class Pressed(NamedTuple):
     walked: float  # then, as a part of the way
 
 
-def _let_go(vise, stage, mover):
-    """Take the part away, and return (frames that the body hung in the air, part of its walk)."""
+def _let_go(vise, stage, mover, is_passed):
+    """Take the part away, and return (frames that the body hung in the air, part of its walk).
+
+    A lift that comes back has its rider on it, and so has a slab that has passed the body.
+    """
     if vise.leaves == "removed":
         stage.ground.remove(1)
     elif vise.leaves == "put away":
         stage.ground.move(1, pose((0.0, 300.0, 0.0)))
     lowest = 0.0 if vise.part == "lift" else vise.floor
-    if vise.part == "lift" and vise.leaves == "back":
-        lowest = vise.floor
+    if vise.leaves == "back" and (vise.part == "lift" or (vise.part == "slab" and is_passed)):
+        lowest = stage.poses[0][1, 3] + 0.5 * vise.thick
     hung = 0
     for _ in range(vise.rate):
         grounded = mover.update(stage.seconds).grounded
@@ -382,7 +385,7 @@ def press(vise):
         low = vise.floor if vise.part == "door" else 0.0
         in_floor = low - (mover.position64[1] - vise.stand)
         inside = max(inside, center + vise.half - vise.wall, in_floor)
-    return Pressed(inside, off, most, *_let_go(vise, stage, mover))
+    return Pressed(inside, off, most, *_let_go(vise, stage, mover, is_passed))
 
 
 def left_behind(body):
