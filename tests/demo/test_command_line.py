@@ -78,7 +78,7 @@ def test_list_names_the_scenes(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--scene", "moon"], "--scene must be one of reference, walk"),
+        (["--scene", "moon"], "--scene must be one of walk, stairs"),
         (["--size", "big"], "--size must be WIDTHxHEIGHT, such as 1280x720, got 'big'"),
         (["--size", "10x720"], "--size must be from 64 to 8192 each way"),
         (["--frames", "0"], "--frames must be from 1 to"),

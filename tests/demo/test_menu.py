@@ -114,7 +114,7 @@ def test_the_key_of_the_menu_closes_it_too(app) -> None:
 
 def test_entries_are_titles_with_their_keys(app) -> None:
     rows = app.panel.menu._rows()
-    assert rows[1] == ("2", scene_class("walk").title, "scene walk")
+    assert rows[0] == ("1", scene_class("walk").title, "scene walk")
     assert [key for key, _, _ in rows[:10]] == list("1234567890")
     assert ("P", "pause or resume", "pause") in rows
     assert max(len(words) for _, words, _ in rows) < 36

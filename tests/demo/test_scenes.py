@@ -641,7 +641,7 @@ def test_inputs_as_json_keep_their_bits() -> None:
 
 
 def test_unknown_scene_is_refused() -> None:
-    with pytest.raises(ValueError, match="scene must be one of reference, walk"):
+    with pytest.raises(ValueError, match="scene must be one of walk, stairs"):
         make("moon")
 
 
