@@ -106,7 +106,7 @@ class TriangleMesh(Surface):
     ... )
     >>> bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material_name
     'rail'
-    >>> rock = TriangleMesh.box((2, 2, 2), solid=True)
+    >>> rock = TriangleMesh.box((2, 2, 2))
     >>> rock.contains((0, 0.5, 0)), rock.signed_distance((0, 0.5, 0))
     (True, -0.5)
     """
@@ -216,7 +216,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
-        solid: bool = False,
+        solid: bool = True,
     ) -> Self:
         """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
 
@@ -230,8 +230,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
-        solid : bool, default False
-            Whether the mesh is solid, and no skin; see `TriangleMesh`.
+        solid : bool, default True
+            False makes a skin, such as a room to walk in; see `TriangleMesh`.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class TriangleMesh(Surface):
         --------
         >>> crate = TriangleMesh.box((2, 1, 2), position=(10, 0.5, 10))
         >>> crate, crate.height_at(10, 10)
-        (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
+        (<TriangleMesh: 12 faces, 8 vertices, solid>, 1.0)
         >>> plank = TriangleMesh.box((4, 0.1, 1), materials="wood", material_names=["wood"])
         >>> from terrain_physics import Ray
         >>> plank.raycast(Ray((0.5, 9, 0.2), (0, -1, 0))).material_name
@@ -267,7 +267,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
-        solid: bool = False,
+        solid: bool = True,
     ) -> Self:
         """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
 
@@ -286,8 +286,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
-        solid : bool, default False
-            Whether the mesh is solid, and no skin; see `TriangleMesh`.
+        solid : bool, default True
+            False makes a skin, such as a room to walk in; see `TriangleMesh`.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class TriangleMesh(Surface):
         --------
         >>> pillar = TriangleMesh.cylinder(0.5, 3, sections=12)
         >>> pillar, pillar.height_at(0.5, 0)
-        (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
+        (<TriangleMesh: 44 faces, 24 vertices, solid>, 1.5)
         """
         return cls._placed(
             solids.cylinder(radius, height, sections),
@@ -323,7 +323,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
-        solid: bool = False,
+        solid: bool = True,
     ) -> Self:
         """Return a sphere around the origin: closed, fronts outside.
 
@@ -343,8 +343,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
-        solid : bool, default False
-            Whether the mesh is solid, and no skin; see `TriangleMesh`.
+        solid : bool, default True
+            False makes a skin, such as a room to walk in; see `TriangleMesh`.
 
         Returns
         -------
@@ -359,7 +359,7 @@ class TriangleMesh(Surface):
         --------
         >>> boulder = TriangleMesh.sphere(2, position=(10, 1, 10))
         >>> boulder, boulder.height_at(10, 10)
-        (<TriangleMesh: 1280 faces, 642 vertices>, 3.0)
+        (<TriangleMesh: 1280 faces, 642 vertices, solid>, 3.0)
         """
         ball = solids.sphere(radius, subdivisions)
         return cls._placed(ball, position, transform, materials, material_names, solid=solid)
@@ -376,7 +376,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
-        solid: bool = False,
+        solid: bool = True,
     ) -> Self:
         """Return a flight of stairs up along +x: closed, fronts outside.
 
@@ -400,8 +400,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
-        solid : bool, default False
-            Whether the mesh is solid, and no skin; see `TriangleMesh`.
+        solid : bool, default True
+            False makes a skin, such as a room to walk in; see `TriangleMesh`.
 
         Returns
         -------
@@ -440,7 +440,7 @@ class TriangleMesh(Surface):
         transform: Any = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
-        solid: bool = False,
+        solid: bool = True,
     ) -> Self:
         """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
 
@@ -461,8 +461,8 @@ class TriangleMesh(Surface):
             Where to put it instead, as for `transformed`.
         materials, material_names
             As for `TriangleMesh`: one material for all faces, or one for each.
-        solid : bool, default False
-            Whether the mesh is solid, and no skin; see `TriangleMesh`.
+        solid : bool, default True
+            False makes a skin, such as a room to walk in; see `TriangleMesh`.
 
         Returns
         -------

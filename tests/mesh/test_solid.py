@@ -18,7 +18,7 @@ from tests.oracles.winding import winding_numbers
 
 pytestmark = pytest.mark.kernels
 
-BOX = TriangleMesh.box((2, 2, 2))
+BOX = TriangleMesh.box((2, 2, 2), solid=False)
 FIELDS = ("query", "triangle", "penetration", "normal", "point")
 
 
@@ -219,6 +219,21 @@ def test_solid_is_true_or_false(value):
         TriangleMesh.box((1, 1, 1), solid=value)
 
 
+@pytest.mark.parametrize("solid", [None, True, False])
+def test_makers_make_solid_things_unless_asked(solid):
+    asked = {} if solid is None else {"solid": solid}
+    made = [
+        TriangleMesh.box((2, 2, 2), **asked),
+        TriangleMesh.sphere(1, **asked),
+        TriangleMesh.cylinder(1, 2, **asked),
+        TriangleMesh.stairs(width=2, rise=0.2, tread=0.3, steps=3, **asked),
+        TriangleMesh.ramp(width=2, height=1, length=2, **asked),
+    ]
+    made.append(TriangleMesh.merged(made))
+    assert {mesh.solid for mesh in made} == {solid is not False}
+    assert not TriangleMesh(made[0].vertices, made[0].faces).solid
+
+
 # What keeps it
 
 
@@ -293,7 +308,7 @@ def test_holes_and_open_borders_hold_nothing():
 
 
 def test_a_ground_is_the_union_of_what_is_solid():
-    crate, skin = TriangleMesh.box((2, 2, 2), solid=True), TriangleMesh.box((2, 2, 2))
+    crate, skin = TriangleMesh.box((2, 2, 2)), TriangleMesh.box((2, 2, 2), solid=False)
     land = Ground([HeightMap(np.zeros((9, 9))), crate, skin], layers=[1, 2, 4])
     land.move(1, shift((4, 0.5, 4)), 0.1)
     land.move(2, shift((7, 0.5, 7)))
