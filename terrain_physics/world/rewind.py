@@ -108,16 +108,18 @@ class Rewind(AttributeGuard):
         RuntimeError
             Inside another call to the world.
         """
+        self._contents.turns.do("save", self._save, frame)
+
+    def _save(self, frame: int) -> None:
         number = checks.whole("frame", frame, -_FRAMES, _FRAMES)
-        with self._contents.turns.take("save"):
-            kept = self._free[-1] if self._free else KeptWorld(self._rooms)
-            kept.keep(self._contents)  # may refuse values that the game wrote
-            if self._free:
-                self._free.pop()
-            self._forget_from(number)
-            if len(self._kept) == self._most:
-                self._forget(next(iter(self._kept)))
-            self._kept[number] = kept
+        kept = self._free[-1] if self._free else KeptWorld(self._rooms)
+        kept.keep(self._contents)  # may refuse values that the game wrote
+        if self._free:
+            self._free.pop()
+        self._forget_from(number)
+        if len(self._kept) == self._most:
+            self._forget(next(iter(self._kept)))
+        self._kept[number] = kept
 
     def _forget_from(self, frame: int) -> None:
         """Forget a frame and later ones."""
@@ -147,9 +149,11 @@ class Rewind(AttributeGuard):
         RuntimeError
             As `World.restore`. Nothing has changed then.
         """
+        self._contents.turns.do("restore", self._restore, frame)
+
+    def _restore(self, frame: int) -> None:
         kept = self._kept_at(frame)
-        with self._contents.turns.take("restore"):
-            kept.put_back(self._contents)
+        kept.put_back(self._contents)
 
     def replay(self, frame: int, now: int, step: Callable[[int], object]) -> None:
         """Go back to a frame, and play all frames from there on again, as its inputs have changed.

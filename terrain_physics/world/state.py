@@ -64,8 +64,7 @@ class WorldState:
         RuntimeError
             Inside another call to the world.
         """
-        with self._contents.turns.take("to_bytes"):
-            return bytes_of(self._contents, self._kept)
+        return self._contents.turns.do("to_bytes", bytes_of, self._contents, self._kept)
 
     @staticmethod
     def from_bytes(data: bytes, world: Any) -> "WorldState":
@@ -122,8 +121,7 @@ class WorldState:
             is_swapped = isinstance(getattr(data, "_contents", None), Contents)
             mistake = ": data comes first, then the world" if is_swapped else ""
             raise TypeError(f"world must be a World, got {given}{mistake}")
-        with contents.turns.take("from_bytes"):
-            return state_of(contents, kept_from(data, contents))
+        return state_of(contents, contents.turns.do("from_bytes", kept_from, data, contents))
 
     def __copy__(self) -> "WorldState":
         return self

@@ -1,53 +1,59 @@
 """Turns of a world: one thing is done to it at a time, and nothing inside an update."""
 
+from collections.abc import Callable
+from itertools import compress
+from operator import methodcaller
+from time import sleep
+from typing import Any, ParamSpec, TypeVar
+
 from terrain_physics._locks import Rank, new_lock
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_take_now, _release = methodcaller("acquire", False), methodcaller("release")  # noqa: FBT003
+_MOMENT = 1e-4  # seconds
 
 
 class Turns:
     """Lets one caller at a time have a world, and refuses others at once.
 
     A signal handler that interrupts an update would see a world that is half moved, and one that
-    changes it would be lost when the update goes on. So it is refused, as other threads are. The
-    lock is for forks alone: a child finds no world half moved.
+    changes it would be lost when the update goes on. So it is refused, as other threads are.
+
+    Who has the world has its lock, whatever ends the call: a handler that raises, as on Ctrl-C,
+    leaves it free.
     """
 
     __slots__ = ("lock", "running")
 
     def __init__(self) -> None:
-        self.lock, self.running = new_lock(Rank.WORLD), ""
+        self.lock: Any = new_lock(Rank.WORLD)
+        self.running = ""
 
-    def take(self, what: str) -> "WorldTurn":
-        """Have the world, to do something to it; or raise RuntimeError."""
-        return WorldTurn(self, what)
+    def do(self, what: str, call: Callable[P, R], /, *args: P.args, **options: P.kwargs) -> R:
+        """Have the world for one call, and return what it returns; or raise RuntimeError.
 
-    def refuse(self, what: str) -> None:
-        """Raise RuntimeError if somebody has the world."""
-        if self.running:
-            raise RuntimeError(
-                f"{what} must wait until {self.running} of this world has returned: it was called "
-                "inside, by a signal handler or by another thread"
-            )
-
-
-class WorldTurn:
-    """Has a world, to do one thing to it."""
-
-    __slots__ = ("_turns", "_what")
-
-    def __init__(self, turns: Turns, what: str) -> None:
-        self._turns, self._what = turns, what
-
-    def __enter__(self) -> None:
-        turns, what = self._turns, self._what
-        turns.refuse(what)
-        turns.lock.__enter__()
-        try:
-            turns.refuse(what)  # another thread may have been quicker
-            turns.running = what
-        except BaseException:
-            turns.lock.__exit__(None, None, None)
-            raise
-
-    def __exit__(self, *error: object) -> None:
-        self._turns.running = ""
-        self._turns.lock.__exit__(None, None, None)
+        The lock is taken and given back by one call of C each, and no handler can come between
+        these and the ``try``.
+        """
+        locks: tuple[Any, ...] = (self.lock,)
+        while not self.lock._is_owned():  # noqa: SLF001 has no other name
+            taken: list[bool] = []
+            taking, giving = map(_take_now, locks), map(_release, compress(locks, taken))
+            try:
+                taken.extend(taking)
+                if taken[0]:
+                    self.running = what
+                    return call(*args, **options)
+            finally:
+                if taken == [True]:
+                    self.running = ""
+                any(giving)
+            if self.running:
+                break
+            sleep(_MOMENT)  # a fork has it, or a thread that has only just come or is about to go
+        raise RuntimeError(
+            f"{what} must wait until {self.running or 'another call'} of this world has returned: "
+            "it was called inside, by a signal handler or by another thread"
+        )

@@ -170,11 +170,13 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             For anything else, for a key or a thing that is there already, for one on another
             ground or in another world, and for a character in a group. Nothing has changed then.
         """
+        return self._contents.turns.do("add", self._add, key, thing)
+
+    def _add(self, key: Key, thing: _Thing) -> _Thing:
         contents = self._contents
-        with contents.turns.take("add"):
-            name = checked_new(contents.things, key, thing, contents.ground)
-            refuse_in_other("thing", thing, contents.world)
-            contents.put((*contents.layout, (name, thing)))
+        name = checked_new(contents.things, key, thing, contents.ground)
+        refuse_in_other("thing", thing, contents.world)
+        contents.put((*contents.layout, (name, thing)))
         return thing
 
     def remove(self, key: Key) -> None:
@@ -189,10 +191,12 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         KeyError
             If nothing has the key.
         """
+        self._contents.turns.do("remove", self._remove, key)
+
+    def _remove(self, key: Key) -> None:
         contents = self._contents
-        with contents.turns.take("remove"):
-            thing = self[key]
-            contents.put(tuple(entry for entry in contents.layout if entry[1] is not thing))
+        thing = self[key]
+        contents.put(tuple(entry for entry in contents.layout if entry[1] is not thing))
 
     # The step
 
@@ -223,16 +227,18 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         RuntimeError
             Inside another call to this world.
         """
+        return self._contents.turns.do("update", self._update, delta_time)
+
+    def _update(self, delta_time: float) -> dict[Key, Any]:
         contents = self._contents
-        with contents.turns.take("update"):
-            checks.non_negative("delta_time", delta_time, " seconds")
-            prepare(contents.layout, contents.ground, to_keep=False)
-            sizes = queries_of(contents.ground).cell_sizes
-            if sizes is not contents.cell_sizes:  # maps were added or removed
-                refuse_too_wide_bodies(contents.layout, contents.ground)
-                contents.cell_sizes = sizes
-            with contents.ground._kept().updating():  # noqa: SLF001
-                return {key: thing.update(delta_time) for key, thing in contents.turn}
+        checks.non_negative("delta_time", delta_time, " seconds")
+        prepare(contents.layout, contents.ground, to_keep=False)
+        sizes = queries_of(contents.ground).cell_sizes
+        if sizes is not contents.cell_sizes:  # maps were added or removed
+            refuse_too_wide_bodies(contents.layout, contents.ground)
+            contents.cell_sizes = sizes
+        with contents.ground._kept().updating():  # noqa: SLF001
+            return {key: thing.update(delta_time) for key, thing in contents.turn}
 
     # State
 
@@ -252,9 +258,11 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         RuntimeError
             Inside another call to this world.
         """
+        return self._contents.turns.do("state", self._state)
+
+    def _state(self) -> WorldState:
         kept = KeptWorld()
-        with self._contents.turns.take("state"):
-            kept.keep(self._contents)
+        kept.keep(self._contents)
         return state_of(self._contents, kept)
 
     def restore(self, state: WorldState) -> None:
@@ -280,13 +288,15 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             What an owner raises when it is put where its character is. Everything is in the state
             then, and so are other owners.
         """
+        self._contents.turns.do("restore", self._restore, state)
+
+    def _restore(self, state: WorldState) -> None:
         contents = self._contents
-        with contents.turns.take("restore"):
-            if not isinstance(state, WorldState):
-                raise TypeError(f"state must be a WorldState, got {checks.shorten(state)}")
-            if state._contents is not contents:  # noqa: SLF001
-                raise ValueError("state must be of this world, got one of another world")
-            state._kept.put_back(contents)  # noqa: SLF001
+        if not isinstance(state, WorldState):
+            raise TypeError(f"state must be a WorldState, got {checks.shorten(state)}")
+        if state._contents is not contents:  # noqa: SLF001
+            raise ValueError("state must be of this world, got one of another world")
+        state._kept.put_back(contents)  # noqa: SLF001
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal when two worlds are, bit for bit.
@@ -297,12 +307,14 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         things were added. They leave out heights too: an edit that only one world made shows as
         soon as a character comes there.
         """
+        return self._contents.turns.do("state_hash", self._state_hash)
+
+    def _state_hash(self) -> str:
         contents = self._contents
-        with contents.turns.take("state_hash"):
-            prepare(contents.layout, contents.ground, to_keep=True)
-            ground = ground_content(contents.ground.state())
-            seconds, extra = contents.clock.seconds, contents.extra
-            return state_hash_of(numbers_now(contents), seconds, extra, ground)
+        prepare(contents.layout, contents.ground, to_keep=True)
+        ground = ground_content(contents.ground.state())
+        seconds, extra = contents.clock.seconds, contents.extra
+        return state_hash_of(numbers_now(contents), seconds, extra, ground)
 
     def hashes(self) -> list[tuple[Name, int]]:
         """Return the hash of each character: 64 bits, quicker to find than its `state_hash`.
@@ -313,10 +325,12 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             In the order of adding. The key of a member of a group is a tuple of the group's key and
             its own. Equal numbers are equal characters, in the sense of `state_hash`.
         """
+        return self._contents.turns.do("hashes", self._hashes)
+
+    def _hashes(self) -> list[tuple[Name, int]]:
         contents = self._contents
-        with contents.turns.take("hashes"):
-            prepare(contents.layout, contents.ground, to_keep=True)
-            return hashes_of(numbers_now(contents))
+        prepare(contents.layout, contents.ground, to_keep=True)
+        return hashes_of(numbers_now(contents))
 
     # Files
 
@@ -361,10 +375,12 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         >>> again["hero"].position, again.extra
         (vec3( 9, 0.5, 9 ), b'3 lives')
         """
+        self._contents.turns.do("save", self._save, path)
+
+    def _save(self, path: str | os.PathLike[str]) -> None:
         contents = self._contents
-        with contents.turns.take("save"):
-            prepare(contents.layout, contents.ground, to_keep=True)
-            save_world(path, contents.ground, contents.layout, contents.clock, contents.extra)
+        prepare(contents.layout, contents.ground, to_keep=True)
+        save_world(path, contents.ground, contents.layout, contents.clock, contents.extra)
 
     @classmethod
     def load(

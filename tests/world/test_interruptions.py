@@ -2,9 +2,11 @@
 
 import os
 import signal
+import threading
 
 import pytest
 
+from terrain_physics import HeightMap, Rewind, World
 from tests.helpers.programs import run
 
 pytestmark = pytest.mark.alone
@@ -86,3 +88,69 @@ assert one.world.state_hash() == twin.world.state_hash()
 assert all("must" in text and "inside" in text for text in refused)
 """
     )
+
+
+_INTERRUPTED = """
+import random, signal, sys, tempfile, pathlib
+from terrain_physics import CharacterMovement, HeightMap, Rewind, SphereCollider, World
+floor = HeightMap([[0, 0], [0, 0]], cell_size=60)
+world = World(floor)
+world.add("hero", CharacterMovement(floor, SphereCollider(0.5), position=(9, 5, 9)))
+rewind, path = Rewind(world), pathlib.Path(tempfile.mkdtemp()) / "game.world"
+calls = (
+    lambda: world.update(1 / 60), world.state, world.hashes, world.state_hash,
+    lambda: rewind.save(1), lambda: world.save(path),
+)
+for call in calls:
+    call()
+armed, interrupted, rng = False, 0, random.Random(1)
+def stop(*_):
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+def go_on(call):
+    while armed:
+        call()
+signal.signal(signal.SIGALRM, stop)
+sys.unraisablehook = lambda _: None  # a handler that came in a finalizer
+while interrupted < COUNT:
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-4))
+        go_on(rng.choice(calls))
+    except KeyboardInterrupt:
+        interrupted += 1
+    armed = False
+    world.update(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
+@pytest.mark.parametrize("count", [600, pytest.param(60_000, marks=pytest.mark.full)])
+def test_a_handler_that_raises_leaves_a_world_free(count):
+    run(_INTERRUPTED.replace("COUNT", str(count)))
+
+
+@pytest.mark.parametrize("call", ["update", "state", "state_hash", "hashes", "rewind"])
+def test_another_thread_is_refused_at_once(call):
+    world = World(HeightMap([[0, 0], [0, 0]]))
+    rewind = Rewind(world)
+    calls = {"update": lambda: world.update(0), "rewind": lambda: rewind.save(1)}
+    refused = []
+
+    def other():
+        try:
+            calls.get(call, getattr(world, call, None))()
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    def inside():
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(600)
+        other()
+
+    world._contents.turns.do("save", inside)
+    assert len(refused) == 2
+    assert all("must wait until save of this world has returned" in text for text in refused)
