@@ -574,7 +574,7 @@ FAULTS = (
         "_kernels.walkability.resting",
         "        up = _rise_above(scene, up)\n",
         "        up = _rise_above(scene, up + CONTACT_MARGIN)\n",
-        (f"{_WALKABILITY}/test_far_mesh.py::test_places_and_edges_are_the_same",),
+        (f"{_WALKABILITY}/test_same_map.py::TestOnEachLand::test_what_is_far_decides_nothing",),
     ),
     Fault(
         "walkability_edges_to_what_is_cut_off_stay",

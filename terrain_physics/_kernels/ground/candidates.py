@@ -314,7 +314,7 @@ def _gather_meshes(
             faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
         candidates, count = _gather_faces(part, own_origin, borrow(faces), found, candidates, count)
         left -= found
-        if row > 0:
+        if row > 0 and count > first:  # the tree may name parts that are far off
             if is_one_way(movers_of(ground), row):
                 note_one_way(ground.part_shifts, 1.0)
             for i in range(first, count):

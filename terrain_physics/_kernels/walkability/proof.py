@@ -42,8 +42,8 @@ from terrain_physics._kernels.walkability.strides import (
     DOUBT,
     Strider,
     course_between,
-    is_at_mover,
     is_even_both_ways,
+    may_meet_mover,
     scene_along,
     walk_straight,
     walker_of,
@@ -161,9 +161,9 @@ def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
     if land.proves != ALL_WALKS:
         return DOUBT, 0
     course = course_between(walker, _position(land, column, height), _position(land, end, nearest))
-    scene = scene_along(land.scene, walker, course, land.ground)
-    if is_at_mover(scene, land.ground):
+    if may_meet_mover(land.own, walker, course, land.ground):
         return DOUBT, 0
+    scene = scene_along(land.scene, walker, course, land.ground)
     levels = (
         _height(places, end, 0) - height,
         _height(places, end, 1) - height,

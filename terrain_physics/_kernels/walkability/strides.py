@@ -37,7 +37,7 @@ from terrain_physics._kernels.ground.movers import is_one_way_near
 from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, Body
-from terrain_physics._kernels.tolerances import SLOP, WALL_CLEARANCE
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._kernels.walkability.layout import NO_EDGE, STEP, WALK
 from terrain_physics._kernels.walkability.resting import highest_rise
@@ -62,6 +62,9 @@ _SLOWEST_ADVANCE = 0.4
 # Where a walk comes on by less than this share of its displacement for so many updates, it is held
 # up for good. Along a slope it may come free before.
 _SLOW_SHARE, _SLOW_UPDATES = 0.2, 8
+
+# Beyond all ground, in meters.
+_FAR = 1e30
 
 
 class Strider(NamedTuple):
@@ -187,6 +190,24 @@ def is_at_mover(scene: Scene, ground: GroundTable) -> bool:
         if scene.candidates[k, OF_MOVER] != 0.0:
             return True
     return False
+
+
+@kernel(noinline=True)
+def may_meet_mover(scene: Scene, walker: Strider, course: StraightWay, ground: GroundTable) -> bool:
+    """Tell whether a walk that stays within half a spacing of its way may meet such a part.
+
+    At any height, as nobody knows how far it climbs. Parts farther off decide nothing: a map holds
+    what is made of a place until something near to it changes.
+    """
+    if not has_movers(ground):
+        return False
+    half, side = walker.body.half_extents, 0.5 * walker.spacing + _size(walker) + CONTACT_MARGIN
+    end = scale(course.heading, course.length)
+    lower = (min(end[0], 0.0) - half[0] - side, -_FAR, min(end[2], 0.0) - half[2] - side)
+    upper = (max(end[0], 0.0) + half[0] + side, _FAR, max(end[2], 0.0) + half[2] + side)
+    there = with_step_start(ground, course.origin, np.inf)
+    lower, upper = add(course.origin, lower), add(course.origin, upper)
+    return is_at_mover(gathered(scene, there, course.origin, lower, upper), ground)
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -356,8 +377,9 @@ def walk_straight(
 ) -> tuple[int, int]:  # fmt: skip
     """Walk straight from the start of a way; return the kind of its edge, and its level.
 
-    ``scene`` has the triangles along the way; ``own`` works in a memory of its own. ``levels`` are
-    the heights at the end, from those of the start; NaN: none.
+    No part that carries bodies or is one-way is near. ``scene`` has the triangles along the way;
+    ``own`` works in a memory of its own. ``levels`` are the heights at the end, from those of the
+    start; NaN: none.
     """
     walked, slow, footing = Headway((0.0, 0.0, 0.0), 0.0, False), 0, walking_on((0.0, 1.0, 0.0))
     is_known = False  # the footing
@@ -373,8 +395,6 @@ def walk_straight(
         if free:
             is_known, slow = False, 0
             continue
-        if has_movers(ground):
-            return DOUBT, 0
         center = add(course.origin, walked.offset)
         if not is_known:
             footing = _footing_at(walker, center, own, ground)
