@@ -10,22 +10,13 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
+from terrain_physics._support.matrices import determinants, product
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 
 # Largest cosine between axes after a transform; above it, the transform shears.
 _SHEAR = 1e-4
 
 _IDENTITY = np.eye(3)
-
-
-def _product(first: Floats, second: Floats) -> Floats:
-    """Return products of matrices (..., 3, 3) and (..., 3, k): the same bits on every processor.
-
-    ``first @ second`` may use fused multiply-adds on some processors.
-    """
-    x, y, z = (first[..., [k]] * second[..., [k], :] for k in range(3))
-    product: Floats = x + y + z + 0.0  # a zero has no sign
-    return product
 
 
 def _scaled(axes: Floats) -> tuple[Floats, Floats]:
@@ -38,7 +29,7 @@ def _scaled(axes: Floats) -> tuple[Floats, Floats]:
         bad = lengths[np.argmin((lengths > 0.0).all(axis=1))]
         raise ValueError(f"matrix and scale must be nowhere zero, got scale {bad.tolist()}")
     units = axes / lengths[:, np.newaxis]
-    cosines = _product(units.transpose(0, 2, 1), units) - _IDENTITY
+    cosines = product(units.transpose(0, 2, 1), units) - _IDENTITY
     if np.abs(cosines).max(initial=0.0) > _SHEAR:
         raise TypeError("matrix must not shear the collider: its axes must stay square")
     return lengths, units
@@ -46,7 +37,7 @@ def _scaled(axes: Floats) -> tuple[Floats, Floats]:
 
 def _rotations(units: Floats) -> Floats:
     """Return the rotations (n, 3, 3) of axes; those of a mirrored body have one axis reversed."""
-    mirrored = np.linalg.det(units) < 0.0
+    mirrored = determinants(units) < 0.0
     if mirrored.any():
         units[mirrored, :, 0] *= -1.0
     return checks.orthonormal("matrix", units)
@@ -56,7 +47,7 @@ def _rows(extents: Floats, linears: Floats, offset: Floats3, rotations: Floats) 
     """Return rows (n, 15): half extents (n, 3), the offset turned, rotations (n, 3, 3)."""
     rows = np.empty((len(linears), 15))
     rows[:, :3] = extents
-    rows[:, 3:6] = _product(linears, np.array(offset)[:, np.newaxis])[..., 0]
+    rows[:, 3:6] = product(linears, np.array(offset)[:, np.newaxis])[..., 0]
     rows[:, 6:] = rotations.reshape(-1, 9)
     return rows
 
@@ -164,7 +155,7 @@ class BoxCollider:
 
         ``linears`` are the owner's rotation times scale, (n, 3, 3).
         """
-        axes = _product(linears, np.array(self.rotation64).reshape(3, 3))
+        axes = product(linears, np.array(self.rotation64).reshape(3, 3))
         lengths, units = _scaled(axes)
         extents = lengths * self.half_extents64
         return _rows(extents, linears, self.offset64, _rotations(units))

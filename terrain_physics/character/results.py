@@ -14,6 +14,7 @@ from pyglm import glm
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._public import PublicType, public, quick
+from terrain_physics._support.angles import slope
 from terrain_physics.character.hits import (
     Log,
     MoveHit,
@@ -356,7 +357,7 @@ class GroundReport(Fields):
         if not self._touches:
             return None
         x, y, z = self._values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
-        return math.atan2(math.hypot(x, z), y)
+        return slope(x, y, z)
 
     @property
     def air_time(self) -> float:

@@ -20,6 +20,7 @@ from terrain_physics._kernels.character.state.columns import (
 )
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
+from terrain_physics._support.angles import cosine
 from terrain_physics.character.rows import Rows, forget_contact_signature
 
 _GREATEST = sys.float_info.max
@@ -140,13 +141,12 @@ class _Slope(_Real):
 
     def write(self, rules: Floats, value: Any) -> None:
         super().write(rules, value)
-        rules[..., columns.SLOPE_COSINE] = math.cos(self._number(value))
+        rules[..., columns.SLOPE_COSINE] = cosine(self._number(value))
 
     def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
         if not super().write_good(rules, values):
             return False
-        # The same cosines as for one character: those of NumPy differ in their last bits.
-        rules[:, columns.SLOPE_COSINE] = [math.cos(x) for x in rules[:, self.place].tolist()]
+        rules[:, columns.SLOPE_COSINE] = [cosine(x) for x in rules[:, self.place].tolist()]
         return True
 
     def _number(self, value: Any) -> float:

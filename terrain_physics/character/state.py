@@ -17,6 +17,7 @@ from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats9
+from terrain_physics._support.matrices import product
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.material_rules import (
     MaterialRules,
@@ -330,7 +331,7 @@ def _are_shapes(rules: Floats) -> Bools:
     kinds = rules[:, columns.KIND]
     x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
     turns = rules[:, columns.ROTATION : columns.ROTATION + 9].reshape(-1, 3, 3)
-    off_square = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    off_square = np.abs(product(turns, turns.transpose(0, 2, 1)) - np.eye(3)).max(axis=(1, 2))
     good = (x > 0.0) & (z > 0.0) & ((y > 0.0) | (kinds == CAPSULE))
     good &= (x == z) | (kinds == BOX)
     good &= (x == y) | (kinds != SPHERE)

@@ -1,6 +1,5 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -621,14 +620,7 @@ class Ground(Surface):
         >>> result.grounded, round(hero.position.y, 4)
         (True, 2.2)
         """
-        checked = NO_DIRECTION if direction is None else checks.vector("direction", direction)
-        size = math.hypot(*checked)
-        if direction is not None:
-            if not 0.0 < size < math.inf:
-                raise ValueError(
-                    f"direction must have a length > 0, got {checks.shorten(direction)}"
-                )
-            checked = (checked[0] / size, checked[1] / size, checked[2] / size)
+        checked = NO_DIRECTION if direction is None else checks.unit("direction", direction)
         with self._held.change():
             self._held.set_one_way(self._mesh_key(key), checked)
 

@@ -7,6 +7,7 @@ import numpy as np
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats9
+from terrain_physics._support.matrices import determinants, product
 from terrain_physics.surface.limits import refuse_far_row
 
 # Tolerance for saved rotations: they were made orthonormal when they were given.
@@ -70,8 +71,8 @@ class Pose(NamedTuple):
         """Return the pose of a saved form."""
         rows = checks.array("transforms", numbers, (3, 4))
         rotation, position = rows[:, :3].copy(), rows[:, 3].copy()
-        is_orthonormal = np.abs(rotation @ rotation.T - np.eye(3)).max() < _ROUNDING
-        if not is_orthonormal or np.linalg.det(rotation) < 0.0:
+        is_orthonormal = np.abs(product(rotation, rotation.T) - np.eye(3)).max() < _ROUNDING
+        if not is_orthonormal or determinants(rotation) < 0.0:
             raise ValueError(f"transforms must be rigid, got {checks.shorten(numbers)}")
         refuse_far_row("transforms", [*position])
         return cls(rotation, position)

@@ -259,7 +259,8 @@ def _hardest(states: Floats) -> tuple[Floats, Int64s]:
     """Return the deepest squeeze of each character: its depth, and the key of the part."""
     ends = columns.SQUEEZED + 3 * columns.MOST_SQUEEZING
     squeezes = states[:, columns.SQUEEZED : ends].reshape(-1, columns.MOST_SQUEEZING, 3)
-    depths = np.sqrt(squeezes[..., 0] ** 2 + squeezes[..., 1] ** 2 + squeezes[..., 2] ** 2)
+    x, y, z = (squeezes[..., axis] for axis in range(3))
+    depths = np.sqrt(x * x + y * y + z * z)
     hardest, every = depths.argmax(axis=1), np.arange(len(states))
     keys = states[every, columns.SQUEEZED_BY + hardest].astype(np.int64)
     return depths[every, hardest], keys

@@ -43,13 +43,13 @@ class Disc(NamedTuple):
         """
         place = self.around(terrain)
         along, beside = self._offsets(terrain, place, 0.0)
-        square = (along / self.radius) ** 2 + (beside / self.radius) ** 2
+        square = np.square(along / self.radius) + np.square(beside / self.radius)
         if flat > 0.0:
             share = flat / self.radius
             beyond = np.maximum(np.sqrt(square) - share, 0.0)
-            square = (beyond / max(1.0 - share, _NARROWEST)) ** 2
+            square = np.square(beyond / max(1.0 - share, _NARROWEST))
         left = 1.0 - square
-        return place, np.where(left > 0.0, left, 0.0) ** 2
+        return place, np.square(np.where(left > 0.0, left, 0.0))
 
     def cells(self, terrain: LiveMap) -> tuple[Ranges, Bools]:
         """Return the cells around, and which of them have their middle within, border included."""
@@ -58,7 +58,7 @@ class Disc(NamedTuple):
         place = np.s_[around.row_start : around.row_stop, around.column_start : around.column_stop]
         along, beside = self._offsets(terrain, place, 0.5)
         with np.errstate(over="ignore"):  # infinitely far is far
-            return place, along**2 + beside**2 <= self.radius * self.radius
+            return place, along * along + beside * beside <= self.radius * self.radius
 
     def around(self, terrain: LiveMap) -> Ranges:
         """Return the ranges of samples of the square around."""

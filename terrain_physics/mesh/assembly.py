@@ -7,6 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 from terrain_physics._support import checks
+from terrain_physics._support.matrices import mirroring
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.materials import Names, joined_numbers
 
@@ -17,7 +18,7 @@ def moved(
     """Return vertices and faces moved by an affine matrix, fronts on the side they were on."""
     linear, translation = checks.affine(name, matrix)
     refuse_far_row(name, [*linear.ravel().tolist(), *translation])
-    if np.linalg.matrix_rank(linear) < 3:
+    if mirroring(linear) == 0:
         raise ValueError(f"{name} must be invertible, got {checks.shorten(linear.tolist())}")
     return _mapped(linear, np.array(translation), vertices, faces)
 
@@ -33,8 +34,7 @@ def _mapped(
     x, y, z = (vertices[:, [axis]] for axis in range(3))
     # No product of matrices: it may fuse additions, which gives other bits on other processors.
     places = x * linear[:, 0] + y * linear[:, 1] + z * linear[:, 2] + translation
-    mirrors = np.linalg.slogdet(linear).sign < 0.0
-    return places, faces[:, [0, 2, 1]] if mirrors else faces
+    return places, faces[:, [0, 2, 1]] if mirroring(linear) < 0 else faces
 
 
 def placed(

@@ -5,12 +5,15 @@ All but spheres are prisms: an outline in a plane, extruded along its normal.
 
 import itertools
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics._support import checks
+from terrain_physics._support.angles import cosine, sine
+from terrain_physics._support.matrices import determinants
 from terrain_physics.surface.limits import refuse_far_number
 
 Solid = tuple[Floats, Int64s]
@@ -34,12 +37,16 @@ def cylinder(radius: Any, height: Any, sections: Any) -> Solid:
     """Return a cylinder around +Y and the origin, with its corners on the circle."""
     circumradius, length = _size("radius", radius), _size("height", height)
     count = checks.whole("sections", sections, 3, MOST_PARTS)
-    turns = [2.0 * math.pi * k / count for k in range(count)]
-    circle = np.array([(-math.sin(turn), math.cos(turn)) for turn in turns])
-    # The sines of two systems differ in their last bits, those of quarter turns from zero.
-    # Rounded, they are the same and exact.
-    vertices, faces = _prism(circumradius * np.round(circle, 12), _fan(count), length)
+    vertices, faces = _prism(circumradius * _circle(count), _fan(count), length)
     return vertices[:, [1, 2, 0]], faces  # drawn along z, which becomes y
+
+
+@lru_cache(maxsize=16)
+def _circle(count: int) -> Floats:
+    """Return corners on the unit circle (n, 2), read-only; those at quarter turns are exact."""
+    turns = [2.0 * math.pi * k / count for k in range(count)]
+    (circle,) = read_only(np.round([(-sine(turn), cosine(turn)) for turn in turns], 12))
+    return circle
 
 
 def stairs(width: Any, rise: Any, tread: Any, steps: Any) -> Solid:
@@ -94,7 +101,7 @@ def _icosahedron() -> Solid:
     apart = np.square(vertices[:, np.newaxis] - vertices).sum(axis=2)
     is_edge = (apart > 3.0) & (apart < 5.0)  # squares of lengths: an edge has 4
     corners = [
-        (i, j, k) if np.linalg.det(vertices[[i, j, k]]) > 0.0 else (i, k, j)
+        (i, j, k) if determinants(vertices[[i, j, k]]) > 0.0 else (i, k, j)
         for i, j, k in itertools.combinations(range(12), 3)
         if is_edge[i, j] and is_edge[j, k] and is_edge[k, i]
     ]

@@ -19,7 +19,6 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
 from terrain_physics.ground.meshes import NO_PLACE, Place
-from terrain_physics.ground.movers import NO_DIRECTION
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
@@ -601,8 +600,10 @@ def _redo_surface(ground: Any, event: Event) -> None:
 
 
 def _redo_one_way(ground: Any, event: Event) -> None:
-    direction = tuple(_floats(event).tolist())
-    ground.set_one_way(event.key, None if direction == NO_DIRECTION else direction)
+    direction = checks.vector("direction", _floats(event).tolist())
+    held, key = _parts_of(ground), ground._mesh_key(event.key)  # noqa: SLF001 of the same floors
+    with held.change():  # scaled to length 1 once more, it might have other bits
+        held.set_one_way(key, direction)
 
 
 def _floats(event: Event) -> Floats:

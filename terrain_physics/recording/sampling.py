@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
+from terrain_physics._support.angles import cosine
+from terrain_physics._support.matrices import length, product
 from terrain_physics.character.group_data import Key, packed_rows
 from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import POSITION, Rows
@@ -124,7 +126,7 @@ def _refuse_difference(moment: Moment) -> None:
 def _slope_of(moment: Moment) -> float:
     """Return the cosine of the steepest slope that the first character walks."""
     rules = Rows.unpacked(packed_rows(moment.state)).rules
-    found = rules[:1, columns.SLOPE_COSINE].tolist() or [math.cos(math.radians(30.0))]
+    found = rules[:1, columns.SLOPE_COSINE].tolist() or [cosine(math.radians(30.0))]
     return float(found[0])
 
 
@@ -250,7 +252,7 @@ def _put_by_game(
         if before is None:
             continue
         displacement = seen["center"][seen["places"][key]] - last["center"][before]
-        if np.linalg.norm(displacement) > _PUT:
+        if length(displacement.tolist()) > _PUT:
             found.add(key)
     return found
 
@@ -298,7 +300,7 @@ def quaternions(turns: Floats) -> Floats:
     table[:, 3, 3] = 1.0 + trace
     best = np.argmax(np.diagonal(table, axis1=1, axis2=2), axis=1)
     found = table[np.arange(len(m)), best]
-    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    found /= np.sqrt((found * found).sum(axis=1, keepdims=True))
     return np.asarray(np.where(found[:, 3:] < 0.0, -found, found))
 
 
@@ -494,7 +496,7 @@ class _SampledPart:
             shown.rotation.append(shown.rotation[-1])
             return
         self._matrix, turn = matrix, matrix[:3, :3] / self._scale
-        shown.position.append(turn @ self._origin + matrix[:3, 3])
+        shown.position.append(product(turn, self._origin[:, np.newaxis])[:, 0] + matrix[:3, 3])
         shown.rotation.append(quaternions(turn[np.newaxis])[0])
 
     def _note_edit(self, sample: int, since: int) -> int:

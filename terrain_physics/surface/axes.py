@@ -29,12 +29,11 @@ class Turn:
         The factors of the coordinates.
     """
 
-    __slots__ = ("_is_identity", "_matrix", "_signs", "order")
+    __slots__ = ("_is_identity", "_signs", "order")
 
     def __init__(self, order: tuple[int, int, int], signs: Floats3) -> None:
         self.order, self._signs = order, signs
-        self._matrix = np.eye(3)[list(order)] * np.array(signs)[:, np.newaxis]
-        self._is_identity = bool((self._matrix == np.eye(3)).all())
+        self._is_identity = order == (0, 1, 2) and signs == (1.0, 1.0, 1.0)
 
     def point(self, point: Floats3) -> Floats3:
         """Return a point or a direction in the other axes; itself if the axes are the same."""
@@ -52,7 +51,11 @@ class Turn:
 
     def linear(self, matrix: Floats) -> Floats:
         """Return a rotation times scale (3, 3) in the other axes; itself if they are the same."""
-        return matrix if self._is_identity else self._matrix @ matrix @ self._matrix.T + 0.0
+        if self._is_identity:
+            return matrix
+        chosen = matrix[np.ix_(self.order, self.order)]
+        turned: Floats = chosen * np.multiply.outer(self._signs, self._signs) + 0.0
+        return turned
 
     def inverse(self) -> "Turn":
         """Return the change in the other direction."""

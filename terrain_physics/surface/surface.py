@@ -52,7 +52,7 @@ _Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]
 _Points = NDArray[Any] | Sequence[Sequence[float] | NDArray[Any] | glm.vec3 | glm.dvec3]
 
 # A place with a smaller square is not too far. Asking for the square first is quick.
-_SURELY_NEAR = FARTHEST**2 / 10.0
+_SURELY_NEAR = FARTHEST * FARTHEST / 10.0
 
 
 @public

@@ -113,7 +113,7 @@ def _origin_of(clip: Clip) -> NDArray[np.float64]:
 def _step_of(clip: Clip, origin: NDArray[np.float64]) -> float:
     """Return the length that all others are multiples of."""
     sizes = [size for _, extents in clip.bodies.shapes for size in extents if size > 0.0]
-    power = math.floor(math.log2(min(sizes, default=1.0) / 256.0))
+    power = math.frexp(min(sizes, default=1.0) / 256.0)[1] - 1  # the logarithm, rounded down
     is_there = clip.bodies.shape >= 0
     extent = np.abs(clip.bodies.center[is_there] - origin).max(initial=0.0)
     for part in clip.parts:
@@ -121,10 +121,11 @@ def _step_of(clip: Clip, origin: NDArray[np.float64]) -> float:
         extent = max(extent, np.abs(part.vertices).max(initial=0.0))
         for edit in part.edits:
             extent = max(extent, np.abs(edit.vertices).max(initial=0.0))
-    least = math.ceil(math.log2(max(float(extent), 1e-9) / _MOST_STEPS))
+    share, least = math.frexp(max(float(extent), 1e-9) / _MOST_STEPS)
+    least -= share == 0.5  # the logarithm, rounded up
     if least > _COARSEST:
         raise ValueError(f"recording must be at most 2^40 m wide to be shown, got {2 * extent:g} m")
-    return 2.0 ** min(max(power, least, _FINEST), _COARSEST)
+    return math.ldexp(1.0, min(max(power, least, _FINEST), _COARSEST))
 
 
 def _add_bodies(streams: _Streams, bodies: ClipBodies, origin: NDArray[np.float64]) -> None:

@@ -10,6 +10,7 @@ from terrain_physics._kernels.types import Int64s
 from terrain_physics._kernels.walkability.layout import DIRECTIONS, UPDATES_PER_SECOND
 from terrain_physics._kernels.walkability.proof import ALL_WALKS, EVEN_WAYS, NOTHING, prove_edges
 from terrain_physics._kernels.walkability.resting import put_heights
+from terrain_physics._support.matrices import product
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.walkability.places import Places
@@ -42,7 +43,7 @@ def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     rules = walker.rules
     extents, offset = rules[columns.EXTENTS :][:3], rules[columns.OFFSET :][:3]
     turned = np.abs(rules[columns.ROTATION :][:9].reshape(3, 3))
-    body = turned @ extents
+    body = product(turned, extents[:, np.newaxis])[:, 0]
     if rules[columns.KIND] != BOX:  # a capsule's axis is its second half extent
         body = body + extents[0]
     own = float(max(body[0] + abs(offset[0]), body[2] + abs(offset[2]))) + _MARGIN

@@ -71,7 +71,7 @@ class Path(Leading, AttributeGuard):
     def __init__(self, places: Places, terms: Terms, points: Floats, kinds: Bytes) -> None:
         super().__init__(places, terms)
         self._points, self._kinds = points.copy(), kinds.copy()
-        pieces = np.sqrt((np.diff(self._points, axis=0) ** 2).sum(axis=1))
+        pieces = np.sqrt(np.square(np.diff(self._points, axis=0)).sum(axis=1))
         self._lengths = np.concatenate([[0.0], np.cumsum(pieces)])
         self._way = self._as_way()
         self._progress = self._stalled = 0.0

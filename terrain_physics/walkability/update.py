@@ -144,7 +144,7 @@ class Update:
         middle = 0.5 * (tile - 1)
         z = places.lower_z + places.spacing * (row // tile * tile + middle) - circle.z
         x = places.lower_x + places.spacing * (column // tile * tile + middle) - circle.x
-        found: Floats = z[:, np.newaxis] ** 2 + x**2
+        found: Floats = (z * z)[:, np.newaxis] + x * x
         return found
 
     def _near_edges(self) -> Bools:

@@ -108,8 +108,8 @@ def test_bad_velocities_of_a_surface_change_nothing(key, velocity, error, messag
 @pytest.mark.parametrize(
     ("key", "direction", "error", "message"),
     [
-        (1, (0, 0, 0), ValueError, "direction must have a length > 0"),
-        (1, (0, -0.0, 0), ValueError, "direction must have a length > 0"),
+        (1, (0, 0, 0), ValueError, "direction must not be zero"),
+        (1, (0, -0.0, 0), ValueError, "direction must not be zero"),
         (1, (0, NAN, 0), ValueError, r"direction.y must be finite"),
         (1, (math.inf, 0, 0), ValueError, r"direction.x must be finite"),
         (1, (0, 1), ValueError, "direction must be three numbers"),

@@ -27,6 +27,7 @@ from terrain_physics.group.kept import KeptGroup
 from terrain_physics.recording import file as recording_file
 from terrain_physics.recording import journal
 from terrain_physics.recording.journal import KINDS, Event, Journal, contents_of, redo
+from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.kept_character import KeptCharacter
 from tests.helpers.drawn_grounds import box_of, bridge, edit, holes, islands, loose, tiles
 from tests.helpers.draws import Draws
@@ -632,6 +633,17 @@ def test_an_event_of_an_unknown_kind_is_refused(kind):
     with pytest.raises(ValueError, match=f"got '{kind}' of part 0: {kinds}"):
         redo(ground, Event(kind, 0, 0, content=bytes(24)))
     assert contents_of(ground) == before
+
+
+def test_a_direction_is_redone_with_the_same_bits():
+    """Most vectors of length 1 are changed in their last bits where they are scaled to it again."""
+    ground = Ground([TriangleMesh.box((4, 0.5, 4))])
+    again = Ground([TriangleMesh.box((4, 0.5, 4))])
+    for direction in np.random.default_rng(1).normal(size=(20, 3)):
+        ground.set_one_way(0, direction)
+        made = queries_of(ground).parts.movers.get(0).one_way
+        redo(again, Event("one_way", 0, 0, content=np.array(made).tobytes()))
+        assert queries_of(again).parts.movers.get(0).one_way == made
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(40, marks=pytest.mark.full)])

@@ -11,7 +11,7 @@ from terrain_physics._kernels.types import Bytes, Floats, Int64s
 # Outcomes of a range of tokens: all parsed, or stopped at one that Python has to look at.
 PARSED, ASK = 0, 1
 
-_POWERS = np.array([10.0**k for k in range(23)])  # exact in float64
+_POWERS = np.array([float(10**k) for k in range(23)])  # exact in float64
 _TEN = np.uint64(10)
 _EXACT = np.uint64(1 << 53)
 _LOW_BITS = np.uint64((1 << 11) - 1)

@@ -162,7 +162,8 @@ def _approach(agents: Floats, pair: Floats, i: int, k: int) -> float:
     along, across = to_x * x + to_z * z, to_x * z - to_z * x
     distance = float(pair[GAP] + radii)
     # At contact the distance is ``radii``, and the part of it across the displacement is as before.
-    rest2 = along * along + across * across - (distance * across / radii) ** 2
+    part = distance * across / radii
+    rest2 = along * along + across * across - part * part
     if along <= 0.0 or rest2 <= 0.0 or distance <= radii:
         return max(along, 0.0)
     return math.sqrt(rest2)

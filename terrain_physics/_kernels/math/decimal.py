@@ -28,6 +28,9 @@ _PIECE_BITS = 30
 _PIECE = (1 << _PIECE_BITS) - 1
 _PIECES = 5
 
+_LOG10_OF_2, _LOG2_OF_10 = 0.3010299956639812, 3.321928094887362
+_LOG10_OF_3_QUARTERS = -0.12493873660829993
+
 _MANY, _MANY_ZEROS = 10**8, 8
 
 # `repr` writes an exponent for numbers of 1e16 and more, and for numbers below 1e-4.
@@ -48,12 +51,12 @@ def powers_of_ten() -> Int64s:
     half as far away.
     """
     table = np.empty((2, 2047, 1 + _PIECES), dtype=np.int64)
-    for half, length in enumerate((1.0, 0.75)):
+    for half, own in enumerate((0.0, _LOG10_OF_3_QUARTERS)):
         for field in range(table.shape[1]):
             exponent = max(field, 1) - 1 + _LEAST_EXPONENT
             # No power of two comes so near to one of ten that float64 could be wrong about these.
-            k = math.floor(exponent * math.log10(2) + math.log10(length))
-            size = math.floor(-k * math.log2(10))
+            k = math.floor(exponent * _LOG10_OF_2 + own)
+            size = math.floor(-k * _LOG2_OF_10)
             above = 10 ** max(-k, 0) << max(125 - size, 0)
             below = 10 ** max(k, 0) << max(size - 125, 0)
             reciprocal = above // below + 1 << size + exponent + 2

@@ -4,6 +4,7 @@ A game gets values back in the type that it uses. A value is written in place if
 with numbers does not make one: structs of raylib, for example.
 """
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
@@ -53,12 +54,10 @@ def remade_rotation(old: Any, axes: Floats) -> Any:
     """Return a rotation (3, 3) as a quaternion or a matrix in the type of an old one."""
     if not hasattr(old, "w"):
         return remade_matrix(old, axes)
-    turned = glm.quat_cast(glm.dmat3(*axes.T.ravel().tolist()))
-    if isinstance(old, (glm.quat, glm.dquat)):
-        return type(old)(turned)
-    if hasattr(old, "setR"):  # Panda3D, made from w, x, y and z
-        return type(old)(turned.w, turned.x, turned.y, turned.z)
-    parts = {part: getattr(turned, part) for part in "wxyz"}
+    numbers = _quaternion(axes)
+    if isinstance(old, (glm.quat, glm.dquat)) or hasattr(old, "setR"):  # of Panda3D
+        return type(old)(*numbers)
+    parts = dict(zip("wxyz", numbers, strict=True))
     if hasattr(old, "_replace"):  # a named tuple
         return old._replace(**parts)
     try:
@@ -67,6 +66,26 @@ def remade_rotation(old: Any, axes: Floats) -> Any:
         new = old
     put_parts(new, parts)
     return new
+
+
+def _quaternion(axes: Floats) -> list[float]:
+    """Return the unit quaternion w, x, y, z of a rotation, by its largest part (Shepperd, 1978).
+
+    The order of operations is that of PyGLM.
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = axes.tolist()
+    squares = xx + yy + zz, xx - yy - zz, yy - xx - zz, zz - xx - yy  # four times, less 1
+    table = (
+        (0.0, zy - yz, xz - zx, yx - xy),
+        (zy - yz, 0.0, xy + yx, xz + zx),
+        (xz - zx, xy + yx, 0.0, yz + zy),
+        (yx - xy, xz + zx, yz + zy, 0.0),
+    )  # each part times the largest one
+    largest = squares.index(max(squares))
+    size = 0.5 * math.sqrt(1.0 + squares[largest])
+    numbers = [part * (0.25 / size) for part in table[largest]]
+    numbers[largest] = size
+    return numbers
 
 
 def put_parts(target: Any, parts: dict[str, float]) -> None:

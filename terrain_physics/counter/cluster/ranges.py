@@ -307,8 +307,8 @@ def _ranges_met(lower: Array, upper: Array, boxes: Array) -> list[int]:
     with np.errstate(invalid="ignore", over="ignore"):
         gaps = np.maximum(np.maximum(boxes[:, :3] - upper[1:], lower[1:] - boxes[:, 3:]), 0.0)
         spans = np.maximum(boxes[:, 3:] - lower[1:], upper[1:] - boxes[:, :3])
-        gap = np.hypot(np.hypot(gaps[:, 0], gaps[:, 1]), gaps[:, 2])
-        far = np.hypot(np.hypot(spans[:, 0], spans[:, 1]), spans[:, 2])
+        gap = np.sqrt((gaps * gaps).sum(axis=1))
+        far = np.sqrt((spans * spans).sum(axis=1))
         margin = 1e-12 * (far + upper[0]) + 1e-9
         out = (gap > upper[0] + margin) | (far < lower[0] - margin)
     return np.flatnonzero(~out & (boxes[:, 0] <= boxes[:, 3])).tolist()

@@ -12,6 +12,7 @@ from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL, UNDERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
+from terrain_physics._support.matrices import dot
 from terrain_physics.heightmap.framed import Materials
 from terrain_physics.heightmap.queries import MapQueries, are_inside
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
@@ -204,9 +205,7 @@ class Underside(Beside):
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         way = _turned(direction)
         hit = self._queries.ray(_turned(origin), way, longest)
-        if (
-            hit is not None and glm.dot(hit.normal, glm.vec3(way)) > 0.0
-        ):  # it comes out of the ground
+        if hit is not None and dot(hit.normal.to_tuple(), way) > 0.0:  # it comes out of the ground
             one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
             hits = self.rays(one[0], one[1], one[2], 1, 1)
             point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])

@@ -1,6 +1,5 @@
 """Which tiles are near to places, and how soon each is reached."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -13,6 +12,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.tiles import near as kernels
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._support import checks
+from terrain_physics._support.matrices import length
 from terrain_physics.lattice.tile import LatticeShape
 from terrain_physics.surface.limits import refuse_far
 
@@ -183,7 +183,7 @@ def _reach_of(collider: Any) -> float:
     sizes = getattr(collider, "half_extents64", None)
     if sizes is None:
         sizes = (max(collider.radius, getattr(collider, "height", 0.0) / 2.0),)
-    return math.hypot(*sizes) + math.hypot(*collider.offset64)
+    return length(sizes) + length(collider.offset64)
 
 
 class Nearness:

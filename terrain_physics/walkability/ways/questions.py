@@ -15,6 +15,7 @@ from terrain_physics._kernels.types import (
     read_only,
 )
 from terrain_physics._support import checks
+from terrain_physics._support.matrices import length
 from terrain_physics.surface.queries import Queries
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.ways.labels import labels_of, nearest_to
@@ -144,7 +145,7 @@ def _place_of(places: Places, name: str, value: Any, spacings: float) -> int:
         )
     within = spacings * places.spacing
     x, y, z = places.points(np.array([found]))[0].tolist()
-    apart = math.dist((x, y, z), (point[0], y if point[1] is None else point[1], point[2]))
+    apart = length((x - point[0], 0.0 if point[1] is None else y - point[1], z - point[2]))
     if apart > within:
         hint = "" if name == "start" else ", where nearest=True moves it"
         raise ValueError(

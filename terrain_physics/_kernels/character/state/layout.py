@@ -280,7 +280,7 @@ RULES = Layout(
     Column(
         "slope_cosine",
         "cosine of the slope limit",
-        default=math.cos(math.radians(30)),
+        default=0.8660254037844387,
         allowed=_SHARE,
     ),
     Column(

@@ -283,7 +283,8 @@ def _try_within(
             continue  # the step was already aimed there
         scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
-            near = math.sqrt((aim[0] - from_x) ** 2 + (aim[1] - from_z) ** 2)
+            to_x, to_z = aim[0] - from_x, aim[1] - from_z
+            near = math.sqrt(to_x * to_x + to_z * to_z)
             put_walls(crowd, scene, motion.offset, movement.walkable, near, from_x, from_z)
         to = _next_aim(crowd, attempt, start, aim, to, end)
         motion = _with_velocity(motion, (to[0] - from_x) / seconds, (to[1] - from_z) / seconds)
