@@ -1,18 +1,29 @@
-"""Finds a C compiler and links extension modules with it."""
+"""Finds a C compiler, compiles with it and links extension modules."""
 
 import importlib.util
 import os
-import re
 import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from terrain_physics._build.platforms import HERE, PLATFORMS
+
+ZIG = "ziglang==0.17.1"
+"""A C compiler for all systems, from the package index."""
+
+ZIG_COMMAND = (sys.executable, "-m", "ziglang")
+
+LIBRARIES_HERE = Path(sys.base_prefix, "libs") if sys.platform == "win32" else None
+"""Where Python for Windows has ``python3.lib``."""
+
+_FLAGS = (
+    *("-O2", "-g0", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"),
+    *("-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"),
+)
 
 
 def find(target: str) -> list[str] | None:
@@ -22,59 +33,50 @@ def find(target: str) -> list[str] | None:
     for name in PLATFORMS[target].compilers if target == HERE else ():
         if program := shutil.which(name):
             return [program]
-    if importlib.util.find_spec("ziglang") is not None:
-        return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[target].zig]
-    return None
+    return zig(target) if has_zig() else None
 
 
-OLDEST_GLIBC = (2, 17)
-"""The oldest version that the tag of a wheel for Linux can name."""
-
-LIBRARIES_HERE = str(Path(sys.base_prefix, "libs")) if sys.platform == "win32" else ""
-"""Where Python for Windows has ``python3.lib``."""
+def has_zig() -> bool:
+    """Tell whether `ziglang` is installed."""
+    return importlib.util.find_spec("ziglang") is not None
 
 
-def headers_here() -> list[str]:
-    """Return the folders with the C headers of Python and NumPy."""
-    import numpy as np
-
-    return [sysconfig.get_paths()["include"], np.get_include()]
+def zig(target: str) -> list[str]:
+    """Return the command of `ziglang` for a platform."""
+    return [*ZIG_COMMAND, "cc", "-target", PLATFORMS[target].zig]
 
 
 @dataclass(frozen=True)
 class Linker:
-    """Links extension modules for a platform."""
+    """Compiles C and links extension modules for a platform."""
 
-    target: str = HERE
-    headers: Sequence[str] = field(default_factory=headers_here)
-    libraries: str = LIBRARIES_HERE
+    target: str
+    command: Sequence[str]
+    headers: Sequence[Path]
+    libraries: Path | None = None
+    """The folder of ``python3.lib``."""
 
-    def command(self) -> list[str]:
-        """Return the command of the C compiler."""
-        if (command := find(self.target)) is None:
-            names = ", ".join([*PLATFORMS[self.target].compilers, "ziglang"])
-            raise FileNotFoundError(f"no C compiler for {self.target}: none of {names}")
-        return command
-
-    def link(self, inputs: Iterable[Path], module: Path, defined: Iterable[str]) -> None:
-        """Compile a C file and link it with machine code into an extension module."""
-        platform = PLATFORMS[self.target]
-        subprocess.run(  # noqa: S603
-            [
-                *self.command(),
-                *("-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"),
-                "-Wno-gnu-variable-sized-type-not-at-end",  # results that hold arrays
-                *(f"-D{definition}" for definition in defined),
-                *(f"-I{folder}" for folder in self.headers),
-                *map(str, inputs),
-                *([f"-L{self.libraries}"] if self.libraries else []),
-                *(*platform.linking, "-o", str(module)),
-            ],
-            check=True,
+    def compile(self, source: Path, made: Path, defined: Iterable[str] = ()) -> None:
+        """Compile a C file. Its path stands in nothing that is made."""
+        self._run(
+            *_FLAGS,
+            "-Wno-gnu-variable-sized-type-not-at-end",  # results that hold arrays
+            *(f"-D{definition}" for definition in defined),
+            *(f"-I{folder}" for folder in self.headers),
+            *("-c", source.name, "-o", str(made)),
+            folder=source.parent,
         )
 
+    def link(self, inputs: Iterable[Path], module: Path) -> None:
+        """Link object files into an extension module."""
+        self._run(
+            "-O2",  # without it `ziglang` adds what finds faults
+            *map(str, inputs),
+            *([f"-L{self.libraries}"] if self.libraries else []),
+            *(option.format(name=module.name) for option in PLATFORMS[self.target].linking),
+            *("-o", str(module)),
+            folder=module.parent,
+        )
 
-def glibc_needed(module: Path) -> tuple[int, int]:
-    """Return the oldest version of glibc that a module runs on, by the symbols it asks for."""
-    found = re.findall(rb"GLIBC_(\d+)\.(\d+)", module.read_bytes())
-    return max([OLDEST_GLIBC, *((int(major), int(minor)) for major, minor in found)])
+    def _run(self, *arguments: str, folder: Path) -> None:
+        subprocess.run([*self.command, *arguments], check=True, cwd=folder)  # noqa: S603

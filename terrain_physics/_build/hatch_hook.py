@@ -1,12 +1,13 @@
-"""Puts machine code into the wheel: on Linux with x86-64 processors, where it is tested.
+"""Puts machine code into the wheel that pip makes of the sources: for the very processor here.
 
 It takes some minutes; ``pip wheel -v`` shows how far it is. ``TERRAIN_PHYSICS_NATIVE=0`` asks for a
-wheel without machine code, ``=1`` for one with it or an error, also on untested platforms. Source
-archives and editable installations hold none: there numba compiles when a function is first called.
+wheel without machine code, ``=1`` for one with it or an error. Source archives and editable
+installations hold none: there numba compiles when a function is first called. Wheels for others are
+made by ``python -m terrain_physics._build --all``.
 """
 
 import os
-import platform
+import re
 import subprocess
 import sys
 import sysconfig
@@ -18,26 +19,25 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMPILERS = ["numba==0.68.1", "llvmlite==0.50.0", "numpy>=2.0", "pyglm>=2.8"]
+COMPILERS = ["numba==0.68.1", "llvmlite==0.50.0", "numpy>=2.0", "pyglm>=2.8", "platformdirs>=4.0"]
 """The compilers, in one version: the suite has shown the same bits for it on each level.
 
 With them goes what modules of kernels import.
 """
 
-C_COMPILER = "ziglang==0.17.1"
-"""A C compiler from the package index, for where the system has none."""
-
 CHOICE = os.environ.get("TERRAIN_PHYSICS_NATIVE", "")
 
 
 class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds an extension module for each level of processors to the wheel."""
+    """Adds an extension module of each package of kernels to the wheel."""
 
     def dependencies(self) -> list[str]:
         """Return what must be installed before a wheel is built."""
         if self._why_not_here():
             return []
-        return [*COMPILERS, C_COMPILER] if self._c_compiler() is None else COMPILERS
+        if self._c_compiler() is None:  # the package index has one
+            return [*COMPILERS, self._ours("c_compiler").ZIG]
+        return COMPILERS
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the modules, and tell the wheel about them."""
@@ -51,7 +51,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         modules = self._make()
         build_data["force_include"] |= {str(module): self._place_of(module) for module in modules}
         build_data["pure_python"] = False
-        build_data["tag"] = f"cp311-abi3-{self._tag(modules)}"
+        build_data["tag"] = "cp311-abi3-" + re.sub(r"\W", "_", sysconfig.get_platform())
 
     def _make(self) -> list[Path]:
         self._place = tempfile.TemporaryDirectory()  # until the wheel is written
@@ -70,22 +70,13 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         place = module.relative_to(self._place.name).as_posix()
         return place.replace("demo/", "terrain_physics_demo/", 1)
 
-    def _tag(self, modules: list[Path]) -> str:
-        """Return the platform tag: on Linux that of the oldest glibc which serves all modules."""
-        if sys.platform != "linux":
-            return str(self._platform().tag)
-        if platform.libc_ver()[0] != "glibc":
-            return sysconfig.get_platform().replace("-", "_")
-        major, minor = max(map(self._ours("c_compiler").glibc_needed, modules))
-        return f"manylinux_{major}_{minor}_{platform.machine()}"
-
     def _why_not_here(self) -> str:
         if CHOICE == "0":
             return "TERRAIN_PHYSICS_NATIVE=0"
         if (here := self._platform()) is None or sys.maxsize < 2**32:
             return "it is not made for this kind of system"
-        if not here.is_tested and CHOICE != "1":
-            return "it is untested on this system, and made with TERRAIN_PHYSICS_NATIVE=1 only"
+        if not here.has_compilers:
+            return "the numba that makes it has no wheel for this system"
         if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
             return "it is made for CPython with its lock only"
         return ""

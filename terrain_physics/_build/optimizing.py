@@ -3,19 +3,26 @@
 numba would do the same with each function as soon as it has lowered it.
 """
 
+import re
 from typing import Any
 
 from llvmlite import binding as llvm
+from numba.core import config
 from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 
 from terrain_physics._build.lowered import Extension, Library
+from terrain_physics._build.platforms import Processor
+
+_SYSTEM = re.compile(r"^target (?:triple|datalayout) = .*\n", re.MULTILINE)
 
 
 class Optimizer:
     """Optimized libraries for one processor."""
 
-    def __init__(self, processor: str) -> None:
+    def __init__(self, processor: Processor) -> None:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
         self._codegen = _Codegen(processor)
         self._libraries: dict[int, Any] = {}
 
@@ -27,7 +34,7 @@ class Optimizer:
         """Optimize a library, whose callees are here already."""
         library = self._codegen.create_library(lowered.name)
         for name, text in lowered.modules:
-            module = llvm.parse_assembly(text)
+            module = llvm.parse_assembly(self._codegen.system + _SYSTEM.sub("", text))
             module.name = name
             module.verify()
             library.add_llvm_module(module)
@@ -62,15 +69,31 @@ class _Codegen(JITCPUCodegen):  # type: ignore[misc]  # numba is untyped
 
     _library_class = AOTCodeLibrary
 
-    def __init__(self, processor: str) -> None:
+    def __init__(self, processor: Processor) -> None:
         self._processor = processor
         super().__init__("terrain_physics")
 
-    def _get_host_cpu_name(self) -> str:
-        return self._processor
+    def _init(self, _: Any) -> None:
+        """Do what numba's does, but for the engine that would run code in this process."""
+        target = llvm.Target.from_triple(self._processor.triple)
+        self._tm = target.create_target_machine(
+            cpu=self._processor.name, opt=config.OPT, reloc="pic", codemodel="small"
+        )
+        self._tm_features = ""  # those of the processor, no more and no less
+        self._target_data = self._tm.target_data
+        self._data_layout = str(self._target_data)
+        self._loopvect, self._opt_level = False, 0
 
-    def _get_host_cpu_features(self) -> str:
-        return ""  # those of the processor, no more and no less
+    @property
+    def system(self) -> str:
+        """Return the lines of a module that name the processor's family."""
+        layout = f'target datalayout = "{self._data_layout}"'
+        return f'{layout}\ntarget triple = "{self._processor.triple}"\n'
+
+    def _create_empty_module(self, name: str) -> Any:
+        module = super()._create_empty_module(name)
+        module.triple = self._processor.triple
+        return module
 
     def _add_module(self, module: Any) -> None:
         """Do nothing: numba would make its functions callable."""
@@ -103,12 +126,16 @@ def _discard_unused(whole: Any, keep: set[str]) -> None:
 
 
 def emit(whole: Any, triple: str, processor: str) -> bytes:
-    """Return an object file with machine code for a system and a processor, by LLVM's names."""
+    """Return an object file with machine code for a system and a processor, by LLVM's names.
+
+    LLVM changes what it emits, so a copy is emitted: no result depends on those before it.
+    """
     machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=processor, opt=3, reloc="pic", codemodel="small"
     )
-    whole.triple, whole.data_layout = triple, str(machine.target_data)
-    return bytes(machine.emit_object(whole))
+    copy = whole.clone()
+    copy.triple, copy.data_layout = triple, str(machine.target_data)
+    return bytes(machine.emit_object(copy))
 
 
 def missing(whole: Any, source: str) -> list[str]:

@@ -1,13 +1,22 @@
 """The systems and processors that machine code is made for, in one table.
 
-Tested on Linux with x86-64 processors only. All else is written down and UNTESTED: modules for
-Windows and for macOS with x86-64 are linked by a test and have never run; those for ARM have never
-been made.
+All of it is made on one machine, from one lowering: systems that share a family of processors share
+the optimized code.
 """
 
 import platform
 import sys
 from dataclasses import dataclass
+
+_X86_64, _ARM64 = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
+
+
+@dataclass(frozen=True)
+class Processor:
+    """What code is optimized for, by LLVM's names. The result serves each system."""
+
+    triple: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -18,8 +27,8 @@ class Level:
     """Its name in `_native.LEVELS`."""
     processor: str
     """LLVM's name of the least processor that runs the module."""
-    compiled_for: str
-    """The processor that numba compiles for: LLVM emits its code for a lesser one as well."""
+    compiled_for: Processor
+    """The processor that code is optimized for: LLVM emits it for a lesser one as well."""
     needs: tuple[str, ...] = ()
     """Features of the processor that not all of its family have, by LLVM's names."""
 
@@ -35,84 +44,101 @@ class Platform:
     triple: str
     """LLVM's name of the processors, the system and its C library."""
     levels: tuple[Level, ...]
-    tag: str
-    """The last part of a wheel's name; on Linux a newer C library may change it."""
+    tags: tuple[str, ...]
+    """The last part of a wheel's name."""
     zig: str
     """The name that `ziglang` has for it, with the oldest version of the system."""
     compilers: tuple[str, ...]
     """Compilers of the system that link what LLVM writes, best first."""
     linking: tuple[str, ...]
+    """Options of its linker; ``{name}`` stands for the name of the module."""
+    tested: str
+    """What was run of its modules, read or linked."""
     suffix: str = ".abi3.so"
-    is_tested: bool = False
+    imports: tuple[str, ...] = ()
+    """The libraries that its modules may load."""
+    has_compilers: bool = True
+    """Whether the package index has our numba for it; else another machine makes the code."""
 
 
-_X86_64 = (
+_LEVELS_OF_X86_64 = (
     Level(
-        *("v4", "x86-64-v4", "x86-64-v4"),
+        *("v4", "x86-64-v4", Processor(_X86_64, "x86-64-v4")),
         needs=("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi2", "fma"),
     ),
-    Level("v3", "x86-64-v3", "x86-64-v3", needs=("avx2", "bmi", "bmi2", "f16c", "fma", "movbe")),
-    Level("v2", "x86-64-v2", "x86-64-v3"),
+    Level(
+        *("v3", "x86-64-v3", Processor(_X86_64, "x86-64-v3")),
+        needs=("avx2", "bmi", "bmi2", "f16c", "fma", "movbe"),
+    ),
+    Level("v2", "x86-64-v2", Processor(_X86_64, "x86-64-v3")),
 )
 
 _FOUND = ("cc", "gcc", "clang")
 # Nothing is thrown through the wrappers in C, so they need no tables for unwinding.
-_SMALL = ("-fno-asynchronous-unwind-tables", "-s", "-Wl,--gc-sections")
-_ON_LINUX = ("-shared", "-fPIC", *_SMALL, "-lm")
-# Python's functions are those of whichever program loads the module.
+_ON_LINUX = ("-shared", "-s", "-Wl,--gc-sections", "-lm")
+_OF_GLIBC = ("libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
+# Python's functions are those of whichever program loads the module. Nothing may be stripped once
+# the linker has signed it: Macs with ARM processors load no code without a signature that holds.
 _ON_MACOS = (
-    "-shared",
-    "-undefined",
-    "dynamic_lookup",
-    "-Wl,-dead_strip",
-    "-mmacosx-version-min=11.0",
+    *("-shared", "-undefined", "dynamic_lookup", "-Wl,-dead_strip"),
+    *("-Wl,-install_name,@rpath/{name}", "-mmacosx-version-min=11.0"),
 )
+_OF_MACOS = ("/usr/lib/libSystem.B.dylib",)
 
 PLATFORMS = {
     "linux-x86_64": Platform(
-        triple="x86_64-unknown-linux-gnu",
-        levels=_X86_64,
-        tag="manylinux_2_17_x86_64",
+        triple=_X86_64,
+        levels=_LEVELS_OF_X86_64,
+        tags=("manylinux2014_x86_64", "manylinux_2_17_x86_64"),
         zig="x86_64-linux-gnu.2.17",
         compilers=_FOUND,
         linking=_ON_LINUX,
-        is_tested=True,
+        imports=_OF_GLIBC,
+        tested="all tests",
     ),
     "linux-aarch64": Platform(
-        triple="aarch64-unknown-linux-gnu",
-        levels=(Level("arm64", "generic", "generic"),),
-        tag="manylinux_2_17_aarch64",
+        triple=_ARM64,
+        levels=(Level("arm64", "generic", Processor(_ARM64, "generic")),),
+        tags=("manylinux2014_aarch64", "manylinux_2_17_aarch64"),
         zig="aarch64-linux-gnu.2.17",
         compilers=_FOUND,
         linking=_ON_LINUX,
+        imports=_OF_GLIBC,
+        tested="linked",
     ),
     "darwin-arm64": Platform(
         triple="arm64-apple-macosx11.0.0",
-        levels=(Level("arm64", "apple-m1", "apple-m1"),),
-        tag="macosx_11_0_arm64",
+        levels=(Level("arm64", "apple-m1", Processor(_ARM64, "apple-m1")),),
+        tags=("macosx_11_0_arm64",),
         zig="aarch64-macos.11.0",
         compilers=_FOUND,
         linking=_ON_MACOS,
+        imports=_OF_MACOS,
+        tested="linked",
     ),
-    # There is no numba of our version for these: another x86-64 machine makes their machine code.
     "darwin-x86_64": Platform(
         triple="x86_64-apple-macosx11.0.0",
-        levels=_X86_64,
-        tag="macosx_11_0_x86_64",
+        levels=_LEVELS_OF_X86_64,
+        tags=("macosx_11_0_x86_64",),
         zig="x86_64-macos.11.0",
         compilers=_FOUND,
         linking=_ON_MACOS,
+        imports=_OF_MACOS,
+        has_compilers=False,
+        tested="linked",
     ),
     # Linked with python3.dll, which hands on to that of each version. Microsoft's compiler does not
     # serve: it lacks GCC's atomics, and its objects need its own runtime library.
     "win32-amd64": Platform(
         triple="x86_64-w64-windows-gnu",
-        levels=_X86_64,
-        tag="win_amd64",
+        levels=_LEVELS_OF_X86_64,
+        tags=("win_amd64",),
         zig="x86_64-windows-gnu",
         compilers=(),
         linking=("-shared", "-s", "-lpython3"),
         suffix=".pyd",
+        imports=("python3.dll", "kernel32.dll", "api-ms-win-crt-*"),
+        tested="linked",
     ),
 }
 """The platforms, by `sys.platform` and `platform.machine()`."""

@@ -1,6 +1,7 @@
 /* The runtime beside numba's machine code, and the conversion of Python's values in and out.
 
-   It includes nothing but Python's stable interface and NumPy's, so that one file serves all Pythons. */
+   It includes nothing but Python's stable interface and NumPy's, so that one file serves all Pythons. It is
+   compiled once for a system; `module.c` is what differs between levels of processors. */
 
 #define Py_LIMITED_API 0x030b0000
 #define PY_SSIZE_T_CLEAN
@@ -14,9 +15,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef X86_64_LEVEL
-#include <cpuid.h>
-#endif
 
 /* ---- numba's runtime: counted blocks of memory, laid out as machine code reads them ---- */
 
@@ -259,7 +257,7 @@ static PyObject *call_fallback(PyObject *fallback, PyObject *const *values, Py_s
   return result;
 }
 
-/* ---- the module: made functions, and whether the processor can run them ---- */
+/* ---- what `module.c` asks ---- */
 
 typedef struct {
   const char *module;
@@ -269,7 +267,7 @@ typedef struct {
 static Kernel KERNELS[];
 
 /* kernel(module within its package, name, fallback, module): the compiled function, or None */
-static PyObject *kernel(PyObject *self, PyObject *arguments) {
+PyObject *find_kernel(PyObject *self, PyObject *arguments) {
   const char *within, *name;
   PyObject *fallback, *module;
   (void)self;
@@ -280,39 +278,4 @@ static PyObject *kernel(PyObject *self, PyObject *arguments) {
   return Py_NewRef(Py_None);
 }
 
-static PyMethodDef METHODS[] = {{"kernel", kernel, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, .m_name = MODULE_NAME, .m_size = -1,
-                                    .m_methods = METHODS};
-
-#ifdef X86_64_LEVEL
-/* Written by hand: the function of compilers needs a runtime library that not all of them link. */
-static int can_run(void) {
-  enum { FMA = 1 << 12, SSE4_2 = 1 << 20, POPCNT = 1 << 23, OSXSAVE = 1 << 27 };
-  enum { BMI1 = 1 << 3, AVX2 = 1 << 5, BMI2 = 1 << 8 };
-  enum { AVX512F = 1 << 16, AVX512DQ = 1 << 17, AVX512CD = 1 << 28, AVX512BW = 1 << 30 };
-  const unsigned v2 = SSE4_2 | POPCNT, v3 = FMA | OSXSAVE, v3_more = BMI1 | AVX2 | BMI2;
-  const unsigned v4 = AVX512F | AVX512DQ | AVX512CD | AVX512BW | 1u << 31; /* AVX512VL */
-  unsigned a, b, c, d, saved = 0;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & v2) != v2) return 0;
-  if (X86_64_LEVEL == 2) return 1;
-  if ((c & v3) != v3 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-  __asm__ volatile("xgetbv" : "=a"(saved), "=d"(d) : "c"(0)); /* registers that the system saves */
-  if ((saved & 0x06) != 0x06 || (b & v3_more) != v3_more) return 0;
-  return X86_64_LEVEL == 3 || ((saved & 0xe6) == 0xe6 && (b & v4) == v4);
-}
-#else
-static int can_run(void) { return 1; }
-#endif
-
-PyMODINIT_FUNC INIT(void) {
-  if (!can_run()) {
-    PyErr_SetString(PyExc_ImportError, "the processor is below " PROCESSOR);
-    return NULL;
-  }
-  import_array();
-  PyObject *module = PyModule_Create(&MODULE);
-  if (module && (PyModule_AddStringConstant(module, "DIGEST", DIGEST) < 0 ||
-                 PyModule_AddStringConstant(module, "COMPILED_BY", COMPILED_BY) < 0))
-    Py_CLEAR(module);
-  return module;
-}
+int load_numpy(void) { return _import_array(); }

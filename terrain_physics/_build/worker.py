@@ -1,36 +1,66 @@
-"""A process that optimizes for one processor, and makes the extension modules of its levels."""
+"""A process that optimizes for one processor, and emits machine code for its systems and levels."""
 
 import contextlib
+import pickle
 import signal
 import sys
 import time
+import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from terrain_physics._build import optimizing
-from terrain_physics._build.c_compiler import Linker
 from terrain_physics._build.lowered import Extension
-from terrain_physics._build.platforms import PLATFORMS, Level
+from terrain_physics._build.platforms import PLATFORMS, Level, Processor
 
 _SECONDS_BETWEEN_ANSWERS = 1.0
 
 
-def work(orders: Connection, levels: Sequence[Level], linker: Linker, folder: Path) -> None:
-    """Optimize the libraries that come, and make the extension modules in a folder, until None.
+@dataclass(frozen=True)
+class Wanted:
+    """A level of a platform, which gets an extension module of each package of kernels."""
 
-    The answers are: each file that is made, with its place and name; in between the number of
-    libraries that are optimized; and None at the end.
+    target: str
+    level: Level
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """Return what tells its machine code from that of others."""
+        triple = PLATFORMS[self.target].triple
+        return str(self.level.compiled_for), triple, self.level.processor
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """An object file, as it is emitted."""
+
+    place: str
+    """The place of its extension module."""
+    wanted: Wanted
+    content: bytes
+
+
+def packed(order: object) -> bytes:
+    """Return an order as a process takes it: short, as it may have to wait for the process."""
+    return zlib.compress(pickle.dumps(order), 1)
+
+
+def work(orders: Connection, processor: Processor, wanted: Sequence[Wanted]) -> None:
+    """Optimize the libraries that come, and emit machine code of extension modules, until None.
+
+    The answers are: what is emitted; in between the number of libraries that are
+    optimized; and None at the end.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends a C compiler, too
-    optimizer = optimizing.Optimizer(levels[0].compiled_for)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    optimizer = optimizing.Optimizer(processor)
     told = time.monotonic()
     # The process that gives orders may end first, and Ctrl-C goes to all.
     with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
-        while (order := orders.recv()) is not None:
+        while (order := pickle.loads(zlib.decompress(orders.recv_bytes()))) is not None:  # noqa: S301
             if isinstance(order, Extension):
                 orders.send(len(optimizer))
-                for answer in _made(order, optimizer, levels, linker, folder):
+                for answer in _made(order, optimizer, wanted):
                     orders.send(answer)
             else:
                 optimizer.add(order)
@@ -41,31 +71,13 @@ def work(orders: Connection, levels: Sequence[Level], linker: Linker, folder: Pa
 
 
 def _made(
-    extension: Extension,
-    optimizer: optimizing.Optimizer,
-    levels: Sequence[Level],
-    linker: Linker,
-    folder: Path,
-) -> Iterator[tuple[str, Path]]:
-    """Make a module for each level; yield its place and name, and its file."""
+    extension: Extension, optimizer: optimizing.Optimizer, wanted: Sequence[Wanted]
+) -> Iterator[MachineCode]:
+    """Emit machine code for each level of each system."""
     whole = optimizer.linked(extension)
     if missing := optimizing.missing(whole, extension.source):
         raise RuntimeError(f"the runtime lacks functions of numba: {', '.join(missing)}")
-    platform = PLATFORMS[linker.target]
-    for level in levels:
-        name = f"_native_{level.name}"
-        place = f"{extension.place}/{name}{platform.suffix}"
-        module = folder / place.replace("/", ".")
-        source, machine_code = module.with_suffix(".c"), module.with_suffix(".o")
-        source.write_text(extension.source, encoding="utf-8")
-        machine_code.write_bytes(optimizing.emit(whole, platform.triple, level.processor))
-        defined = [
-            *extension.defined,
-            f'PROCESSOR="{level.processor}"',
-            f'MODULE_NAME="{name}"',
-            f"INIT=PyInit_{name}",
-        ]
-        if level.processor.startswith("x86-64-v"):
-            defined.append(f"X86_64_LEVEL={level.processor[-1]}")
-        linker.link([source, machine_code], module, defined)
-        yield place, module
+    for one in wanted:
+        triple = PLATFORMS[one.target].triple
+        content = optimizing.emit(whole, triple, one.level.processor)
+        yield MachineCode(extension.place, one, content)

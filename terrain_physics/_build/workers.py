@@ -1,10 +1,12 @@
 """The processes that optimize what this one lowers, one for each processor that is compiled for.
 
-They are started anew, not forked: so it works on each system.
+They are started anew, not forked: so it works on each system. As many work at a time as there are
+cores and memory for; the others begin as soon as one is done.
 """
 
 import multiprocessing
-import pickle
+import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,27 +14,31 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from queue import SimpleQueue
 
-from terrain_physics._build.c_compiler import Linker
-from terrain_physics._build.lowered import Extension, Library
-from terrain_physics._build.platforms import Level
-from terrain_physics._build.worker import work
+from terrain_physics._build.platforms import Processor
+from terrain_physics._build.worker import MachineCode, Wanted, work
+
+_BYTES = 1_100_000_000
+"""The memory that a process needs."""
 
 
 class _Worker:
     """A process, what it has not been told yet, and what it has answered."""
 
-    def __init__(self, levels: Sequence[Level], linker: Linker, folder: Path) -> None:
-        self.processor = levels[0].compiled_for
+    def __init__(self, processor: Processor, wanted: Sequence[Wanted]) -> None:
+        self.processor = processor.name
         self.optimized = 0
-        self.made: dict[str, Path] = {}
-        self.is_done = False
+        self.made: SimpleQueue[MachineCode] = SimpleQueue()
+        self.is_begun = self.is_done = False
         context = multiprocessing.get_context("spawn")
-        self.answers, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, levels, linker, folder))
-        self._process.start()
-        theirs.close()
+        self.answers, self._theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(self._theirs, processor, wanted))
         self._orders: SimpleQueue[bytes] = SimpleQueue()
         self.order = self._orders.put
+
+    def begin(self) -> None:
+        self.is_begun = True
+        self._process.start()
+        self._theirs.close()
         threading.Thread(target=self._send, daemon=True).start()
 
     def _send(self) -> None:
@@ -43,7 +49,7 @@ class _Worker:
 
     def hear(self) -> None:
         """Note what it has answered."""
-        while not self.is_done:
+        while self.is_begun and not self.is_done:
             try:
                 if not self.answers.poll():
                     return
@@ -58,56 +64,70 @@ class _Worker:
             elif isinstance(answer, int):
                 self.optimized = answer
             else:
-                place, file = answer
-                self.made[place] = file
+                self.made.put(answer)
 
     def end(self) -> None:
         """Wait for its end if all is done; have it end now if not."""
-        if not self.is_done:
-            self._process.terminate()
-        self._process.join()
+        if self.is_begun:
+            if not self.is_done:
+                self._process.terminate()
+            self._process.join()
 
 
 @contextmanager
-def started(levels: Sequence[Level], linker: Linker, folder: Path) -> Iterator["WorkerProcesses"]:
-    """Start the processes, which work in a folder; at the end of the block they have ended."""
-    by_processor: dict[str, list[Level]] = {}
-    for level in levels:
-        by_processor.setdefault(level.compiled_for, []).append(level)
+def started(wanted: Sequence[Wanted]) -> Iterator["WorkerProcesses"]:
+    """Start the processes; at the end of the block they have ended."""
+    by_processor: dict[Processor, list[Wanted]] = {}
+    for one in wanted:
+        by_processor.setdefault(one.level.compiled_for, []).append(one)
     with ExitStack() as block:
         workers = []
-        for same in by_processor.values():
-            workers.append(_Worker(same, linker, folder))
+        for processor, same in by_processor.items():
+            workers.append(_Worker(processor, same))
             block.callback(workers[-1].end)
-        yield WorkerProcesses(workers)
+        yield WorkerProcesses(workers, _at_once())
+
+
+def _at_once() -> int:
+    """Return how many processes this machine has cores and memory for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    try:
+        told = Path("/proc/meminfo").read_text(encoding="utf-8")
+    except OSError:  # not Linux
+        return cores or 1
+    found = re.search(r"^MemAvailable: +(\d+) kB", told, re.MULTILINE)
+    free = int(found[1]) * 1024 if found else _BYTES
+    return max(1, min(cores or 1, free // _BYTES))
 
 
 class WorkerProcesses:
     """All of these processes: each gets the same orders."""
 
-    def __init__(self, workers: Sequence[_Worker]) -> None:
+    def __init__(self, workers: Sequence[_Worker], at_once: int) -> None:
         self._workers = workers
+        self.at_once = at_once
+        self._begin()
 
     @property
     def optimized(self) -> dict[str, int]:
         """Return how many functions are optimized for each processor, as far as it is known."""
         return {worker.processor: worker.optimized for worker in self._workers}
 
-    @property
-    def made(self) -> dict[str, Path]:
-        """Return the files that are made, by the names that they are to get."""
-        return {place: file for worker in self._workers for place, file in worker.made.items()}
+    def new(self) -> Iterator[MachineCode]:
+        """Yield what is made and was not yielded before."""
+        for worker in self._workers:
+            while not worker.made.empty():
+                yield worker.made.get()
 
-    def order(self, order: Library | Extension | None) -> None:
-        """Have a library optimized or an extension module made; None: that was all."""
-        data = pickle.dumps(order)
+    def order(self, data: bytes) -> None:
+        """Have a packed library optimized, or machine code emitted; None: that was all."""
         for worker in self._workers:
             worker.order(data)
         self._hear()
 
     def rest(self) -> Iterator[None]:
         """Wait until all is done; yield after each answer."""
-        while working := [worker for worker in self._workers if not worker.is_done]:
+        while working := [one for one in self._workers if one.is_begun and not one.is_done]:
             wait([worker.answers for worker in working])
             self._hear()
             yield
@@ -115,3 +135,10 @@ class WorkerProcesses:
     def _hear(self) -> None:
         for worker in self._workers:
             worker.hear()
+        self._begin()
+
+    def _begin(self) -> None:
+        working = sum(worker.is_begun and not worker.is_done for worker in self._workers)
+        waiting = [worker for worker in self._workers if not worker.is_begun]
+        for worker in waiting[: self.at_once - working]:
+            worker.begin()

@@ -124,13 +124,16 @@ import sys
 from pathlib import Path
 import terrain_physics._kernels
 terrain_physics._kernels.__path__.append(sys.argv[1])
-from terrain_physics._build import __main__ as build, signatures
+from terrain_physics._build import c_compiler, headers, making, signatures
 from terrain_physics._build.packages import LIBRARY
+from terrain_physics._build.platforms import HERE, PLATFORMS
+from terrain_physics._build.worker import Wanted
 signatures.read = lambda package: sys.argv[3].split("\\n")
-linker = build.Linker()
-levels = build.PLATFORMS[linker.target].levels
-same = [level for level in levels if level.compiled_for == "x86-64-v3"]
-build.make(Path(sys.argv[2]), same, linker, [LIBRARY])
+linker = c_compiler.Linker(HERE, c_compiler.find(HERE), headers.here())
+wanted = [Wanted(HERE, level) for level in PLATFORMS[HERE].levels if level.name == "v2"]
+with making.made(wanted, lambda _: {HERE: linker}, [LIBRARY]) as modules:
+    (module,) = modules
+    making.put(module.file, Path(sys.argv[2], module.place))
 """
 
 
@@ -139,7 +142,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("probe")
     (folder / "probe.py").write_text(PROBE)
     # In a process of its own: in a fork of the helper kernels are compiled already.
-    forks.printed("-c", MAKE, folder, folder, LINES.strip(), own=True)
+    env = os.environ | {"TERRAIN_PHYSICS_CACHE_DIR": str(folder / "cache")}
+    forks.printed("-c", MAKE, folder, folder, LINES.strip(), own=True, env=env)
     return folder
 
 

@@ -55,8 +55,6 @@ def test_that_of_the_package_index_serves_where_there_is_none(programs, monkeypa
 def test_it_alone_serves_for_other_systems(programs, monkeypatch):
     add(programs, "cc")
     assert c_compiler.find(WINDOWS) is None
-    with pytest.raises(FileNotFoundError, match="no C compiler for win32-amd64: none of ziglang"):
-        c_compiler.Linker(WINDOWS, []).link([], programs / "module.pyd", [])
     monkeypatch.setattr(c_compiler.importlib.util, "find_spec", lambda name: name)
     command = c_compiler.find(WINDOWS)
     assert command is not None
@@ -66,16 +64,3 @@ def test_it_alone_serves_for_other_systems(programs, monkeypatch):
 def test_the_loader_knows_the_levels_of_all_platforms():
     made = {level.name for platform in platforms.PLATFORMS.values() for level in platform.levels}
     assert made == set(_native.LEVELS)
-
-
-def test_one_platform_is_said_to_be_tested():
-    tested = [name for name, platform in platforms.PLATFORMS.items() if platform.is_tested]
-    assert tested == [LINUX]
-
-
-def test_the_c_library_is_as_new_as_the_newest_symbol(tmp_path):
-    module = tmp_path / "module.so"
-    module.write_bytes(b"\0GLIBC_2.2.5\0GLIBC_2.34\0GLIBC_2.9\0")
-    assert c_compiler.glibc_needed(module) == (2, 34)
-    module.write_bytes(b"")
-    assert c_compiler.glibc_needed(module) == (2, 17)

@@ -46,8 +46,9 @@ BY_TWO_HALVES = """
 import pickle, sys
 from terrain_physics._build import lowering, optimizing
 from terrain_physics._build.packages import LIBRARY
+from terrain_physics._build.platforms import Processor
 
-optimizer = optimizing.Optimizer("x86-64-v3")
+optimizer = optimizing.Optimizer(Processor("x86_64-unknown-linux-gnu", "x86-64-v3"))
 lowering.hand_on_to(lambda library: optimizer.add(pickle.loads(pickle.dumps(library))))
 for line in sys.argv[1:]:
     entry = lowering.lower(line, LIBRARY, "kernel_0")
@@ -57,13 +58,13 @@ for line in sys.argv[1:]:
 MAKE = """
 import sys
 from functools import partial
-from terrain_physics._build import __main__ as build, signatures
+from terrain_physics._build import __main__ as build, making, signatures
 from terrain_physics._build.packages import LIBRARY
 
 _, folder, *lines = sys.argv
 signatures.read = lambda package: lines
-build.make = partial(build.make, packages=[LIBRARY])
-sys.argv = ["build", folder, "--only", "v3", "v2"]
+making.made = partial(making.made, packages=[LIBRARY])
+sys.argv = ["build", folder]
 build.main()
 """
 
@@ -81,7 +82,7 @@ def test_optimized_code_is_that_of_numba_for_the_processor(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("lines", "compiler", "reason"),
     [
-        (LINES[:1], "false", "CalledProcessError"),
+        (LINES[:1], "false", "returned non-zero exit status 1"),
         pytest.param(
             (LINES[0], "math.rows.all_within(float64, float64)"),
             "cc",
@@ -97,6 +98,7 @@ def test_what_fails_says_why_and_leaves_nothing(
     made, temporary = tmp_path / "made", tmp_path / "temporary"
     temporary.mkdir()
     env = os.environ | {"TMPDIR": str(temporary), "CC": compiler}
+    env["TERRAIN_PHYSICS_CACHE_DIR"] = str(tmp_path / "cache")
     ended = forks.run("-c", MAKE, made, *lines, env=env, own=True)
     assert ended.returncode == 1
     assert reason in ended.stderr
@@ -108,8 +110,9 @@ def test_what_fails_says_why_and_leaves_nothing(
     ("arguments", "reason"),
     [
         (["FILE"], "File exists"),
-        (["FOLDER", "--only", "v3", "v9"], "--only must name levels of v4, v3, v2, got v9"),
-        (["FOLDER", "--target", "linux-vax"], "invalid choice"),
+        (["--all"], "--all needs a folder"),
+        (["FOLDER", "--all", "--only", "linux-vax"], "got linux-vax"),
+        (["FOLDER", "--only", "linux-aarch64"], "--only chooses among the wheels of --all"),
     ],
 )
 def test_what_cannot_be_made_is_refused_at_once(
@@ -118,7 +121,7 @@ def test_what_cannot_be_made_is_refused_at_once(
     (tmp_path / "FILE").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["build", *arguments])
-    monkeypatch.setattr(build, "make", None)
+    monkeypatch.setattr(build.making, "made", None)
     with pytest.raises(SystemExit) as ended:
         build.main()
     assert ended.value.code == 2
@@ -129,12 +132,23 @@ def test_a_missing_c_compiler_is_told_at_once(
     tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["build", str(tmp_path)])
-    monkeypatch.setattr(build, "make", None)
-    monkeypatch.setattr(c_compiler, "find", lambda _: None)
+    monkeypatch.setattr(build.making, "made", None)
+    monkeypatch.setattr(build, "find", lambda _: None)
     with pytest.raises(SystemExit) as ended:
         build.main()
     assert ended.value.code == 2
     assert "no C compiler for linux-x86_64: none of cc, gcc, clang" in capsys.readouterr().err
+
+
+def test_wheels_of_all_systems_need_zig_and_say_how_to_get_it(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["build", "--all", str(tmp_path)])
+    monkeypatch.setattr(build, "has_zig", lambda: False)
+    with pytest.raises(SystemExit) as ended:
+        build.main()
+    assert ended.value.code == 2
+    assert f"-m pip install {c_compiler.ZIG}" in capsys.readouterr().err
 
 
 def test_progress_is_a_line_now_and_then_and_one_for_each_file(
@@ -142,9 +156,10 @@ def test_progress_is_a_line_now_and_then_and_one_for_each_file(
 ) -> None:
     from terrain_physics._build import progress
 
-    workers: Any = SimpleNamespace(optimized={"one": 5, "two": 3}, made={})
-    shown = progress.BuildProgress(workers, kernels=9)
-    shown.kernels, shown.functions = 2, 7
+    workers: Any = SimpleNamespace(optimized={"one": 5, "two": 3})
+    linking: Any = SimpleNamespace(made=[])
+    lowered: Any = SimpleNamespace(kernels=2, all_kernels=9, functions=7)
+    shown = progress.BuildProgress(workers, linking, lowered)
     shown.tell()
     assert not capsys.readouterr().out
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
@@ -152,8 +167,8 @@ def test_progress_is_a_line_now_and_then_and_one_for_each_file(
     state = "2 of 9 kernels typed; of 7 functions optimized: 5 for one, 3 for two\n"
     assert capsys.readouterr().out.partition(" s  ")[2] == state
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e9)
-    workers.made["module.so"] = tmp_path / "file"
-    workers.made["module.so"].write_bytes(bytes(1_250_000))
+    linking.made.append(SimpleNamespace(target="system", place="module.so", file=tmp_path / "file"))
+    (tmp_path / "file").write_bytes(bytes(1_250_000))
     shown.tell()
     shown.tell()
-    assert capsys.readouterr().out.partition(" s  ")[2] == "module.so: 1.25 MB\n"
+    assert capsys.readouterr().out.partition(" s  ")[2] == "system: module.so: 1.25 MB\n"

@@ -1,0 +1,87 @@
+"""What earlier builds have made: lowered functions, and machine code for each processor and system.
+
+An entry belongs to one state of all that it is made from, so that it is never wrong; what cannot be
+read, or was damaged, is made anew. The folder lies where compiled kernels are kept.
+"""
+
+import contextlib
+import hashlib
+import os
+import sys
+import uuid
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from terrain_physics._build import signatures
+from terrain_physics._build.packages import KernelPackage
+from terrain_physics._kernels import _cache, _own_files
+
+LIMIT = 300_000_000
+"""Bytes that are kept; what was used last stays."""
+
+
+def state(packages: Sequence[KernelPackage]) -> str:
+    """Return a hash of all that machine code is made from, but for the processor."""
+    found = hashlib.sha256()
+    for name in ("numba", "llvmlite", "numpy"):
+        found.update(f"{name} {version(name)}\n".encode())
+    found.update(f"{sys.version}\n".encode())
+    for package in packages:
+        lines = signatures.read(package)
+        found.update(f"{package.name} {package.digest()} {lines}\n".encode())
+    for file in sorted(Path(__file__).parent.iterdir()):
+        if file.suffix in {".py", ".c"}:
+            found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+class BuildCache:
+    """A folder of files, each with its own hash in front."""
+
+    def __init__(self, folder: Path, state: str) -> None:
+        self._folder = folder
+        self._state = state
+
+    def _file(self, *parts: str) -> Path:
+        name = hashlib.sha256("\n".join([self._state, *parts]).encode()).hexdigest()
+        return self._folder / f"{name}.bin"
+
+    def read(self, *parts: str) -> bytes | None:
+        """Return what was kept under a name, None if it is to be made."""
+        file = self._file(*parts)
+        with contextlib.suppress(OSError, RuntimeError):
+            stored = _own_files.read(file)
+            if hashlib.sha256(stored[32:]).digest() == stored[:32]:
+                os.utime(file)
+                return stored[32:]
+        return None
+
+    def keep(self, content: bytes, *parts: str) -> None:
+        """Keep something if it can be; else it is made again next time."""
+        file = self._file(*parts)
+        part = file.with_suffix(f".{uuid.uuid4().hex}")
+        with contextlib.suppress(OSError, RuntimeError):
+            if not self._folder.is_dir():
+                _own_files.make_folder(self._folder)
+            _own_files.refuse_shared(self._folder)
+            try:
+                _own_files.write_new(part, hashlib.sha256(content).digest() + content)
+                part.replace(file)
+            finally:
+                part.unlink(missing_ok=True)
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        files = [(file.stat(), file) for file in self._folder.iterdir()]
+        size = sum(status.st_size for status, _ in files)
+        for status, file in sorted(files, key=lambda one: one[0].st_mtime):
+            if size <= LIMIT:
+                return
+            file.unlink(missing_ok=True)
+            size -= status.st_size
+
+
+def folder() -> Path:
+    """Return where builds keep what they have made."""
+    return _cache.cache_root() / "builds"

@@ -1,0 +1,64 @@
+"""All functions of the packages of kernels, lowered: by numba now, or in an earlier build."""
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from terrain_physics._build import lowering, signatures
+from terrain_physics._build.build_cache import BuildCache
+from terrain_physics._build.entry import Entry
+from terrain_physics._build.lowered import Extension, Library
+from terrain_physics._build.packages import KernelPackage
+from terrain_physics._build.worker import packed
+from terrain_physics._kernels import _jit
+
+_NAME = "lowered"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the processes that optimize are told."""
+
+    data: bytes
+    extension: Extension | None
+    """The extension module that it asks for; None for the code of a function."""
+
+
+class LoweredFunctions:
+    """The orders, those of an extension module after the functions that it is made of."""
+
+    def __init__(self, packages: Sequence[KernelPackage], cache: BuildCache) -> None:
+        self._lists = {package: signatures.read(package) for package in packages}
+        self._cache = cache
+        self.all_kernels = sum(map(len, self._lists.values()))
+        self.kernels = self.functions = 0
+
+    def __iter__(self) -> Iterator[Order]:
+        stored = self._cache.read(_NAME)
+        if stored is not None:
+            for order in pickle.loads(stored):  # noqa: S301  # nobody else can have written it
+                self.functions += order.extension is None
+                yield order
+            self.kernels = self.all_kernels
+            return
+        orders = []
+        for order in self._lowered():
+            orders.append(order)
+            yield order
+        self._cache.keep(pickle.dumps(orders), _NAME)
+
+    def _lowered(self) -> Iterator[Order]:
+        libraries: list[Library] = []
+        lowering.hand_on_to(libraries.append)
+        with _jit.collecting_rarely():
+            for package, lines in self._lists.items():
+                digest = package.digest()
+                entries: list[Entry] = []
+                for line in lines:
+                    entries.append(lowering.lower(line, package, f"kernel_{len(entries)}"))
+                    self.kernels += 1
+                    self.functions += len(libraries)
+                    yield from (Order(packed(library), None) for library in libraries)
+                    libraries.clear()
+                extension = lowering.extension(package, entries, digest)
+                yield Order(packed(extension), extension)

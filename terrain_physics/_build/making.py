@@ -1,0 +1,88 @@
+"""Makes extension modules: lowers once, optimizes for each processor, links for each system."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terrain_physics._build.c_compiler import Linker
+from terrain_physics._build.linking import Linking, Module
+from terrain_physics._build.packages import PACKAGES, KernelPackage
+from terrain_physics._build.worker import MachineCode, Wanted, packed
+
+if TYPE_CHECKING:
+    from terrain_physics._build.build_cache import BuildCache
+
+
+@contextmanager
+def made(
+    wanted: Sequence[Wanted],
+    linkers: Callable[[Path], Mapping[str, Linker]],
+    packages: Sequence[KernelPackage] = PACKAGES,
+) -> Iterator[list[Module]]:
+    """Make all wanted modules, whose files are there until the end of the block.
+
+    The linkers may have files in the folder that they are made with.
+    """
+    os.environ |= {"TERRAIN_PHYSICS_NATIVE": "0", "TERRAIN_PHYSICS_CHECK": "0"}
+    from terrain_physics._build import build_cache
+
+    kept = build_cache.folder()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # Kernels are compiled apart only where there is a cache, which nobody else may have filled.
+        os.environ["TERRAIN_PHYSICS_CACHE_DIR"] = str(folder / "kernels")
+        cache = build_cache.BuildCache(kept, build_cache.state(packages))
+        yield _made(folder, wanted, linkers(folder), packages, cache)
+
+
+def _made(
+    folder: Path,
+    wanted: Sequence[Wanted],
+    linkers: Mapping[str, Linker],
+    packages: Sequence[KernelPackage],
+    cache: "BuildCache",
+) -> list[Module]:
+    from terrain_physics._build import workers
+    from terrain_physics._build.lowered_functions import LoweredFunctions
+    from terrain_physics._build.progress import BuildProgress
+
+    places = [package.place for package in packages]
+    kept = [(place, one, cache.read(place, *one.name)) for place in places for one in wanted]
+    missing = {one for _, one, content in kept if content is None}
+    with (
+        workers.started([one for one in wanted if one in missing]) as processes,
+        Linking(linkers, folder, processes.at_once) as linking,
+    ):
+        lowered = LoweredFunctions(packages, cache)
+        progress = BuildProgress(processes, linking, lowered)
+        for order in lowered:
+            processes.order(order.data)
+            if order.extension is not None:
+                linking.compile(order.extension)
+            progress.tell()
+        processes.order(packed(None))
+        for place, one, content in kept:
+            if content is not None and one not in missing:
+                linking.link(MachineCode(place, one, content))
+        for _ in processes.rest():
+            for code in processes.new():
+                cache.keep(code.content, code.place, *code.wanted.name)
+                linking.link(code)
+            progress.tell()
+        linking.wait(progress.tell)
+        return linking.made
+
+
+def put(file: Path, place: Path) -> None:
+    """Put a file in its place as a whole; a process that has loaded the old one keeps it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_name(f"{place.name}.{os.getpid()}.part")
+    try:
+        shutil.copy(file, part)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
