@@ -227,6 +227,7 @@ WAYS: dict[str, dict[str, str]] = {
         "sample_position SamplePosition findNearestPoly map_get_closest_point get_nearest",
         "reachable(start)": "is_reachable can_reach flood_fill connected",
         "labels": "components islands regions areas connected_components",
+        "labels_at(x, z)": "label_at component_at island_at region_at area_at get_label",
         "standing": "walkable is_walkable grid mask cells places",
         "edges": "links connections neighbors kinds",
         "to_graph()": "graph to_networkx as_graph get_graph",

@@ -53,7 +53,7 @@ class Field(Leading, AttributeGuard):
     >>> paths.update()
     0
     >>> field = paths.field([(10, 10)])
-    >>> float(field.distance[10, 2]), field.direction[10, 2]
+    >>> float(field.distance[0, 10, 2]), field.direction[0, 10, 2]
     (8.0, array([1., 0.]))
     >>> crowd = CharacterGroup(floor, body, collide=True)
     >>> crowd.add_many(range(3), [(2, 0, 2), (2, 0, 10), (6, 0, 3)])

@@ -1,5 +1,6 @@
 """Places: the grid of a walkability map, with what it holds for each place."""
 
+import math
 from copy import copy
 from typing import Any
 
@@ -50,10 +51,9 @@ class Places:
         return self.levels * self.rows * self.columns
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the arrays that users see: without levels if there is one level."""
-        grid = self.rows, self.columns
-        return grid if self.levels == 1 else (self.levels, *grid)
+    def shape(self) -> tuple[int, int, int]:
+        """The shape of the arrays that users see."""
+        return self.levels, self.rows, self.columns
 
     def arrays(self) -> layout.PlaceArrays:
         """Return the places for kernels."""
@@ -104,6 +104,13 @@ class Places:
         for name in ("heights", "kinds", "targets"):
             setattr(other, name, getattr(self, name).copy())
         return other
+
+    def column_at(self, x: float, z: float) -> tuple[int, int] | None:
+        """Return row and column of the places that are nearest along both axes; None: outside."""
+        row = math.floor((z - self.lower_z) / self.spacing + 0.5)
+        column = math.floor((x - self.lower_x) / self.spacing + 0.5)
+        is_inside = 0 <= row < self.rows and 0 <= column < self.columns
+        return (row, column) if is_inside else None
 
     def points(self, numbers: Int64s) -> Floats:
         """Return the positions (n, 3) of a character at rest on places, in meters."""

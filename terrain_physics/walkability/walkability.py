@@ -136,10 +136,10 @@ class Walkability(AttributeGuard):
     >>> land = HeightMap([[0, 0, 5], [0, 0, 5], [0, 0, 5]], cell_size=2)
     >>> paths = Walkability(land, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)))
     >>> paths.shape, paths.update()
-    ((5, 5), 0)
-    >>> paths.standing[2].tolist()
+    ((1, 5, 5), 0)
+    >>> paths.standing[0, 2].tolist()
     [True, True, False, False, True]
-    >>> paths.edges[2, 0].tolist()
+    >>> paths.edges[0, 2, 0].tolist()
     [1, 1, 1, 0, 0, 0, 1, 1]
     """
 
@@ -260,11 +260,12 @@ class Walkability(AttributeGuard):
     # Places
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns of places; on a ground with several levels, levels, rows and columns.
+    def shape(self) -> tuple[int, int, int]:
+        """Levels, rows and columns of places: rows run along z, columns along x.
 
         There is one level on height maps that do not overlap, and there are three once the ground
-        has a mesh, or maps above each other. Levels count from the lowest place.
+        has a mesh, or maps above each other. Level 0 has the lowest place of each row and column,
+        so what is read of it is there on any ground.
         """
         return self._places.shape
 
@@ -282,14 +283,14 @@ class Walkability(AttributeGuard):
 
     @property
     def positions(self) -> Floats:
-        """The position of a character at rest on each place, (..., 3); NaN heights: none can."""
+        """The position of a character at rest on each place, of `shape` and 3; NaN y: none can."""
         with self._lock:
             places = self._places
             return _shaped(places, places.points(np.arange(len(places))), 3)
 
     @property
     def edges(self) -> Bytes:
-        """The kinds of the edges from each place, (..., 8): 0 none, 1 walk, 2 step, 3 drop.
+        """The kinds of the edges from each place, of `shape` and 8: 0 none, 1 walk, 2 step, 3 drop.
 
         The first leads along +X; each next one is turned by 45 degrees towards +Z. An edge leads to
         the level of the other column that its walker comes to stand on.
@@ -311,6 +312,38 @@ class Walkability(AttributeGuard):
         with self._lock:
             labels = self._kept.labels(self._places, (self._revision, len(self._places)))
             return _shaped(self._places, labels)
+
+    def labels_at(self, x: float, z: float) -> Int32s:
+        """Return the labels of the places above each other at a point: those nearest to it.
+
+        Parameters
+        ----------
+        x, z : float
+            The point in meters.
+
+        Returns
+        -------
+        ndarray of int32, shape (levels,)
+            From the lowest place up, as in `labels`; 0: none can rest there. All are 0 more than
+            half a spacing outside of the area.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no finite number.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> paths = Walkability(HeightMap([[0] * 5] * 5), SphereCollider(0.4))
+        >>> _ = paths.update()
+        >>> paths.labels_at(1.2, 3), paths.labels_at(1.2, 30)
+        (array([1], dtype=int32), array([0], dtype=int32))
+        """
+        point = checks.finite("x", x), checks.finite("z", z)
+        with self._lock:
+            labels, column = self.labels, self._places.column_at(*point)
+            return np.zeros_like(labels[:, 0, 0]) if column is None else labels[:, *column].copy()
 
     def nearest(self, position: Any) -> glm.vec3 | None:
         """Return the place nearest to a position where a character can stand.
@@ -465,7 +498,7 @@ class Walkability(AttributeGuard):
         >>> paths = Walkability(HeightMap([[0] * 9] * 9), SphereCollider(0.4))
         >>> _ = paths.update()
         >>> field = paths.field([(4, 4)])
-        >>> float(field.distance[4, 1]), field.direction[4, 1].tolist()
+        >>> float(field.distance[0, 4, 1]), field.direction[0, 4, 1].tolist()
         (3.0, [1.0, 0.0])
         """
         checks.instance("nearest", nearest, bool)
@@ -587,7 +620,7 @@ class Walkability(AttributeGuard):
         >>> int(paths.standing.sum())
         81
         >>> land[4, 4] = 3
-        >>> paths.update(), bool(paths.edges[4, 3].any())
+        >>> paths.update(), bool(paths.edges[0, 4, 3].any())
         (0, False)
         """
         if (around is None) != (radius is None):

@@ -46,7 +46,7 @@ def made(land: HeightMap) -> Made:
 
 def _edit(land: HeightMap, paths: Walkability, repeats: int) -> float:
     """Return the median time to mend a map after an edit of 3 m."""
-    rng, side, times = np.random.default_rng(1), float(paths.shape[0]), []
+    rng, side, times = np.random.default_rng(1), float(paths.shape[1]), []
     for _ in range(repeats):
         x, z = rng.uniform(0.2 * side, 0.8 * side, 2)
         land.raise_((x, z), 3.0, 0.2)
@@ -95,11 +95,12 @@ def errors(side: int) -> None:
 
 def _rises(paths: Walkability) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return the rise of each edge over its length on the level; NaN without both ends."""
-    rows, columns = paths.shape
-    padded = np.pad(paths.heights.astype(np.float64), 1, constant_values=np.nan)
+    _, rows, columns = paths.shape
+    heights = paths.heights[0].astype(np.float64)  # there is one level
+    padded = np.pad(heights, 1, constant_values=np.nan)
     around = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
     rises = [
-        (padded[1 + z : 1 + z + rows, 1 + x : 1 + x + columns] - paths.heights) / math.hypot(x, z)
+        (padded[1 + z : 1 + z + rows, 1 + x : 1 + x + columns] - heights) / math.hypot(x, z)
         for z, x in around
     ]
     return np.stack(rises, axis=-1).reshape(-1, DIRECTIONS)

@@ -31,7 +31,7 @@ class Walks:
 
     def __init__(self, paths: Any) -> None:
         self.paths = paths
-        self.positions = paths.positions.reshape(-1, *paths.positions.shape[-3:])
+        self.positions = paths.positions
 
     def kind(self, place: tuple[int, int, int], step: tuple[int, int]) -> tuple[int, int]:
         """Return the kind of an edge from (level, row, column), and the level it leads to."""

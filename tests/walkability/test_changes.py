@@ -190,12 +190,23 @@ class TestParts:
     def test_a_first_mesh_brings_levels(self) -> None:
         ground = Ground([land()])
         paths = made(ground)
-        assert [*paths.shape] == [SIZE, SIZE]
+        assert paths.shape == (1, SIZE, SIZE)
         path: Any = paths.path((1, 1), (3, 1), nearest=True)
-        ground.add(box(6, 6))
+        before = _arrays(paths)
+        ground.add(box(6, 6), transform=(500, 0, 500))
         changed_by(paths, lambda: None)
-        assert [*paths.shape] == [3, SIZE, SIZE]
+        for array, now in zip(before, _arrays(paths), strict=True):
+            np.testing.assert_array_equal(array[0], now[0])  # what a game reads in mid-game stays
+        assert paths.shape == (3, SIZE, SIZE)
         assert path._places is paths._places  # it sees what is made later
+
+
+def _arrays(paths: Walkability) -> list[np.ndarray[Any, Any]]:
+    """Return all arrays that are in the shape of a map."""
+    field, reached = paths.field((1, 1), nearest=True), paths.reachable(paths.nearest((1, 1)))
+    assert field.direction.shape == (*paths.shape, 2)
+    seen = [paths.heights, paths.standing, paths.positions, paths.edges, paths.labels]
+    return [*seen, reached, field.distance]
 
 
 class TestMovingParts:
@@ -311,7 +322,7 @@ class TestWatching:
 
         def read() -> None:
             for _ in range(10):
-                assert paths.edges.shape == (SIZE, SIZE, 8)
+                assert paths.edges.shape == (1, SIZE, SIZE, 8)
                 assert paths.standing.shape == paths.heights.shape
 
         def run(work: Callable[[], None]) -> None:
@@ -347,7 +358,7 @@ worker.start()
 child = os.fork()
 if child == 0:
     land[30, 30] = 9
-    done = paths.update() == 0 and paths.standing[5, 5] and not paths.edges[30, 29].any()
+    done = paths.update() == 0 and paths.standing[0, 5, 5] and not paths.edges[0, 30, 29].any()
     os._exit(0 if done else 1)
 worker.join()
 print(os.waitpid(child, 0)[1])

@@ -102,17 +102,17 @@ def test_it_stands_still_where_there_is_no_way():
     crowd.walk(2, 0)
     assert np.isinf(field.lead(crowd)).all()
     assert (crowd.velocities == 0).all()
-    assert np.isinf(field.distance[5, 3])
-    assert (field.direction[5, 3] == 0).all()
+    assert np.isinf(field.distance[0, 5, 3])
+    assert (field.direction[0, 5, 3] == 0).all()
 
 
 def test_what_it_has(door: HandMadeMap):
     field = door.field((16, 10))
-    assert field.distance.shape == (21, 21)
-    assert field.direction.shape == (21, 21, 2)
-    assert (field.distance[10, 16], field.distance[10, 2]) == (0.0, 14.0)
-    assert field.direction[10, 2].tolist() == [1.0, 0.0]
-    assert field.direction[10, 16].tolist() == [0.0, 0.0]
+    assert field.distance.shape == (1, 21, 21)
+    assert field.direction.shape == (1, 21, 21, 2)
+    assert (field.distance[0, 10, 16], field.distance[0, 10, 2]) == (0.0, 14.0)
+    assert field.direction[0, 10, 2].tolist() == [1.0, 0.0]
+    assert field.direction[0, 10, 16].tolist() == [0.0, 0.0]
     assert repr(field) == "<Field of 441 places, 441 with a way>"
     for values in (field.distance, field.direction):
         with pytest.raises(ValueError, match="read-only"):

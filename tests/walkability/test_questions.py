@@ -70,7 +70,7 @@ class TestPaths:
         assert set(path.kinds) == {"walk"}
         crossed = [x for x, _, z in path.points.tolist() if 3 <= z <= 5]
         assert min(crossed) >= 6
-        assert path.length <= float(paths.field((1, 7)).distance[1, 1]) + 1e-9
+        assert path.length <= float(paths.field((1, 7)).distance[0, 1, 1]) + 1e-9
 
     def test_start_and_goal_on_one_place_are_a_path_of_one_point(self) -> None:
         path = walled().path((1.2, 1), (0.9, 1.3))
@@ -82,7 +82,7 @@ class TestPaths:
         heights[4] = 6.0
         paths = made(HeightMap(heights))
         assert paths.path((1, 1), (1, 7)) is None
-        assert math.isinf(paths.field((1, 7)).distance[1, 1])
+        assert math.isinf(paths.field((1, 7)).distance[0, 1, 1])
         assert len(np.unique(paths.labels[paths.standing])) >= 2
 
     def test_drops_are_never_pulled_over(self) -> None:
@@ -151,9 +151,9 @@ class TestCosts:
     def test_lengths_count_by_the_mean_of_both_ends(self) -> None:
         _, paths = muddy()
         free, dear = (paths.field((4, 10), cost=c).distance for c in (None, {"mud": 1.5}))
-        assert free[10, 16] == pytest.approx(12.0, abs=1e-5)
+        assert free[0, 10, 16] == pytest.approx(12.0, abs=1e-5)
         # The material of a place on the border is that of the cell that the ray finds.
-        assert free[10, 16] + 1.5 <= dear[10, 16] <= free[10, 16] + 2.5
+        assert free[0, 10, 16] + 1.5 <= dear[0, 10, 16] <= free[0, 10, 16] + 2.5
 
     def test_costs_of_one_change_nothing(self) -> None:
         _, paths = muddy()
@@ -162,14 +162,16 @@ class TestCosts:
 
     def test_paint_and_edits_count_at_once(self) -> None:
         floor, paths = muddy()
-        assert paths.field((4, 10), cost={"mud": 9}).distance[10, 16] > 13
+        assert paths.field((4, 10), cost={"mud": 9}).distance[0, 10, 16] > 13
         floor.paint((10, 10), 30, "road")
-        assert paths.field((4, 10), cost={"mud": 9}).distance[10, 16] == pytest.approx(12, abs=1e-5)
+        assert paths.field((4, 10), cost={"mud": 9}).distance[0, 10, 16] == pytest.approx(
+            12, abs=1e-5
+        )
         floor.paint((10, 10), 30, "mud")
         floor.carve((4, 4), 2, 0.3)
         paths.update()
         far = paths.field((4, 10), cost={"mud": 9}).distance
-        assert far[10, 16] == pytest.approx(9 * 12, abs=1e-4)
+        assert far[0, 10, 16] == pytest.approx(9 * 12, abs=1e-4)
         new = made(floor)
         assert np.array_equal(new.field((4, 10), cost={"mud": 9}).distance, far)
 
@@ -229,12 +231,12 @@ class TestFields:
     def test_goals_are_one_or_many(self) -> None:
         paths = walled()
         one, many = paths.field((2, 7)), paths.field([(2, 7), (2, 1)])
-        assert one.distance[7, 2] == many.distance[7, 2] == many.distance[1, 2] == 0
-        assert one.distance[1, 2] > 8
+        assert one.distance[0, 7, 2] == many.distance[0, 7, 2] == many.distance[0, 1, 2] == 0
+        assert one.distance[0, 1, 2] > 8
         assert np.array_equal(paths.field(np.array([[2.0, 7.0]])).distance, one.distance)
         assert np.array_equal(paths.field(glm.vec3(2, 0, 7)).distance, one.distance)
         assert one.distance.shape == paths.shape
-        assert one.direction[1, 2].tolist() != [0.0, 0.0]
+        assert one.direction[0, 1, 2].tolist() != [0.0, 0.0]
 
     def test_it_is_the_distance_of_the_graph(self) -> None:
         paths = walled()
@@ -260,9 +262,25 @@ class TestPlaces:
         assert not before.flags.writeable
         floor[4, :] = np.full(9, 6.0)
         paths.update()
-        assert paths.labels[1, 1] == 1 < paths.labels[7, 1]
+        assert paths.labels[0, 1, 1] == 1 < paths.labels[0, 7, 1]
         assert (paths.labels == 0).tolist() == (~paths.standing).tolist()
         assert (before == 1).all()
+
+    def test_labels_at_a_point_are_those_of_the_nearest_places(self) -> None:
+        floor = HeightMap(np.zeros((9, 9)), origin=(-4, 0, 2))
+        ground = Ground([floor, box((3, 0.25, 3), (0, 3, 6))])
+        paths = made(ground)
+        for x, z in ((0.4, 5.6), (-4, 2), (-4.49, 10.49), (3.6, 6.5)):
+            row, column = round(z - 2 + 1e-9), round(x + 4 + 1e-9)
+            assert paths.labels_at(x, z).tolist() == paths.labels[:, row, column].tolist()
+        assert paths.labels_at(0, 6).tolist() == [1, 2, 0]
+        for x, z in ((-4.51, 6), (4.51, 6), (0, 1.49), (0, 1e300)):
+            assert paths.labels_at(x, z).tolist() == [0, 0, 0]
+
+    @pytest.mark.parametrize(("name", "value"), [("x", math.nan), ("z", math.inf), ("x", "1")])
+    def test_labels_at_no_point_are_refused(self, name: str, value: Any) -> None:
+        with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
+            walled().labels_at(**({"x": 0, "z": 0} | {name: value}))
 
     def test_reachable_places_include_drops(self) -> None:
         paths = terrace()
@@ -276,7 +294,7 @@ class TestPlaces:
 
     def test_the_nearest_place_is_where_one_stands(self) -> None:
         paths = walled()
-        assert paths.nearest((2.2, 1.4)) == glm.vec3(*paths.positions[1, 2].tolist())
+        assert paths.nearest((2.2, 1.4)) == glm.vec3(*paths.positions[0, 1, 2].tolist())
         assert paths.nearest((-50, 3)) is not None
         assert Walkability(HeightMap(np.zeros((3, 3))), CAPSULE).nearest((1, 1)) is None
 

@@ -70,10 +70,8 @@ def made(ground: Any, body: str, area: Any = AREA) -> Walkability:
 def found(paths: Walkability) -> Found:
     """Return the heights, edges and labels of all levels; what no body stands on is no level."""
     assert paths.update() == 0
-    shape = (-1, *paths.shape[-2:])
-    heights, labels = paths.heights.reshape(shape), paths.labels.reshape(shape)
-    used = max(1, np.count_nonzero(np.isfinite(heights).any(axis=(1, 2))))
-    return heights[:used], paths.edges.reshape(*shape, 8)[:used], labels[:used]
+    used = max(1, np.count_nonzero(paths.standing.any(axis=(1, 2))))
+    return paths.heights[:used], paths.edges[:used], paths.labels[:used]
 
 
 def hold_equal(one: Found, other: Found) -> None:

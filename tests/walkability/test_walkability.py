@@ -46,26 +46,26 @@ def same(one: Walkability, other: Walkability) -> bool:
 class TestWhatItIs:
     def test_a_flat_floor_is_walked_everywhere(self) -> None:
         paths = made(HeightMap(np.zeros((5, 4))))
-        assert paths.shape == (5, 4)
+        assert paths.shape == (1, 5, 4)
         assert paths.standing.all()
         assert np.allclose(paths.heights, 0, atol=1e-5)
-        inside = paths.edges[1:-1, 1:-1]
+        inside = paths.edges[0, 1:-1, 1:-1]
         assert (inside == 1).all()
-        assert paths.edges[0, 0].tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
-        assert paths.edges[-1, -1].tolist() == [0, 0, 0, 0, 1, 1, 1, 0]
+        assert paths.edges[0, 0, 0].tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+        assert paths.edges[0, -1, -1].tolist() == [0, 0, 0, 0, 1, 1, 1, 0]
 
     def test_places_are_on_multiples_of_the_spacing_in_the_area(self) -> None:
         floor = HeightMap(np.zeros((9, 9)), origin=(-4, 0, -4))
         area = (-1.2, 0.9), (1.6, 2.0)
         paths = made(floor, spacing=0.5, area=area)
-        assert paths.positions[0, 0][[0, 2]].tolist() == [-1.0, 1.0]
-        assert paths.positions[-1, -1][[0, 2]].tolist() == [1.5, 2.0]
-        assert paths.shape == (3, 6)
+        assert paths.positions[0, 0, 0, ::2].tolist() == [-1.0, 1.0]
+        assert paths.positions[0, -1, -1, ::2].tolist() == [1.5, 2.0]
+        assert paths.shape == (1, 3, 6)
 
     def test_outside_of_the_ground_nobody_stands(self) -> None:
         paths = made(HeightMap(np.zeros((4, 4)), border="open"), area=((1, 1), (6, 2)))
-        assert paths.standing.tolist() == [[True, True, True, False, False, False]] * 2
-        assert paths.edges[0, 2, 0] == 0
+        assert paths.standing.tolist() == [[[True, True, True, False, False, False]] * 2]
+        assert paths.edges[0, 0, 2, 0] == 0
 
     def test_a_new_map_is_empty(self) -> None:
         paths = Walkability(hills(), CAPSULE)
@@ -82,7 +82,7 @@ class TestWhatItIs:
         assert (paths.spacing, paths.speed, paths.max_drop) == (1.0, 3.0, 2.0)
         assert paths.threads is None
         assert paths.moving_parts == ()
-        assert "3 x 3 places of 1 m" in repr(paths)
+        assert "1 x 3 x 3 places of 1 m" in repr(paths)
 
     def test_arrays_are_read_only(self) -> None:
         paths = made(HeightMap(np.zeros((3, 3))))
@@ -99,7 +99,7 @@ class TestSomePlaces:
     def test_those_near_come_first(self) -> None:
         paths = Walkability(HeightMap(np.zeros((9, 9))), CAPSULE)
         assert paths.update(around=(4, 4), radius=1) == 0
-        made_now: Any = paths.edges.any(axis=-1)
+        made_now: Any = paths.edges[0].any(axis=-1)
         assert made_now.sum() == 5
         assert made_now[4, 4]
         assert made_now[3, 4]
@@ -110,14 +110,14 @@ class TestSomePlaces:
         for around in ((4, 2), (4, 0, 2), glm.vec3(4, 0, 2), hero):
             paths = Walkability(floor, CAPSULE)
             paths.update(around=around, radius=0.5)
-            assert np.argwhere(paths.edges.any(axis=-1)).tolist() == [[2, 4]]
+            assert np.argwhere(paths.edges.any(axis=-1)).tolist() == [[0, 2, 4]]
 
     @pytest.mark.parametrize("around", [None, (3, 5)])
     def test_a_budget_ends_it_and_the_rest_comes_later(self, around: Any) -> None:
         land = hills()
         whole, paths = made(land), Walkability(land, CAPSULE)
         radius = None if around is None else 99
-        left, steps = paths.shape[0] * paths.shape[1], 0
+        left, steps = math.prod(paths.shape), 0
         while left > 0:
             before = left
             left = paths.update(around=around, radius=radius, budget=0)
@@ -136,7 +136,7 @@ class TestSomePlaces:
         paths = Walkability(HeightMap(np.zeros((40, 40))), CAPSULE)
         left = paths.update(budget=0)
         assert 0 < 1600 - left <= 128
-        assert not paths.standing[9:].any()  # no more is looked at, however large the map is
+        assert not paths.standing[0, 9:].any()  # no more is looked at, however large the map is
 
     def test_none_near(self) -> None:
         paths = Walkability(hills(), CAPSULE)
@@ -146,7 +146,7 @@ class TestSomePlaces:
 
 def _leads_to_places(paths: Walkability) -> None:
     """Hold that no edge leads from or to a place where nobody can stand."""
-    standing, edges = paths.standing, paths.edges
+    standing, edges = paths.standing[0], paths.edges[0]
     steps = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
     for row, column, direction in np.argwhere(edges).tolist():
         rows, columns = steps[direction]
