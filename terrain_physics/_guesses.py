@@ -241,6 +241,7 @@ WAYS: dict[str, dict[str, str]] = {
         "length": "distance cost size",
         "kinds": "types",
         "progress": "index current position travelled",
+        "on_ground(spacing)": "draw line polyline as_line smooth sample resample",
         "lead(hero)": "follow next next_point get_next_path_position step move walk advance",
     },
     "Field": {

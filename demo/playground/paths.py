@@ -282,7 +282,7 @@ class Paths(Throng):
         near = np.hypot(*(middles - self.hero.place)[:, ::2].T) < SHOWN
         frame.tints.append(tint_of(self.plan.squares[near], self._tints(middles)[near]))
         if self.path is not None:
-            ribbon = ribbon_of(self.path, self._ground)
+            ribbon = ribbon_of(self.path)
             frame.tints += [] if ribbon is None else [ribbon]
             end = self.path.points[-1:] + np.array((0.0, 0.3, 0.0))
             turn = np.eye(3)[np.newaxis]

@@ -8,7 +8,6 @@ from terrain_physics import HeightMap, Path, Walkability
 from ..picture import colors
 from ..picture.frame import Tint
 from .bodies import Floats
-from .pick import AnyGround
 
 PARTS = (
     (40, 130, 255),
@@ -25,7 +24,6 @@ _LIFT = 0.06  # meters above the ground
 _SHARE = 0.4  # of the spacing, from the middle of a square to its sides
 _OPACITY = 0.5
 _HALF_RIBBON, _EVERY = 0.14, 0.5  # meters
-_LOOK_FROM, _LOOK_DOWN = 1.2, 6.0  # meters above a path, for the ground that it is on
 _CORNERS = np.array([(-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
 
 
@@ -52,19 +50,19 @@ def tint_of(squares: Floats, tints: NDArray[np.uint8]) -> Tint:
     return Tint(halves, np.repeat(tints, 2, axis=0), _OPACITY)
 
 
-def ribbon_of(path: Path, ground: AnyGround) -> Tint | None:
+def ribbon_of(path: Path) -> Tint | None:
     """Return a path as a ribbon on the ground, in the colors of its kinds; None for one point."""
-    corners, tints = [], []
-    for start, end, kind in zip(path.points, path.points[1:], path.kinds, strict=False):
-        places = _on_ground(start, end, ground) if kind == "walk" else np.array([start, end])
-        aside = np.array([start[2] - end[2], 0.0, end[0] - start[0]])
-        aside *= _HALF_RIBBON / max(float(np.linalg.norm(aside)), 1e-9)
-        left, right = places - aside, places + aside
-        corners.append(np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1))
-        tints.append(colors.rows(KINDS[kind], len(places) - 1))
-    if not corners:
+    if not path.kinds:
         return None
-    ribbon = tint_of(np.concatenate(corners), np.concatenate(tints))
+    line = path.on_ground(_EVERY) + np.array([0.0, _LIFT, 0.0])
+    along = np.diff(line, axis=0)
+    aside = np.stack([-along[:, 2], np.zeros(len(along)), along[:, 0]], axis=1)
+    aside *= _HALF_RIBBON / np.linalg.norm(aside, axis=1, keepdims=True)
+    starts, ends = line[:-1], line[1:]
+    corners = np.stack([starts - aside, ends - aside, ends + aside, starts + aside], axis=1)
+    at_end = (line[:-1, np.newaxis, ::2] == path.points[np.newaxis, 1:-1, ::2]).all(axis=2)
+    pieces = at_end.any(axis=1).cumsum()  # a line has all corners of its path
+    ribbon = tint_of(corners, np.array([KINDS[kind] for kind in path.kinds], np.uint8)[pieces])
     both = np.concatenate([ribbon.corners, ribbon.corners[:, ::-1]])
     return Tint(both, np.concatenate([ribbon.colors, ribbon.colors]), 0.9)
 
@@ -76,14 +74,3 @@ def _squares(places: Floats, half: float, land: HeightMap) -> Floats:
     ground = land.height_at(corner_x, corner_z)
     heights = np.where(np.abs(ground - y) < half, ground, y)
     return np.stack([corner_x, heights + _LIFT, corner_z], axis=2)
-
-
-def _on_ground(start: Floats, end: Floats, ground: AnyGround) -> Floats:
-    """Return places along a straight way, on the ground below it."""
-    count = 1 + max(1, round(float(np.linalg.norm(end - start)) / _EVERY))
-    places = start + np.linspace(0.0, 1.0, count)[:, np.newaxis] * (end - start)
-    above = places + np.array((0.0, _LOOK_FROM, 0.0))
-    hits = ground.raycast_many(above, [(0.0, -1.0, 0.0)], max_distance=_LOOK_DOWN)
-    heights = above[:, 1] - hits.distance
-    places[:, 1] = np.where(np.isnan(hits.distance), places[:, 1], heights) + _LIFT
-    return np.asarray(places)

@@ -126,13 +126,16 @@ def standing(ground: AnyGround, rules: Floats, place: Floats3) -> Floats3:
         raise ValueError(
             f"owner.position must be over ground, as two numbers have no height, got {(x, z)}"
         )
+    return x, height + reach_below(rules) - float(rules[columns.OFFSET + 1]), z
+
+
+def reach_below(rules: Floats) -> float:
+    """Return how far a body with these rules reaches below its center, in meters."""
     extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
     upward = np.abs(rules[columns.ROTATION + 3 : columns.ROTATION + 6])
     if rules[columns.KIND] == CapsuleCollider.kind:
-        below = extents[0] + upward[1] * extents[1]  # the radius, and the axis
-    else:
-        below = (upward * extents).sum()
-    return x, height + float(below - rules[columns.OFFSET + 1]), z
+        return float(extents[0] + upward[1] * extents[1])  # the radius, and the axis
+    return float((upward * extents).sum())
 
 
 def put_in_air(state: Floats, places: Any, speeds: Any) -> None:

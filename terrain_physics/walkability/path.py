@@ -17,6 +17,7 @@ from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.view import CharacterView
 from terrain_physics.walkability.leading import Leading
+from terrain_physics.walkability.line import line_on_ground
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.terms import ONE_ROW, Terms, other_ground, other_than
 
@@ -127,6 +128,43 @@ class Path(Leading, AttributeGuard):
     @stalled.setter
     def stalled(self, stalled: float) -> None:
         self._stalled = checks.between("stalled", stalled, 0.0, PATIENCE)
+
+    def on_ground(self, spacing: float = 0.5) -> Floats:
+        """Return the path as a line on the ground, to be drawn: straight pieces hang above hills.
+
+        Parameters
+        ----------
+        spacing : float, default 0.5
+            How far neighboring points are apart at most, in meters on the level; > 0.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 3)
+            Points on the ground as it is now, from below the start to below the goal; each corner
+            is among them. Over gaps that the body goes across the line goes across, too.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything but a length, and for one that would take more than a million points.
+
+        Notes
+        -----
+        The ground is found by rays from a little above the last height, as far as the character
+        may step: what is above the path does not count, as a bridge that it leads under.
+
+        Examples
+        --------
+        >>> from terrain_physics import CapsuleCollider, HeightMap, Walkability
+        >>> hill = HeightMap([[0, 1, 2, 1, 0]] * 5, cell_size=3)
+        >>> paths = Walkability(hill, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)))
+        >>> _ = paths.update()
+        >>> path = paths.path((1, 6), (11, 6))
+        >>> len(path.points), path.on_ground(2)[:, 1].round(2).tolist()
+        (2, [0.33, 1.0, 1.67, 1.67, 1.0, 0.33])
+        """
+        known = checks.positive("spacing", spacing)
+        return line_on_ground(self._points, self._kinds, self._terms, known)
 
     @quick
     def lead(self, hero: CharacterView, speed: float | None = None) -> str:
