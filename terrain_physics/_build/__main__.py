@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from terrain_physics._build import headers, making, wheels
-from terrain_physics._build.c_compiler import LIBRARIES_HERE, ZIG, Linker, find, has_zig
+from terrain_physics._build.c_compiler import LIBRARIES_HERE, Linker, find
 from terrain_physics._build.packages import ROOT
 from terrain_physics._build.platforms import HERE, PLATFORMS, Level
 from terrain_physics._build.worker import Wanted
@@ -50,8 +50,6 @@ def _make_wheels(
     if unknown := set(only or ()).difference(PLATFORMS):
         names = ", ".join(PLATFORMS)
         parser.error(f"--only must name systems of {names}, got {', '.join(unknown)}")
-    if not has_zig():
-        parser.error(f"no C compiler for other systems: `{sys.executable} -m pip install {ZIG}`")
     if missing := wheels.what_is_missing():
         parser.error(missing)
     _make_folder(parser, folder)

@@ -12,9 +12,6 @@ from pathlib import Path
 
 from terrain_physics._build.platforms import HERE, PLATFORMS
 
-ZIG = "ziglang==0.17.1"
-"""A C compiler for all systems, from the package index."""
-
 ZIG_COMMAND = (sys.executable, "-m", "ziglang")
 
 LIBRARIES_HERE = Path(sys.base_prefix, "libs") if sys.platform == "win32" else None
@@ -33,12 +30,7 @@ def find(target: str) -> list[str] | None:
     for name in PLATFORMS[target].compilers if target == HERE else ():
         if program := shutil.which(name):
             return [program]
-    return zig(target) if has_zig() else None
-
-
-def has_zig() -> bool:
-    """Tell whether `ziglang` is installed."""
-    return importlib.util.find_spec("ziglang") is not None
+    return zig(target) if importlib.util.find_spec("ziglang") else None
 
 
 def zig(target: str) -> list[str]:

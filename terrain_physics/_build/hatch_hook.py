@@ -19,11 +19,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-COMPILERS = ["numba==0.68.1", "llvmlite==0.50.0", "numpy>=2.0", "pyglm>=2.8", "platformdirs>=4.0"]
-"""The compilers, in one version: the suite has shown the same bits for it on each level.
-
-With them goes what modules of kernels import.
-"""
+NEEDED = ("numpy>=2.0", "pyglm>=2.8", "platformdirs>=4.0")
+"""What modules of kernels import, beside the compilers."""
 
 CHOICE = os.environ.get("TERRAIN_PHYSICS_NATIVE", "")
 
@@ -35,9 +32,11 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         """Return what must be installed before a wheel is built."""
         if self._why_not_here():
             return []
+        pins = self._ours("pins")
+        needed = [*pins.COMPILERS, *NEEDED]
         if self._c_compiler() is None:  # the package index has one
-            return [*COMPILERS, self._ours("c_compiler").ZIG]
-        return COMPILERS
+            needed.append(pins.ZIG)
+        return needed
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the modules, and tell the wheel about them."""

@@ -41,6 +41,9 @@ class Platform:
     names of functions, as macOS does, LLVM and C compilers both do.
     """
 
+    system: str
+    machine: str
+    """What `sys.platform` and `platform.machine()` say there."""
     triple: str
     """LLVM's name of the processors, the system and its C library."""
     levels: tuple[Level, ...]
@@ -87,6 +90,8 @@ _OF_MACOS = ("/usr/lib/libSystem.B.dylib",)
 
 PLATFORMS = {
     "linux-x86_64": Platform(
+        system="linux",
+        machine="x86_64",
         triple=_X86_64,
         levels=_LEVELS_OF_X86_64,
         tags=("manylinux2014_x86_64", "manylinux_2_17_x86_64"),
@@ -97,6 +102,8 @@ PLATFORMS = {
         tested="all tests",
     ),
     "linux-aarch64": Platform(
+        system="linux",
+        machine="aarch64",
         triple=_ARM64,
         levels=(Level("arm64", "generic", Processor(_ARM64, "generic")),),
         tags=("manylinux2014_aarch64", "manylinux_2_17_aarch64"),
@@ -107,6 +114,8 @@ PLATFORMS = {
         tested="linked",
     ),
     "darwin-arm64": Platform(
+        system="darwin",
+        machine="arm64",
         triple="arm64-apple-macosx11.0.0",
         levels=(Level("arm64", "apple-m1", Processor(_ARM64, "apple-m1")),),
         tags=("macosx_11_0_arm64",),
@@ -117,6 +126,8 @@ PLATFORMS = {
         tested="linked",
     ),
     "darwin-x86_64": Platform(
+        system="darwin",
+        machine="x86_64",
         triple="x86_64-apple-macosx11.0.0",
         levels=_LEVELS_OF_X86_64,
         tags=("macosx_11_0_x86_64",),
@@ -130,6 +141,8 @@ PLATFORMS = {
     # Linked with python3.dll, which hands on to that of each version. Microsoft's compiler does not
     # serve: it lacks GCC's atomics, and its objects need its own runtime library.
     "win32-amd64": Platform(
+        system="win32",
+        machine="AMD64",
         triple="x86_64-w64-windows-gnu",
         levels=_LEVELS_OF_X86_64,
         tags=("win_amd64",),
@@ -145,3 +158,12 @@ PLATFORMS = {
 
 HERE = f"{sys.platform}-{platform.machine().lower()}"
 """The name of this process's platform, which may be missing in the table."""
+
+
+def where_numba_is_needed() -> str:
+    """Return the condition on installations that no wheel with machine code serves."""
+    others = (
+        f"(sys_platform != '{one.system}' or platform_machine != '{one.machine}')"
+        for one in PLATFORMS.values()
+    )
+    return f"implementation_name != 'cpython' or {' and '.join(others)}"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from terrain_physics._build import headers, making
+from terrain_physics._build import headers, making, pins
 from terrain_physics._build.c_compiler import Linker, zig
 from terrain_physics._build.linking import Module
 from terrain_physics._build.packages import ROOT
@@ -28,9 +28,12 @@ _TIME = (2020, 2, 2, 0, 0, 0)
 
 def what_is_missing() -> str:
     """Return what must be installed before wheels can be made, nothing if all is there."""
+    missing = pins.not_installed()
     if find_spec("hatchling") is None:
-        return f"the package's own files need `{sys.executable} -m pip install hatchling`"
-    return ""
+        missing.append("hatchling")
+    if not missing:
+        return ""
+    return f"wheels need `{sys.executable} -m pip install {' '.join(missing)}`"
 
 
 def make(targets: Sequence[str], folder: Path) -> None:

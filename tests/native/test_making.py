@@ -13,6 +13,7 @@ from tests.helpers import forks
 
 build = pytest.importorskip("terrain_physics._build.__main__")
 c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
+pins = pytest.importorskip("terrain_physics._build.pins")
 
 TESTED = "linux-x86_64"
 
@@ -140,15 +141,17 @@ def test_a_missing_c_compiler_is_told_at_once(
     assert "no C compiler for linux-x86_64: none of cc, gcc, clang" in capsys.readouterr().err
 
 
-def test_wheels_of_all_systems_need_zig_and_say_how_to_get_it(
+def test_wheels_of_all_systems_need_compilers_of_one_version_and_say_how_to_get_them(
     tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
+    found = {"numba": "0.68.1", "llvmlite": "0.1", "ziglang": ""}
     monkeypatch.setattr(sys, "argv", ["build", "--all", str(tmp_path)])
-    monkeypatch.setattr(build, "has_zig", lambda: False)
+    monkeypatch.setattr(pins, "_version", found.get)
     with pytest.raises(SystemExit) as ended:
         build.main()
     assert ended.value.code == 2
-    assert f"-m pip install {c_compiler.ZIG}" in capsys.readouterr().err
+    told = "".join(capsys.readouterr().err.split("\n"))
+    assert f"-m pip install {pins.COMPILERS[1]} {pins.ZIG}`" in told
 
 
 def test_progress_is_a_line_now_and_then_and_one_for_each_file(
