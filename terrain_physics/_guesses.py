@@ -13,12 +13,12 @@ _SURFACE = {
     "height_at(x, z)": "get_height height_at_point sample sample_height SampleHeight interpolate "
     "get_height_at getHeight elevation elevation_at ground_height",
     "normal_at(x, z)": "normal get_normal get_normal_at normal_vector",
-    "raycast(Ray(origin, direction))": "ray_cast cast_ray castRay ray_intersect intersect_ray "
+    "raycast(origin, direction)": "ray_cast cast_ray castRay ray_intersect intersect_ray "
     "intersects_ray Raycast trace line_trace raycast_all",
     "sweep(shape, motion)": "shape_cast shapecast cast_shape castShape sphere_cast spherecast "
     "capsule_cast box_cast boxcast sweep_test",
-    "contacts(shape)": "collide collides collision collisions intersects intersect overlap "
-    "overlaps overlap_sphere contact get_contacts",
+    "contacts(shape)": "collide collision collisions intersect contact get_contacts",
+    "touches(shape)": "collides intersects overlap overlaps overlap_sphere is_touching",
     "closest_point(point)": "nearest nearest_point project project_point closest distance "
     "distance_to",
     "make Walkability(ground, collider), and ask it.": "find_path get_path path navmesh nav_mesh "

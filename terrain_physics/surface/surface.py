@@ -39,6 +39,7 @@ from terrain_physics.surface.results import (
     named,
     named_hit,
 )
+from terrain_physics.surface.shape_rows import Boxes, Capsules, Spheres
 from terrain_physics.surface.shapes import (
     SHAPES,
     ManyShapes,
@@ -46,10 +47,12 @@ from terrain_physics.surface.shapes import (
     row_of,
     rows_of,
 )
+from terrain_physics.surface.ways import motion_of, ray_of, reach_behind_ray
 
 _Many = NDArray[Any] | Sequence[float]
 _Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]
 _Points = NDArray[Any] | Sequence[Sequence[float] | NDArray[Any] | glm.vec3 | glm.dvec3]
+_Rows = NDArray[Any] | Sequence[Sequence[float]]
 
 # A place with a smaller square is not too far. Asking for the square first is quick.
 _SURELY_NEAR = FARTHEST * FARTHEST / 10.0
@@ -318,26 +321,40 @@ class Surface(metaclass=PublicType):
 
     # Rays
 
-    @quick
+    @overload
+    def raycast(self, ray: Ray, max_distance: float = ..., *, mask: int = ...) -> RayHit | None: ...
+    @overload
+    def raycast(
+        self, origin: Any, direction: Any, max_distance: float = ..., *, mask: int = ...
+    ) -> RayHit | None: ...
+    @quick  # type: ignore[misc]  # an argument has another name in each form
     def raycast(
         self,
-        ray: Ray,
+        ray: Any = None,
+        direction: Any = None,
         max_distance: float = math.inf,
-        _more: None = None,
+        _more: Any = None,
         mask: int = ALL_LAYERS,
+        origin: Any = None,
     ) -> RayHit | None:
         """Return the first hit of a ray on the ground, from either side.
 
-        Sides and undersides of maps are hit from outside only, see `HeightMap`.
+        Ask by ``raycast(ray)`` or by ``raycast(origin, direction)``. Sides and undersides of maps
+        are hit from outside only, see `HeightMap`.
 
         Parameters
         ----------
         ray : Ray
-            Origin in meters, and direction.
+            Origin in meters, and direction. An origin and a direction are as a Ray of them.
+        direction : three numbers
+            Of any length but zero, behind an origin; a `Ray` has its own.
         max_distance : float, default inf
-            Reach of the ray in meters, >= 0; a hit at that distance counts.
+            Reach of the ray in meters, >= 0; a hit at that distance counts. It is the next number
+            behind the ray, or behind the direction.
         mask : int, default 0xFFFF_FFFF
             Layers to ask, a bit for each; see `Surface`.
+        origin : three numbers
+            In meters; the name of the first argument where it is no `Ray`.
 
         Returns
         -------
@@ -352,9 +369,11 @@ class Surface(metaclass=PublicType):
         Raises
         ------
         TypeError
-            If ``ray`` is not a `Ray` or ``max_distance`` not a number.
+            For neither a `Ray` nor an origin with a direction, and a ``max_distance`` that is not a
+            number.
         ValueError
-            For a negative distance or NaN, and for an origin at 1e38 m or beyond.
+            For a negative distance or NaN, a direction of length zero, and for an origin at 1e38 m
+            or beyond.
 
         Notes
         -----
@@ -367,28 +386,31 @@ class Surface(metaclass=PublicType):
         >>> hit = land.raycast(Ray((-1, 1, 1), (1, 0, 0)))
         >>> hit.distance, hit.point, hit.triangle
         (1.5, vec3( 0.5, 1, 1 ), 0)
-        >>> land.raycast(Ray((1, 5, 1), (0, -1, 0)), max_distance=2) is None
+        >>> land.raycast((-1, 1, 1), (1, 0, 0)) == hit
+        True
+        >>> land.raycast((1, 5, 1), (0, -1, 0), max_distance=2) is None
         True
         >>> roof = TriangleMesh([(0, 3, 0), (0, 3, 2), (2, 3, 0)], [(0, 1, 2)])
         >>> Ground([land, roof]).raycast(Ray((0.5, 5, 0.5), (0, -1, 0))).triangle
         1099511627776
         """
-        if type(ray) is not Ray:
-            checks.instance("ray", ray, Ray)
-        if _more is not None:
-            raise TypeError(f"mask must be given by name: mask={checks.shorten(_more)}")
+        if type(ray) is not Ray or origin is not None or _more is not None:
+            start, way, max_distance = ray_of(ray, direction, max_distance, _more, origin)
+        else:
+            start, way = ray.origin64, ray.direction64
+            if type(direction) is float and max_distance is inf:
+                max_distance = direction
+            elif direction is not None:
+                max_distance = reach_behind_ray(direction, max_distance)
         if max_distance is not inf:
             max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
-        origin = ray.origin64
-        x, y, z = origin
+        x, y, z = start
         if not x * x + y * y + z * z < _SURELY_NEAR:  # a NaN must not pass
-            refuse_far_row("ray", origin)
+            refuse_far_row("ray", start)
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         if queries.naming is NO_NAMES:
-            return queries.ray(origin, ray.direction64, max_distance)
-        return named_hit(
-            *queries.with_names(lambda: queries.ray(origin, ray.direction64, max_distance))
-        )
+            return queries.ray(start, way, max_distance)
+        return named_hit(*queries.with_names(lambda: queries.ray(start, way, max_distance)))
 
     def raycast_many(
         self,
@@ -568,11 +590,82 @@ class Surface(metaclass=PublicType):
         kind, rows = rows_of("shapes", shapes)
         return self._filtered(mask).contact_counts(kind, rows, threads)
 
+    @overload
+    def touches(self, shapes: Shape, *, threads: int | None = ..., mask: int = ...) -> bool: ...
+    @overload
+    def touches(
+        self,
+        shapes: Spheres | Capsules | Boxes | Sequence[Shape] | _Rows,
+        *,
+        threads: int | None = ...,
+        mask: int = ...,
+    ) -> NDArray[np.bool_]: ...
+    @quick
+    def touches(
+        self, shapes: Any, *, threads: int | None = None, mask: int = ALL_LAYERS
+    ) -> bool | NDArray[np.bool_]:
+        """Tell whether a shape touches the ground, or which of n shapes do.
+
+        A shape touches where `contacts` has a contact of it: touching counts, a map's surface is
+        solid from above, and what is all inside of something solid, far from its faces, touches
+        nothing. There `contains` says more.
+
+        Parameters
+        ----------
+        shapes : Sphere, Capsule, OBB or AABB, or many as for `contacts`
+            One shape, or many of one kind.
+        threads : int, optional
+            Number of threads; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Layers to ask, a bit for each; see `Surface`.
+
+        Returns
+        -------
+        bool or ndarray of bool, shape (n,)
+            One answer for a shape that stands alone.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `contacts`.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, Sphere
+        >>> land = HeightMap([[0, 0], [0, 0]])
+        >>> land.touches(Sphere((0.5, 1, 0.5), 1))
+        True
+        >>> land.touches([(0.5, 1, 0.5, 1), (0.5, 2, 0.5, 1)])  # rows x, y, z, radius
+        array([ True, False])
+        """
+        if isinstance(shapes, SHAPES):
+            if threads is not None:
+                Workers(threads)  # refuses a value that is no number of threads
+            queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
+            return len(queries.contacts_of_one(shapes, "deepest", MOST_RESULTS)) > 0
+        return self.contact_counts(shapes, threads=threads, mask=mask) > 0
+
     # Moving shapes
 
-    @quick
-    def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
+    @overload
+    def sweep(self, shape: Shape, motion: Any, *, mask: int = ...) -> SweepHit | None: ...
+    @overload
+    def sweep(
+        self, shape: Shape, direction: Any, *, max_distance: float, mask: int = ...
+    ) -> SweepHit | None: ...
+    @quick  # type: ignore[misc]  # an argument has another name in each form
+    def sweep(
+        self,
+        shape: Shape,
+        motion: Any = None,
+        *,
+        direction: Any = None,
+        max_distance: float | None = None,
+        mask: int = ALL_LAYERS,
+    ) -> SweepHit | None:
         """Return the first touch of a moving shape with the ground.
+
+        Ask by ``sweep(shape, motion)``, or by ``sweep(shape, direction, max_distance=meters)``.
 
         The ground is touched from above and from below, sides and undersides of maps from outside.
         A shape that touches at the start is stopped at fraction 0 if it moves further in, and is
@@ -587,7 +680,12 @@ class Surface(metaclass=PublicType):
         shape : Sphere, Capsule, OBB or AABB
             The shape at its start.
         motion : three numbers
-            Displacement in meters, along a straight line; the shape does not turn.
+            Displacement in meters, along a straight line; the shape does not turn. With
+            ``max_distance``, it is a direction of any length but zero.
+        direction : three numbers
+            Another name for it then.
+        max_distance : float, optional
+            How far the shape moves in that direction, in meters, >= 0 and finite.
         mask : int, default 0xFFFF_FFFF
             Layers to ask, a bit for each; see `Surface`.
 
@@ -601,9 +699,11 @@ class Surface(metaclass=PublicType):
         Raises
         ------
         TypeError
-            For anything that is not a shape or not three numbers.
+            For anything that is not a shape or not three numbers, for a direction without a
+            ``max_distance``, and for a motion and a direction.
         ValueError
-            For a motion that is not finite, and a shape or a motion at 1e38 m or beyond.
+            For a motion that is not finite, a direction of length zero, and a shape or a motion at
+            1e38 m or beyond.
 
         Notes
         -----
@@ -626,9 +726,14 @@ class Surface(metaclass=PublicType):
         (0.5, vec3( 0.5, 0, 0.5 ), vec3( 0, 1, 0 ))
         >>> land.sweep(Sphere((0.5, 1, 0.5), 1), (5, 0, 0)) is None
         True
+        >>> land.sweep(Sphere((0.5, 3, 0.5), 1), (0, -1, 0), max_distance=4).distance
+        2.0
         """
         kind, numbers = row_of("shape", shape)
-        along = checks.vector("motion", motion)
+        if max_distance is None and direction is None:
+            along = checks.vector("motion", motion)
+        else:
+            along = motion_of(motion, direction, max_distance)
         refuse_far_row("shape", numbers)
         refuse_far_row("motion", along)
         row, displacement = np.array(numbers), np.array([along])

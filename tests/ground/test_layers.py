@@ -390,6 +390,7 @@ def test_other_masks_are_refused(value, error, message):
         "raycast": (Ray((1, 1, 1), (0, -1, 0)),), "raycast_many": ([(1, 1, 1)], [(0, -1, 0)]),
         "contacts": (Sphere((1, 1, 1), 1),), "closest_point": ((1, 1, 1),),
         "contact_counts": ([(1, 1, 1, 1)],), "sweep": (Sphere((1, 1, 1), 1), (0, -1, 0)),
+        "touches": (Sphere((1, 1, 1), 1),),
         "closest_points": ([(1, 1, 1)],), "triangles_in_many": ([(0, 0, 0)], [(1, 1, 1)]),
         "triangles_in": (AABB((0, 0, 0), (1, 1, 1)),),
         "contains": ((1, 1, 1),), "signed_distance": ((1, 1, 1),),

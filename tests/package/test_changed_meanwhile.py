@@ -117,6 +117,7 @@ _CASES: dict[str, tuple[Callable[..., Any], list[tuple[np.ndarray, Any]]]] = {
         [(_PLACES, _NAN), (_HALVES, -1.0), (_TURNS, 3.0)],
     ),
     "counts": (lambda s: _land().contact_counts(s), [(_BALLS, -1.0)]),
+    "touched": (lambda s: _land().touches(s), [(_BALLS, -1.0)]),
     "sweeps on a map": (lambda s, m: _land().sweep_many(s, m), [(_BALLS, _NAN), (_MOVES, _NAN)]),
     "sweeps on a mesh": (
         lambda s, m: _mesh().sweep_many(s, m),

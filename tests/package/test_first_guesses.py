@@ -60,6 +60,10 @@ WORKS = (
     "ground.move(1, (1, 2, 3))",
     "ground.move(1, glm.vec3(1, 2, 3), 1 / 60)",
     "hero.jump(1.2)",
+    "land.raycast((0, 9, 0), (0, -1, 0), max_distance=9)",
+    "land.raycast(origin=(0, 9, 0), direction=(0, -1, 0))",
+    "land.sweep(Sphere((0, 9, 0), 1), (0, -1, 0), max_distance=9)",
+    "land.touches(Sphere((0, 0, 0), 1))",
     "group['ada'].jump(height=1.2)",
 )
 
@@ -85,9 +89,8 @@ NAMED = (
     ("land.position", "did you mean origin"),
     ("land.dig((1, 0, 1), 1, 1)", "did you mean carve"),
     ("land.set_height(1, 1, 5)", "did you mean land[row, column] = height"),
-    ("land.ray_cast((0, 9, 0), (0, -1, 0))", "did you mean raycast(Ray(origin, direction))"),
-    ("land.raycast((0, 9, 0), (0, -1, 0))", "must be a Ray"),
-    ("land.raycast(origin=(0, 9, 0), direction=(0, -1, 0))", "raycast(ray, max_distance"),
+    ("land.ray_cast((0, 9, 0), (0, -1, 0))", "did you mean raycast(origin, direction)"),
+    ("land.raycast((0, 9, 0))", "raycast(origin, direction)"),
     ("land.raycast(ray, 9, 1)", "mask must be given by name: mask=1"),
     ("land.collide(Sphere((0, 0, 0), 1))", "did you mean contacts(shape)"),
     ("land.sphere_cast(Sphere((0, 0, 0), 1))", "did you mean sweep(shape, motion)"),

@@ -41,6 +41,7 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
         ground.contacts(shape)
         ground.contacts([shape], keep="deepest")
         ground.contact_counts([shape, shape])
+        ground.touches(shape), ground.touches([shape, shape])
         ground.sweep(shape, (0, -1, 0))
         ground.sweep_many([shape, shape], [(0, -1, 0)])
     ground.raycast(Ray((1, 9, 1), (0, -1, 0)))

@@ -43,6 +43,7 @@ def test_grounds(kind: str) -> None:
     assert ground.sweep_many([], []).fraction.shape == (0,)
     assert ground.closest_points([]).distance.shape == (0,)
     assert ground.contact_counts([]).shape == (0,)
+    assert ground.touches([]).shape == (0,)
     offsets, ids = ground.triangles_in_many([], [])
     assert (offsets.tolist(), ids.shape) == ([0], (0,))
     for keep in ("all", "deepest"):

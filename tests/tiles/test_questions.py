@@ -143,6 +143,7 @@ def contacts(make):
             ground.contacts(shapes),
             ground.contacts(shapes, keep="deepest"),
             ground.contact_counts(shapes),
+            ground.touches(shapes),
         )
 
     return question
@@ -150,7 +151,8 @@ def contacts(make):
 
 def one_contact(case):
     place = case.places(1)[0]
-    return lambda ground: ground.contacts(Sphere(place, 2.0))
+    ball = Sphere(place, 2.0)
+    return lambda ground: (ground.contacts(ball), np.array(ground.touches(ball)))
 
 
 def closest(case):
