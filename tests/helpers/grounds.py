@@ -133,7 +133,7 @@ def everything(
         "box sweeps": land.sweep_many(Boxes(centers, halves, turns), motions, **options),
         "shape sweeps": land.sweep_many([Sphere(b[:3], b[3]) for b in balls], motions, **options),
         "counts": land.contact_counts(balls, **options),
-        "touched": land.touches(balls, **options),
+        "counts that touch": land.touches(balls, **options),
         "counts of capsules": land.contact_counts(Capsules(capsules), **options),
         "counts of boxes": land.contact_counts(Boxes(centers, halves, turns), **options),
         "offsets": offsets,
