@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
@@ -157,9 +157,12 @@ def frame_between(
     things: Things | None = None,
     waits: Waits | None = None,
 ) -> RecordedFrame:
-    """Return the frame between two states: the writes of the game, and events of the ground."""
+    """Return the frame between two states: the writes of the game, and events of the ground.
+
+    The new state is as `scenes.settled` leaves it.
+    """
     numbers = {key: number for number, key in enumerate(old.keys)}
-    kept = _kept(numbers, new.keys)
+    kept = those_who_stayed(old.keys, new.keys)
     staying = {old.keys[number] for number in kept}
     left = [key for key in old.keys if key not in staying]
     bodies = [
@@ -169,9 +172,7 @@ def frame_between(
     ]
     base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
     base[: len(kept)] = packed_rows(old)[kept]
-    rows = packed_rows(new).copy()
-    # A count of changes is this ground's own: a row with another one has looked around.
-    rows[rows[:, SEEN] != base[:, SEEN], SEEN] = NOW_SEEN
+    rows = packed_rows(new)
     written, places = np.nonzero(rows != base)
     return RecordedFrame(
         seconds,
@@ -189,10 +190,17 @@ def frame_between(
     )
 
 
-def _kept(numbers: dict[Key, int], keys: Iterable[Key]) -> list[int]:
-    """Return the numbers of the characters that stayed; one removed and added again came anew."""
+def those_who_stayed(old: Sequence[Key], new: Sequence[Key]) -> list[int]:
+    """Return the old numbers of the characters that stayed, who are the first ones now.
+
+    All from the first new key on count as having come anew: also who was removed and added again,
+    and who is in a thing of a world behind one that somebody has joined.
+    """
+    if old == new:
+        return list(range(len(old)))
+    numbers = {key: number for number, key in enumerate(old)}
     kept: list[int] = []
-    for key in keys:
+    for key in new:
         number = numbers.get(key, -1)
         if number < 0 or (kept and number < kept[-1]):
             break

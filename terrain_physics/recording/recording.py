@@ -5,11 +5,12 @@ import os
 from collections.abc import Callable
 from typing import Any, Self
 
+from terrain_physics._kernels.types import Floats
 from terrain_physics._public import PublicType, hinted, public
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name, written_whole
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
-from terrain_physics.character.group_data import Key
+from terrain_physics.character.group_data import GroupState, Key
 from terrain_physics.character.results import MoveResult
 from terrain_physics.group.results import GroupResult
 from terrain_physics.recording.file import (
@@ -28,6 +29,7 @@ from terrain_physics.recording.scenes import (
     lived,
     looked_around,
     read,
+    restores_of,
     settled,
     update,
 )
@@ -99,6 +101,7 @@ class Recording(metaclass=PublicType):
         self._saved_in, self._given_tiles = "recording", None
         self._without_file = tiles_without_file(grounds_of(known))
         self._things = things_of(known) if isinstance(known, World) else None
+        self._restores: list[Floats] = []  # none yet: all characters look around at first
         self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
 
     def __len__(self) -> int:
@@ -129,7 +132,7 @@ class Recording(metaclass=PublicType):
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
         seconds = lived(self._time, self._scene, delta_time)
         events = self._events(self._scene)
-        before = settled(self._scene, self._last, read(self._scene))
+        before, restores = self._settled(self._scene)
         result, waits = self._updated(self._scene, seconds)
         after = read(self._scene)
         things = things_of(self._scene) if isinstance(self._scene, World) else None
@@ -137,12 +140,18 @@ class Recording(metaclass=PublicType):
         hashes = hashes_of(after)
         frame = frame_between(self._last, before, events, seconds, hashes, told, waits)
         self._frames.append(frame)
-        self._things = things
+        self._things, self._restores = things, restores
         self._journal.drop(len(events))
         self._last, self._time.last = after, seconds
         if self._snapshots.is_due(seconds):
             self._take_snapshot(self._scene)
         return result
+
+    def _settled(self, scene: Scene) -> tuple[GroupState, list[Floats]]:
+        """Return what the game has done to the characters, and the restores of grounds so far."""
+        restores = restores_of(scene)
+        are_same = [*map(id, restores)] == [*map(id, self._restores)]
+        return settled(scene, self._last, read(scene), all_anew=not are_same), restores
 
     @staticmethod
     def _updated(

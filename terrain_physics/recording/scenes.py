@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.state.layout import SAVED
-from terrain_physics._kernels.types import Bools, UInt64s
+from terrain_physics._kernels.types import Bools, Floats, UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
 from terrain_physics.character.group_data import (
@@ -22,7 +23,13 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
-from terrain_physics.recording.file import NOW_SEEN, SEEN, RecordedFrame, keys_after
+from terrain_physics.recording.file import (
+    NOW_SEEN,
+    SEEN,
+    RecordedFrame,
+    keys_after,
+    those_who_stayed,
+)
 from terrain_physics.recording.start import Scene
 from terrain_physics.recording.worlds import lay_out, put_world, read_world
 from terrain_physics.surface.queries import Queries
@@ -150,15 +157,30 @@ def _changed(
     return replace(state, rows=rows.packed().astype("<u8", copy=False).tobytes())
 
 
-def settled(scene: Scene, old: GroupState, new: GroupState) -> GroupState:
-    """Return a new state in which characters have looked around whom the game has put back.
+def settled(scene: Scene, old: GroupState, new: GroupState, *, all_anew: bool) -> GroupState:
+    """Return a new state in which those have looked around of whom a replay knows less.
 
-    They know a count of the ground's changes that the old state has not.
+    These are characters that came, and that know a count of the ground's changes that the old state
+    has not, as the game has put them back; and all, where ``all_anew``. They are marked by
+    `NOW_SEEN`, as counts of changes are a ground's own. Of others a replay finds out who wakes.
     """
-    before = dict(zip(old.keys, packed_rows(old)[:, SEEN].tolist(), strict=True))
-    seen = packed_rows(new)[:, SEEN].tolist()
-    marks = [before.get(key, 0) != own for key, own in zip(new.keys, seen, strict=True)]
-    return _changed(scene, new, np.array(marks), look_around) if any(marks) else new
+    kept = those_who_stayed(old.keys, new.keys)
+    marks = np.ones(len(new.keys), np.bool_)
+    if not all_anew:
+        before, now = packed_rows(old)[kept, SEEN], packed_rows(new)[: len(kept), SEEN]
+        marks[: len(kept)] = before != now
+    return _changed(scene, new, marks, _look_now) if marks.any() else new
+
+
+def _look_now(rows: Rows, queries: Queries) -> None:
+    """Let characters look around, and mark that they have."""
+    look_around(rows, queries)
+    rows.state[:, columns.GROUND_VERSION] = NOW_SEEN.view(np.float64)
+
+
+def restores_of(scene: Scene) -> list[Floats]:
+    """Return for each ground an array that is another one after each restore of it."""
+    return [queries_of(ground).left for ground in grounds_of(scene)]
 
 
 def _put(

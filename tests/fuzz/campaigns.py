@@ -23,6 +23,7 @@ class Campaign(NamedTuple):
 CAMPAIGNS = {
     "api": Campaign("tests.fuzz.api", 6, _CHECKED, longest=1200.0),
     "sequences": Campaign("tests.fuzz.sequences", 6),
+    "sleepers": Campaign("tests.fuzz.sleepers", 4),
     "files": Campaign("tests.fuzz.files", 150),
     "races": Campaign("tests.fuzz.races", 2),
     "counter_inputs": Campaign("tests.fuzz.counter_inputs", 30),
