@@ -11,11 +11,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from terrain_physics._build import headers, making, wheels
-from terrain_physics._build.c_compiler import LIBRARIES_HERE, Linker, find
+from terrain_physics._build import making, wheels
 from terrain_physics._build.packages import ROOT
-from terrain_physics._build.platforms import HERE, PLATFORMS, Level
-from terrain_physics._build.worker import Wanted
+from terrain_physics._build.platforms import HERE, PLATFORMS, Level, Wanted
+from terrain_physics._build.systems import headers
+from terrain_physics._build.systems.c_compiler import LIBRARIES_HERE, Linker, find
 
 
 def main() -> None:

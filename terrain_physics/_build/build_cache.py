@@ -30,7 +30,7 @@ def state(packages: Sequence[KernelPackage]) -> str:
     for package in packages:
         lines = signatures.read(package)
         found.update(f"{package.name} {package.digest()} {lines}\n".encode())
-    for file in sorted(Path(__file__).parent.iterdir()):
+    for file in sorted(Path(__file__).parent.rglob("*.*")):
         if file.suffix in {".py", ".c"}:
             found.update(file.read_bytes())
     return found.hexdigest()

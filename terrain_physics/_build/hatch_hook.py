@@ -32,7 +32,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         """Return what must be installed before a wheel is built."""
         if self._why_not_here():
             return []
-        pins = self._ours("pins")
+        pins = self._ours("systems.pins")
         needed = [*pins.COMPILERS, *NEEDED]
         if self._c_compiler() is None:  # the package index has one
             needed.append(pins.ZIG)
@@ -91,7 +91,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         return platforms.PLATFORMS.get(platforms.HERE)
 
     def _c_compiler(self) -> Any:
-        return self._ours("c_compiler").find(self._ours("platforms").HERE)
+        return self._ours("systems.c_compiler").find(self._ours("platforms").HERE)
 
     def _ours(self, name: str) -> Any:
         """Import a module that lies beside this file, which is loaded by its path."""

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from terrain_physics._build import lowering, signatures
 from terrain_physics._build.build_cache import BuildCache
-from terrain_physics._build.entry import Entry
-from terrain_physics._build.lowered import Extension, Library
+from terrain_physics._build.lowered import Entry, Extension, Library, packed
 from terrain_physics._build.packages import KernelPackage
-from terrain_physics._build.worker import packed
 from terrain_physics._kernels import _jit
 
 _NAME = "lowered"
@@ -30,16 +28,23 @@ class LoweredFunctions:
     def __init__(self, packages: Sequence[KernelPackage], cache: BuildCache) -> None:
         self._lists = {package: signatures.read(package) for package in packages}
         self._cache = cache
-        self.all_kernels = sum(map(len, self._lists.values()))
-        self.kernels = self.functions = 0
+        self._all_kernels = sum(map(len, self._lists.values()))
+        self._kernels = self._functions = 0
+
+    @property
+    def state(self) -> str:
+        """Return how far it is, in words."""
+        return (
+            f"{self._kernels} of {self._all_kernels} kernels lowered: {self._functions} functions"
+        )
 
     def __iter__(self) -> Iterator[Order]:
         stored = self._cache.read(_NAME)
         if stored is not None:
             for order in pickle.loads(stored):  # noqa: S301  # nobody else can have written it
-                self.functions += order.extension is None
+                self._functions += order.extension is None
                 yield order
-            self.kernels = self.all_kernels
+            self._kernels = self._all_kernels
             return
         orders = []
         for order in self._lowered():
@@ -56,8 +61,8 @@ class LoweredFunctions:
                 entries: list[Entry] = []
                 for line in lines:
                     entries.append(lowering.lower(line, package, f"kernel_{len(entries)}"))
-                    self.kernels += 1
-                    self.functions += len(libraries)
+                    self._kernels += 1
+                    self._functions += len(libraries)
                     yield from (Order(packed(library), None) for library in libraries)
                     libraries.clear()
                 extension = lowering.extension(package, entries, digest)

@@ -16,8 +16,7 @@ from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 from numba.core.cpu import CPUContext
 
 from terrain_physics._build import signatures, wrapping
-from terrain_physics._build.entry import Entry
-from terrain_physics._build.lowered import Extension, Library
+from terrain_physics._build.lowered import Entry, Extension, Library
 from terrain_physics._build.packages import KernelPackage
 from terrain_physics._kernels import _cache
 

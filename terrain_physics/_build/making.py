@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terrain_physics._build.c_compiler import Linker
-from terrain_physics._build.linking import Linking, Module
+from terrain_physics._build.lowered import packed
 from terrain_physics._build.packages import PACKAGES, KernelPackage
-from terrain_physics._build.worker import MachineCode, Wanted, packed
+from terrain_physics._build.platforms import Wanted
+from terrain_physics._build.systems.c_compiler import Linker
+from terrain_physics._build.systems.linking import Linking, MachineCode, Module
 
 if TYPE_CHECKING:
     from terrain_physics._build.build_cache import BuildCache
@@ -58,12 +59,16 @@ def _made(
         Linking(linkers, folder, processes.at_once) as linking,
     ):
         lowered = LoweredFunctions(packages, cache)
-        progress = BuildProgress(processes, linking, lowered)
+        progress = BuildProgress()
+
+        def tell() -> None:
+            progress.tell(lowered.state, processes.optimized, linking.made)
+
         for order in lowered:
             processes.order(order.data)
             if order.extension is not None:
                 linking.compile(order.extension)
-            progress.tell()
+            tell()
         processes.order(packed(None))
         for place, one, content in kept:
             if content is not None and one not in missing:
@@ -72,8 +77,8 @@ def _made(
             for code in processes.new():
                 cache.keep(code.content, code.place, *code.wanted.name)
                 linking.link(code)
-            progress.tell()
-        linking.wait(progress.tell)
+            tell()
+        linking.wait(tell)
         return linking.made
 
 

@@ -160,6 +160,20 @@ HERE = f"{sys.platform}-{platform.machine().lower()}"
 """The name of this process's platform, which may be missing in the table."""
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """A level of a platform, which gets an extension module of each package of kernels."""
+
+    target: str
+    level: Level
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """Return what tells its machine code from that of others."""
+        triple = PLATFORMS[self.target].triple
+        return str(self.level.compiled_for), triple, self.level.processor
+
+
 def where_numba_is_needed() -> str:
     """Return the condition on installations that no wheel with machine code serves."""
     others = (

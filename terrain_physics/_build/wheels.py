@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from terrain_physics._build import headers, making, pins
-from terrain_physics._build.c_compiler import Linker, zig
-from terrain_physics._build.linking import Module
+from terrain_physics._build import making
 from terrain_physics._build.packages import ROOT
-from terrain_physics._build.platforms import PLATFORMS
-from terrain_physics._build.worker import Wanted
+from terrain_physics._build.platforms import PLATFORMS, Wanted
+from terrain_physics._build.systems import headers, pins
+from terrain_physics._build.systems.c_compiler import Linker, zig
+from terrain_physics._build.systems.linking import Module
 
 _TIME = (2020, 2, 2, 0, 0, 0)
 """That of all files in a wheel; hatchling's own where nobody says another."""

@@ -7,43 +7,14 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from terrain_physics._build import optimizing
 from terrain_physics._build.lowered import Extension
-from terrain_physics._build.platforms import PLATFORMS, Level, Processor
+from terrain_physics._build.platforms import PLATFORMS, Processor, Wanted
+from terrain_physics._build.systems.linking import MachineCode
 
 _SECONDS_BETWEEN_ANSWERS = 1.0
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A level of a platform, which gets an extension module of each package of kernels."""
-
-    target: str
-    level: Level
-
-    @property
-    def name(self) -> tuple[str, str, str]:
-        """Return what tells its machine code from that of others."""
-        triple = PLATFORMS[self.target].triple
-        return str(self.level.compiled_for), triple, self.level.processor
-
-
-@dataclass(frozen=True)
-class MachineCode:
-    """An object file, as it is emitted."""
-
-    place: str
-    """The place of its extension module."""
-    wanted: Wanted
-    content: bytes
-
-
-def packed(order: object) -> bytes:
-    """Return an order as a process takes it: short, as it may have to wait for the process."""
-    return zlib.compress(pickle.dumps(order), 1)
 
 
 def work(orders: Connection, processor: Processor, wanted: Sequence[Wanted]) -> None:

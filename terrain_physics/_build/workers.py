@@ -14,8 +14,9 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from queue import SimpleQueue
 
-from terrain_physics._build.platforms import Processor
-from terrain_physics._build.worker import MachineCode, Wanted, work
+from terrain_physics._build.platforms import Processor, Wanted
+from terrain_physics._build.systems.linking import MachineCode
+from terrain_physics._build.worker import work
 
 _BYTES = 1_100_000_000
 """The memory that a process needs."""

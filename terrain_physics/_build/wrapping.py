@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import types
 
-from terrain_physics._build.entry import Entry
+from terrain_physics._build.lowered import Entry
 
 RUNTIME = Path(__file__).with_name("runtime.c")
 

@@ -12,7 +12,7 @@ from terrain_physics._kernels import _jit
 from tests.helpers import forks
 from tests.helpers.examples import rest_is_full
 
-c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
+c_compiler = pytest.importorskip("terrain_physics._build.systems.c_compiler")
 
 TESTED = "linux-x86_64"
 
@@ -124,8 +124,9 @@ import sys
 from pathlib import Path
 import terrain_physics._kernels
 terrain_physics._kernels.__path__.append(sys.argv[1])
-from terrain_physics._build import c_compiler, headers, making, signatures
+from terrain_physics._build import making, signatures
 from terrain_physics._build.packages import LIBRARY
+from terrain_physics._build.systems import c_compiler, headers
 from terrain_physics._build.platforms import HERE, PLATFORMS
 from terrain_physics._build.worker import Wanted
 signatures.read = lambda package: sys.argv[3].split("\\n")

@@ -7,7 +7,7 @@ import pytest
 
 from terrain_physics._kernels import _native
 
-c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
+c_compiler = pytest.importorskip("terrain_physics._build.systems.c_compiler")
 platforms = pytest.importorskip("terrain_physics._build.platforms")
 
 LINUX, WINDOWS = "linux-x86_64", "win32-amd64"

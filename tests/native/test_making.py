@@ -12,8 +12,8 @@ from terrain_physics._kernels import _jit
 from tests.helpers import forks
 
 build = pytest.importorskip("terrain_physics._build.__main__")
-c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
-pins = pytest.importorskip("terrain_physics._build.pins")
+c_compiler = pytest.importorskip("terrain_physics._build.systems.c_compiler")
+pins = pytest.importorskip("terrain_physics._build.systems.pins")
 
 TESTED = "linux-x86_64"
 
@@ -159,19 +159,16 @@ def test_progress_is_a_line_now_and_then_and_one_for_each_file(
 ) -> None:
     from terrain_physics._build import progress
 
-    workers: Any = SimpleNamespace(optimized={"one": 5, "two": 3})
-    linking: Any = SimpleNamespace(made=[])
-    lowered: Any = SimpleNamespace(kernels=2, all_kernels=9, functions=7)
-    shown = progress.BuildProgress(workers, linking, lowered)
-    shown.tell()
+    shown, optimized = progress.BuildProgress(), {"one": 5, "two": 3}
+    shown.tell("7 functions", optimized, [])
     assert not capsys.readouterr().out
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", -1.0)
-    shown.tell()
-    state = "2 of 9 kernels typed; of 7 functions optimized: 5 for one, 3 for two\n"
+    shown.tell("7 functions", optimized, [])
+    state = "7 functions; optimized: 5 for one, 3 for two\n"
     assert capsys.readouterr().out.partition(" s  ")[2] == state
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e9)
-    linking.made.append(SimpleNamespace(target="system", place="module.so", file=tmp_path / "file"))
-    (tmp_path / "file").write_bytes(bytes(1_250_000))
-    shown.tell()
-    shown.tell()
+    module: Any = SimpleNamespace(target="system", place="module.so", file=tmp_path / "file")
+    module.file.write_bytes(bytes(1_250_000))
+    shown.tell("7 functions", optimized, [module])
+    shown.tell("7 functions", optimized, [module])
     assert capsys.readouterr().out.partition(" s  ")[2] == "system: module.so: 1.25 MB\n"

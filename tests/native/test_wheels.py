@@ -34,7 +34,7 @@ def plain(tmp_path: Path) -> Path:
 
 def assembled(plain: Path, target: str, folder: Path) -> Path:
     from terrain_physics._build import wheels
-    from terrain_physics._build.linking import Module
+    from terrain_physics._build.systems.linking import Module
 
     code = plain.with_name("code")
     code.write_bytes(b"machine code")

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 platforms = pytest.importorskip("terrain_physics._build.platforms")
-pins = pytest.importorskip("terrain_physics._build.pins")
+pins = pytest.importorskip("terrain_physics._build.systems.pins")
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

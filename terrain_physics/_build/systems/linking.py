@@ -6,12 +6,21 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from terrain_physics._build.c_compiler import Linker
 from terrain_physics._build.lowered import Extension
-from terrain_physics._build.platforms import PLATFORMS
-from terrain_physics._build.worker import MachineCode
+from terrain_physics._build.platforms import PLATFORMS, Wanted
+from terrain_physics._build.systems.c_compiler import Linker
 
-MODULE = Path(__file__).with_name("module.c")
+MODULE = Path(__file__).parents[1] / "module.c"
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """An object file, as it is emitted."""
+
+    place: str
+    """The place of its extension module."""
+    wanted: Wanted
+    content: bytes
 
 
 @dataclass(frozen=True)

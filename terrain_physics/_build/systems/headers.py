@@ -12,9 +12,9 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from terrain_physics._build.c_compiler import ZIG_COMMAND
+from terrain_physics._build.systems.c_compiler import ZIG_COMMAND
 
-RUNTIME = Path(__file__).with_name("runtime.c")
+RUNTIME = Path(__file__).parents[1] / "runtime.c"
 
 PYCONFIG = """\
 #ifndef Py_PYCONFIG_H

@@ -1,0 +1,1 @@
+"""The C compilers that link for each system."""
