@@ -12,6 +12,9 @@ from typing import Any, BinaryIO
 
 from terrain_physics._support import checks
 
+CAN_REPLACE_OPEN = os.name != "nt"
+"""Whether a file may be replaced while it is open."""
+
 
 def file_name(path: Any) -> str:
     """Return a path as a string that the operating system accepts."""
@@ -81,10 +84,20 @@ def written_whole(name: str, *, synced: bool = False) -> Iterator[BinaryIO]:
                 if synced:
                     os.fsync(file.fileno())
         with naming(name):
-            part.replace(target)
+            _replace(part, target)
     finally:
         with naming(name):
             part.unlink(missing_ok=True)
+
+
+def _replace(part: Path, target: Path) -> None:
+    try:
+        part.replace(target)
+    except PermissionError as error:
+        if CAN_REPLACE_OPEN:
+            raise
+        rule = "Must not be open, here or in another program, to be replaced"
+        raise PermissionError(error.errno, rule, str(target)) from error
 
 
 def _target(name: str) -> Path:

@@ -6,6 +6,7 @@ run without Python's global lock.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,9 @@ import numpy as np
 _SHORTEST_TASK, _LONGEST_TASK = 250_000, 5_000_000  # nanoseconds of work, by rough estimates
 
 _TASKS_PER_THREAD = 8  # so that a thread with little work takes over tasks of another
+
+# In a browser, Python has none: calls work alone, whatever ``threads`` says.
+_HAS_THREADS = sys.platform not in {"emscripten", "wasi"}
 
 _Function = Callable[[int, int], Any]
 
@@ -52,7 +56,7 @@ class _Pool:
         A thread of the pool works alone: all others may wait for it. So does a signal handler that
         interrupted `ask`, whose locks are taken.
         """
-        return not getattr(self._busy, "is_set", False)
+        return _HAS_THREADS and not getattr(self._busy, "is_set", False)
 
     def ask(self, help_out: Callable[[], None], helpers: int) -> None:
         """Let up to ``helpers`` threads call a function, as soon as they are free."""

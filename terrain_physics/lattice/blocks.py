@@ -5,8 +5,10 @@ has written to takes none, and that of a row of tiles is given back with the las
 """
 
 import mmap
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,10 @@ _OWN_LEVELS = 2
 # A block without ground, as the 8 bytes that it takes.
 _NOTHING = np.array([np.inf, -np.inf], dtype=np.float32)
 
-_CAN_GIVE_BACK = hasattr(mmap, "MADV_DONTNEED") and hasattr(mmap, "MAP_PRIVATE")
+# How memory is given back: macOS keeps it at MADV_DONTNEED (from its manual, not tried there), and
+# Windows, where a map cannot be private, has neither.
+_GIVE_BACK: Any = getattr(mmap, "MADV_FREE" if sys.platform == "darwin" else "MADV_DONTNEED", None)
+_CAN_GIVE_BACK = _GIVE_BACK is not None and hasattr(mmap, "MAP_PRIVATE")
 
 
 class LatticeBlocks:
@@ -145,7 +150,7 @@ class LatticeBlocks:
         first = -(-row * length // mmap.PAGESIZE) * mmap.PAGESIZE
         last = (row + 1) * length // mmap.PAGESIZE * mmap.PAGESIZE
         if first < last:
-            self._memory.madvise(mmap.MADV_DONTNEED, first, last - first)
+            self._memory.madvise(_GIVE_BACK, first, last - first)
 
 
 def _own_blocks(tile: LoadedTile) -> list[Float32s]:

@@ -3,19 +3,38 @@
 import errno
 import os
 import shutil
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from terrain_physics._support.files import checked_size, file_name, naming, written_whole
+from terrain_physics._support.files import (
+    CAN_REPLACE_OPEN,
+    checked_size,
+    file_name,
+    naming,
+    written_whole,
+)
 from terrain_physics.tiles.log import Log, Read
 
+fcntl: Any
+msvcrt: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+    import msvcrt
+
 _AT_ONCE = 1 << 20
+
+# A byte that Windows locks and no reader wants. Wine cannot seek to places as far as 2^62.
+_LOCKED = 1 << 40
+
+# Where an open file cannot be replaced, its readers have so many seconds to end.
+_PATIENCE = 5.0
 
 # An entry for each fork that led to this process: to ask the system which one it is takes longer.
 _forks: list[None] = []
@@ -38,6 +57,7 @@ class FileLog(Log):
         self._path = os.path.abspath(self.name)  # noqa: PTH100 a program may go to another folder
         if os.path.exists(self._path):  # noqa: PTH110
             checked_size(self.name)
+        self._readers = None if CAN_REPLACE_OPEN else _Readers()
         self._hold(_taken(self._path, self.name))
         self._is_torn = False  # whether bytes may follow that are no record
         self.size = os.fstat(self._descriptor).st_size
@@ -96,11 +116,12 @@ class FileLog(Log):
     @contextmanager
     def reading(self) -> Iterator[Read]:
         self._refuse_closed()
-        descriptor = os.dup(self._descriptor)
-        try:
-            yield partial(_bytes_at, descriptor)
-        finally:
-            os.close(descriptor)
+        with self._readers or nullcontext():
+            descriptor = _to_read(self._descriptor, self._path)
+            try:
+                yield partial(_bytes_at, descriptor)
+            finally:
+                os.close(descriptor)
 
     def reader(self) -> BinaryIO:
         with naming(self.name):
@@ -112,10 +133,11 @@ class FileLog(Log):
         try:
             with naming(self.name), written_whole(self._path, synced=True) as file:
                 file.write(content)
-                if sys.platform == "win32":  # no file is replaced there while it is open
-                    self._closing()
-                else:
+                if self._readers is None:
                     new = _taken(file.name, self.name)
+                else:  # no file is replaced there while it is open
+                    self._readers.wait(self.name)
+                    self._closing()
         except BaseException:
             if new >= 0:
                 os.close(new)
@@ -143,16 +165,42 @@ class FileLog(Log):
         self._descriptor = -1  # the system may give the old number to another file
 
 
-_one_reads = threading.Lock()
+class _Readers:
+    """Who reads a file that cannot be replaced meanwhile; systems that are so have no forks."""
+
+    def __init__(self) -> None:
+        self._count, self._fewer = 0, threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._fewer:
+            self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._fewer:
+            self._count -= 1
+            self._fewer.notify_all()
+
+    def wait(self, name: str) -> None:
+        """Wait until nobody reads; refuse to wait long, as it may be who waits that reads."""
+        with self._fewer:
+            if not self._fewer.wait_for(lambda: self._count == 0, _PATIENCE):
+                rule = "Edits must not be read while their file is replaced"
+                raise PermissionError(errno.EACCES, rule, name)
+
+
+def _to_read(descriptor: int, path: str) -> int:
+    """Return another descriptor of a file that is open at a path, for one reader."""
+    if hasattr(os, "pread"):
+        return os.dup(descriptor)
+    return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # with a place of its own
 
 
 def _bytes_at(descriptor: int, place: int, length: int) -> bytes:
-    """Return bytes of an open file."""
+    """Return bytes of an open file, which is read by nobody else at the same time."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, length, place)
-    with _one_reads:  # copies of a descriptor have one place together
-        os.lseek(descriptor, place, os.SEEK_SET)  # what is written goes to the end anyway
-        return os.read(descriptor, length)
+    os.lseek(descriptor, place, os.SEEK_SET)
+    return os.read(descriptor, length)
 
 
 def _taken(path: str, name: str) -> int:
@@ -177,17 +225,13 @@ def _taken(path: str, name: str) -> int:
 
 def _lock(descriptor: int, path: str) -> None:
     """Take the lock of a file, or raise BlockingIOError."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(descriptor, 1 << 62, os.SEEK_SET)  # a byte that no reader wants
+    if fcntl is None:
+        os.lseek(descriptor, _LOCKED, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
             raise BlockingIOError from None
     else:
-        import fcntl
-
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116 as fstat
             raise BlockingIOError  # its owner has just put another file in its place
@@ -195,9 +239,7 @@ def _lock(descriptor: int, path: str) -> None:
 
 def _let_go(descriptor: int, process: int) -> None:
     """Close a file; its lock ends in all forked processes too, if its own process closes it."""
-    if sys.platform != "win32" and process == os.getpid():
-        import fcntl
-
+    if fcntl is not None and process == os.getpid():
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)
 

@@ -485,6 +485,7 @@ def test_a_program_may_go_to_another_folder(
     assert EditStore.open(_log(tmp_path), tiles).contents() == contents
 
 
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="counts calls of pread")
 def test_a_large_edit_is_read_tile_by_tile(
     tiles: TileFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -753,7 +754,8 @@ except OSError as error:
 
 
 @pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user"
+    not forks.CAN_FORK or os.geteuid() != 0,
+    reason="only root can be another user, who may be unable to load Python",
 )
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_what_cannot_be_written_to_is_refused_at_open(tiles: TileFile, what: str) -> None:

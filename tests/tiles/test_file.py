@@ -150,6 +150,7 @@ def test_equal_digests_are_equal_lands(made: Path, tmp_path: Path) -> None:
         make_tiles(tmp_path / "a.tiles", whole, tile=SIDE, **options)
         with_digest = TileFile.open(tmp_path / "a.tiles")
         digests.append(with_digest.digest)
+        with_digest.close()  # Windows replaces no file that is open
     assert digests[0] == digests[1]
     assert len(set(digests)) == len(digests) - 1
 
@@ -172,6 +173,7 @@ def test_a_land_of_32k_is_a_small_file_that_is_opened_by_its_index(tmp_path: Pat
     assert np.nanmax(tiles.ranges) == 7
 
 
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="counts calls of pread")
 def test_nothing_but_header_and_index_is_read_at_open(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +194,7 @@ def test_nothing_but_header_and_index_is_read_at_open(
 def test_a_system_without_pread_reads_the_same(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = TileFile.open(made)
     wanted = [one.read(number).heights for number in (0, 11)]
-    monkeypatch.delattr(os, "pread")
+    monkeypatch.delattr(os, "pread", raising=False)
     other = TileFile.open(made)
     assert other.digest == one.digest
     for number, heights in zip((0, 11), wanted, strict=True):
