@@ -8,11 +8,21 @@ it forks, so the child finds nothing left half done by threads that it does not 
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from _thread import allocate_lock
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from enum import IntEnum
-from typing import Any
+from functools import partial
+from itertools import chain, compress, repeat, takewhile
+from operator import methodcaller, truth
+from threading import get_ident
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
+
+_T = TypeVar("_T")
+
+Mark = Any
+"""A lock that a long call holds until it ends."""
 
 
 class Rank(IntEnum):
@@ -31,6 +41,10 @@ _numbers = itertools.count()
 _making = threading.RLock()
 _held: list[Any] = []
 
+_WAIT, _AT_ONCE = (True,), (False,)
+_acquire: Any = type(threading.RLock()).acquire
+_release = methodcaller("release")
+
 
 def new_lock(rank: Rank) -> AbstractContextManager[Any]:
     """Return a lock that its holder may take again; a forked child finds it released."""
@@ -45,47 +59,138 @@ def hold_at_fork(lock: Any, rank: Rank) -> None:
         _made[lock] = rank, next(_numbers)
 
 
+def is_held(lock: Any) -> bool:
+    """Tell whether any thread holds a lock, as that of a parent process in a forked child."""
+    if lock._is_owned() or not lock.acquire(blocking=False):  # noqa: SLF001 has no other name
+        return True
+    lock.release()
+    return False
+
+
 def in_order(locks: Iterable[Any]) -> list[Any]:
     """Return locks in the order in which every thread takes them."""
     return sorted(locks, key=_made.__getitem__)
 
 
-def _take(locks: list[Any]) -> None:
-    """Take locks, and wait for none of them while holding another.
+class NotYet(Exception):  # noqa: N818 it is caught by whom it tells
+    """Something must be done first, without the lock."""
+
+    def __init__(self, first: Callable[[], None]) -> None:
+        super().__init__()
+        self.first = first
+
+
+class Entered(Generic[_T]):
+    """A context that begins with a call while a lock is held; its value is what that returns.
+
+    A signal handler may raise at the start of any function of Python, and after any call. So the
+    call is made within a ``try``, and the lock is given back by C alone. Where the call raises
+    `NotYet`, it is made again after what comes first. With a ``refusal``, that is raised where the
+    lock would have to be waited for.
+    """
+
+    __slots__ = ("__exit__", "_begin", "_refusal", "_take")
+
+    __exit__: Callable[..., None]
+
+    def __init__(
+        self,
+        lock: Any,
+        begin: Callable[[], _T],
+        refusal: Callable[[], Exception] | None = None,
+    ) -> None:
+        self._take, self._begin, self.__exit__ = lock.acquire, begin, lock.__exit__
+        self._refusal = refusal
+
+    def __enter__(self) -> _T:
+        while True:
+            taken: list[bool] = []
+            taking = map(self._take, _WAIT if self._refusal is None else _AT_ONCE)
+            try:
+                taken.extend(taking)
+                if not taken[0] and self._refusal is not None:
+                    raise self._refusal()  # noqa: TRY301 a call more for all others
+                return self._begin()
+            except NotYet as error:
+                self.__exit__(None, None, None)
+                first = error.first
+            except BaseException:
+                if taken == [True]:
+                    self.__exit__(None, None, None)
+                raise
+            first()
+
+
+def lasting(begin: Callable[[Mark], _T]) -> Entered[_T]:
+    """Return the context of a long call, which ``begin`` notes by a mark in `Marks`."""
+    mark = allocate_lock()
+    return Entered(mark, partial(begin, mark))
+
+
+class Marks:
+    """The long calls under way. Each holds a lock of its own as its mark until it ends.
+
+    So nothing needs to be undone at its end.
+    """
+
+    __slots__ = ("_threads",)
+
+    def __init__(self) -> None:
+        self._threads: dict[Mark, int] = {}
+
+    def add(self, mark: Mark) -> None:
+        """Note a call of this thread that has begun."""
+        for known in list(self._threads):
+            if not known.locked():
+                self._threads.pop(known, None)
+        self._threads[mark] = get_ident()
+
+    def clear(self) -> None:
+        """Forget the calls: they are of no concern any more."""
+        self._threads.clear()
+
+    def __bool__(self) -> bool:
+        return any(mark.locked() for mark in list(self._threads))
+
+    @property
+    def has_thread(self) -> bool:
+        """Whether one of the calls is of this thread."""
+        me = get_ident()
+        return any(mark.locked() and thread == me for mark, thread in list(self._threads.items()))
+
+
+def holding(find: Callable[[], Sequence[Any]], call: Callable[[], _T]) -> _T:
+    """Return what a call returns that is made while locks are held.
+
+    ``find`` gives the locks; those are held that it still gives then.
 
     A signal handler may want any lock while its thread holds one. A thread that waits for that one
-    lets go of the others, or both would wait for ever.
+    lets go of the others, or both would wait for ever. And it may raise: so C alone takes the
+    locks and gives them back.
     """
-    first = 0
+    locks, first = find(), 0
     while True:
+        order = (*locks[first:], *locks[:first])
         taken: list[Any] = []
-        for lock in (*locks[first:], *locks[:first]):
-            if not lock.acquire(blocking=not taken):
-                break
-            taken.append(lock)
-        if len(taken) == len(locks):
-            return
-        first = (first + len(taken)) % len(locks)  # the one to wait for
-        _release(taken)
+        taking, giving = _taking(order), map(_release, taken)
+        try:
+            taken.extend(taking)
+            if len(taken) == len(order):
+                found = find()
+                if found == locks:
+                    return call()
+        finally:
+            any(giving)
+        if len(taken) < len(order):
+            first = (first + len(taken)) % len(order)  # the one to wait for
+        else:
+            locks, first = found, 0
 
 
-def _release(taken: list[Any]) -> None:
-    while taken:
-        taken.pop().release()
-
-
-@contextmanager
-def holding(find: Callable[[], list[Any]]) -> Iterator[None]:
-    """Hold the locks that ``find`` gives: those that it still gives once they are held."""
-    held: list[Any] = []
-    try:
-        while held != (locks := find()):
-            _release(held)
-            _take(locks)
-            held = list(locks)
-        yield
-    finally:
-        _release(held)
+def _taking(order: Sequence[Any]) -> Iterator[Any]:
+    """Take locks as they are asked for, up to one that would have to be waited for in turn."""
+    takes = map(_acquire, order, chain(_WAIT, repeat(False)))  # noqa: FBT003
+    return compress(order, takewhile(truth, takes))
 
 
 def _take_all() -> None:
@@ -93,10 +198,14 @@ def _take_all() -> None:
         with _making:
             locks = in_order(_made)
             compilers = [lock for lock in locks if _made[lock][0] is Rank.COMPILER]
-        _take(locks[: len(locks) - len(compilers)])
+        order = locks[: len(locks) - len(compilers)]
+        while len(_held) < len(order):
+            _release_held()
+            _held.extend(_taking(order))
+            order = [*order[len(_held) :], *order[: len(_held)]]  # wait for that one first
         for lock in compilers:  # they come last, and always wait
             lock.acquire()
-        _held.extend(locks)
+            _held.append(lock)
         # The last one: a thread that makes a lock may hold one of the others.
         _making.acquire()
         known = set(map(id, locks))
@@ -105,8 +214,13 @@ def _take_all() -> None:
         _release_all()
 
 
+def _release_held() -> None:
+    any(map(_release, _held))
+    _held.clear()
+
+
 def _release_all() -> None:
-    _release(_held)
+    _release_held()
     _making.release()
 
 

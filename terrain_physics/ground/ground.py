@@ -1,8 +1,7 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, cast
@@ -346,7 +345,8 @@ class Ground(Surface):
         called = None if name is None else _checked_name("name", name)
         place = _checked_place(part, transform)
         queries = _queries_of(part)
-        with self._held.change(queries):
+
+        def add() -> int:
             if isinstance(part, HeightMap):
                 self._refuse_again(part)
             owner = _owner_of(called, self._held.naming.parts)
@@ -356,7 +356,9 @@ class Ground(Surface):
             names = {} if called is None else {key: called}
             self._held.adopt({key: queries}, {key: on}, key + 1, 1, names, {key: place})
             self._parts[key] = part
-        return key
+            return key
+
+        return self._held.change(add, queries)
 
     def _refuse_again(self, part: HeightMap) -> None:
         known = next((key for key, own in self._parts.items() if own is part), None)
@@ -397,10 +399,13 @@ class Ground(Surface):
         """
         if not isinstance(mesh, TriangleMesh):
             raise TypeError(f"mesh must be a TriangleMesh, got {checks.shorten(mesh)}")
-        with self._held.change():
+
+        def replace() -> None:
             number = self._mesh_key(key)
             self._held.replace(number, cast("MeshQueries", _queries_of(mesh)))
             self._parts[number] = mesh
+
+        self._held.change(replace)
 
     def remove(self, key: int | str) -> None:
         """Take a part away; a character that stands on it falls.
@@ -417,10 +422,13 @@ class Ground(Surface):
         ValueError
             For the last part: a ground has at least one.
         """
-        with self._held.change():
+
+        def remove() -> None:
             number = self._removable(key)
             self._held.remove(number)
             del self._parts[number]
+
+        self._held.change(remove)
 
     def _removable(self, key: Any) -> int:
         """Return the key of a part that may go."""
@@ -491,12 +499,15 @@ class Ground(Surface):
         """
         seconds = 0.0 if delta_time is None else checked_seconds("delta_time", delta_time)
         held = self._held
-        with held.change():
+
+        def move() -> None:
             number = self._mesh_key(key)
             found, *_ = held.find(np.array([number], np.int64))
             scale = held.scales.get(number, 1.0)
             poses = pose_of_one("transform", transform, scale, partial(held.poses_of, found))
             held.move(found, poses, np.array([seconds]))
+
+        held.change(move)
 
     def move_many(self, keys: Any, transforms: Any, delta_time: Any = None) -> None:
         """Move many meshes at once: the same as `move` for each, in the order of the keys.
@@ -532,7 +543,8 @@ class Ground(Surface):
         [1.0, 2.0, 3.0]
         """
         held = self._held
-        with held.change():
+
+        def move() -> None:
             found = self._meshes_of(keys)
             seconds, scales = _checked_times(delta_time, len(found.rows)), None
             if held.scales:
@@ -540,6 +552,8 @@ class Ground(Surface):
             known = partial(held.poses_of, found)
             poses = poses_of_many("transforms", transforms, scales, len(found.rows), known)
             held.move(found, poses, seconds)
+
+        held.change(move)
 
     def set_surface_velocity(self, key: int | str, velocity: Any) -> None:
         """Make a mesh a conveyor: its surface moves, and the mesh does not.
@@ -576,8 +590,7 @@ class Ground(Surface):
         """
         checked = checks.vector("velocity", velocity)
         refuse_far_row("velocity", checked)
-        with self._held.change():
-            self._held.set_surface_velocity(self._mesh_key(key), checked)
+        self._held.change(lambda: self._held.set_surface_velocity(self._mesh_key(key), checked))
 
     def set_one_way(self, key: int | str, direction: Any) -> None:
         """Let characters pass a mesh from all sides but one, as a platform to jump up to.
@@ -621,8 +634,7 @@ class Ground(Surface):
         (True, 2.2)
         """
         checked = NO_DIRECTION if direction is None else checks.unit("direction", direction)
-        with self._held.change():
-            self._held.set_one_way(self._mesh_key(key), checked)
+        self._held.change(lambda: self._held.set_one_way(self._mesh_key(key), checked))
 
     def _meshes_of(self, keys: Any) -> FoundMeshes:
         """Return the meshes of keys, each another one."""
@@ -723,8 +735,7 @@ class Ground(Surface):
         (2.0, 0.0)
         """
         on = _checked_layers("layers", layers)
-        with self._held.change():
-            self._held.set_layers(self._checked_key(key), on)
+        self._held.change(lambda: self._held.set_layers(self._checked_key(key), on))
 
     def _checked_key(self, key: Any) -> int:
         """Return the key of a part, given by its key or by its name."""
@@ -836,8 +847,7 @@ class Ground(Surface):
         (-1.0, -1.0, -1.0)
         """
         brush = raising(Disc.of(center, radius), -checks.finite("depth", depth))
-        with self._editing(brush.disc) as maps:
-            apply_to_all(maps, brush)
+        self._editing(brush.disc, lambda maps: apply_to_all(maps, brush))
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
         """Raise a round hill on all maps, across their borders; meshes stay as they are.
@@ -870,8 +880,7 @@ class Ground(Surface):
         (1.0, 0.5625)
         """
         brush = raising(Disc.of(center, radius), checks.finite("height", height))
-        with self._editing(brush.disc) as maps:
-            apply_to_all(maps, brush)
+        self._editing(brush.disc, lambda maps: apply_to_all(maps, brush))
 
     def flatten(
         self,
@@ -918,9 +927,12 @@ class Ground(Surface):
         [2.8125, 5.0, 5.0, 5.0, 4.5625]
         """
         disc = Disc.of(center, radius)
-        with self._editing(disc) as maps:
+
+        def edit(maps: list[SolidMapQueries]) -> None:
             level = highest_at(maps, disc) if height is None else checks.finite("height", height)
             apply_to_all(maps, leveling(disc, level, flat, strength))
+
+        self._editing(disc, edit)
 
     def smooth(self, center: Any, radius: float, strength: float = 1.0) -> None:
         """Soften all maps, across their borders; meshes stay as they are.
@@ -953,8 +965,7 @@ class Ground(Surface):
         2.0
         """
         brush = smoothing(Disc.of(center, radius), strength)
-        with self._editing(brush.disc) as maps:
-            apply_to_all(maps, brush)
+        self._editing(brush.disc, lambda maps: apply_to_all(maps, brush))
 
     def paint(self, center: Any, radius: float, material: int | str) -> None:
         """Give cells of all maps a material, across their borders; meshes stay as they are.
@@ -990,16 +1001,17 @@ class Ground(Surface):
         [[0, 1], [0, 0]]
         """
         disc = Disc.of(center, radius)
-        with self._editing(disc) as maps:
-            paint_all(maps, disc, material, self.material_names)
+        self._editing(disc, lambda maps: paint_all(maps, disc, material, self.material_names))
 
-    @contextmanager
-    def _editing(self, disc: Disc) -> Iterator[list[SolidMapQueries]]:  # noqa: ARG002
-        """Give all maps to an edit within a disc; nobody else edits them meanwhile."""
-        with self._held.editing() as maps:
+    def _editing(self, disc: Disc, edit: Callable[[list[SolidMapQueries]], None]) -> None:  # noqa: ARG002
+        """Edit all maps within a disc; nobody else edits them meanwhile."""
+
+        def edit_some(maps: list[SolidMapQueries]) -> None:
             if not maps:
                 raise ValueError("parts must hold a HeightMap to be edited, got meshes only")
-            yield maps
+            edit(maps)
+
+        self._held.editing(edit_some)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all parts to a file for `load`, with all that they hold.
@@ -1038,22 +1050,25 @@ class Ground(Surface):
         save_parts(path, kind, parts, about)
 
     def _saved(self) -> SavedGround:
-        with self._held.editing():  # all of one moment, borders included
-            parts, same = _each_once(self._held.queries)
-            saved = [self._saved_part(part.storage) for part in parts]
-            about: dict[str, Any] = {
-                "keys": list(self._held.queries),
-                "layers": list(self._held.layers.values()),
-                "next_key": self._held.next_number,
-                "changes": self._held.own_changes,
-                "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
-                "movers": self._held.saved_movers(),
-                "names": dict(self._held.naming.parts),
-            }
-            if same:
-                about["same"] = same
-            if self._held.scales:
-                about["scales"] = dict(self._held.scales)
+        # All of one moment, borders included.
+        return self._held.editing(lambda _: self._saved_now())
+
+    def _saved_now(self) -> SavedGround:
+        parts, same = _each_once(self._held.queries)
+        saved = [self._saved_part(part.storage) for part in parts]
+        about: dict[str, Any] = {
+            "keys": list(self._held.queries),
+            "layers": list(self._held.layers.values()),
+            "next_key": self._held.next_number,
+            "changes": self._held.own_changes,
+            "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
+            "movers": self._held.saved_movers(),
+            "names": dict(self._held.naming.parts),
+        }
+        if same:
+            about["same"] = same
+        if self._held.scales:
+            about["scales"] = dict(self._held.scales)
         return SavedGround(_KIND, saved, about)
 
     def _saved_part(self, storage: Any) -> SavedPart:

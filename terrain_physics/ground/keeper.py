@@ -1,7 +1,8 @@
 """Keeps the states of a ground of several parts."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
@@ -11,6 +12,9 @@ from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.history import KeptEdit
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.surface.surface import Surface, queries_of
+
+_T = TypeVar("_T")
+
 
 # Memory of a part in the tables of a layout, roughly.
 _PART_BYTES = 100
@@ -73,8 +77,8 @@ class GroundKeeper(Keeper):
     def _unchanged(self) -> AbstractContextManager[Any]:
         return self._held.followed
 
-    def _change(self) -> AbstractContextManager[Any]:
-        return self._held.change()
+    def _change(self, make: Callable[[], _T]) -> _T:
+        return self._held.change(make)
 
     def _version(self) -> int:
         return self._held.version

@@ -1,21 +1,23 @@
 """The height maps of a ground: which of them are united, and how edits pass between them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
-from terrain_physics._locks import holding, in_order
+from terrain_physics._locks import Entered, NotYet, holding, in_order
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import equal_samples, put_samples
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import Place, TiledMap, UnionTile
 from terrain_physics.surface.watching import Reader
+
+_T = TypeVar("_T")
 
 # Cells by which a map may be off the lattice of another: the rounding of its origin.
 _OFF_LATTICE = 1e-6
@@ -147,25 +149,6 @@ class _SetMap:
         return [seam for seam in self.seams.values() if seam.other.union is self.union]
 
 
-class _FollowedMap:
-    """Holds the lock of a ground once edits have passed between its maps."""
-
-    __slots__ = ("_map_set",)
-
-    def __init__(self, map_set: "MapSet") -> None:
-        self._map_set = map_set
-
-    def __enter__(self) -> None:
-        map_set = self._map_set
-        map_set.lock.__enter__()
-        if map_set.reader.changed:
-            map_set.lock.__exit__(None, None, None)
-            map_set.follow(hold=True)
-
-    def __exit__(self, *error: object) -> None:
-        self._map_set.lock.__exit__(None, None, None)
-
-
 class MapSet:
     """The maps of a ground by number; those that share border lines are united.
 
@@ -196,7 +179,8 @@ class MapSet:
     """
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
-        self.lock, self.reader, self.followed = lock, Reader(lock), _FollowedMap(self)
+        self.lock, self.reader = lock, Reader(lock)
+        self.followed = Entered(lock, self._begin_followed)
         self.unions: list[Union] = []
         self.shown = 0
         self._broken: set[TiledMap] = set()
@@ -306,16 +290,6 @@ class MapSet:
         )  # fmt: skip
         return Union(tuple(member.number for member in group), tiled)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Count a long query of all maps, which begins while the caller holds the lock."""
-        self.reader.begin()
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.reader.end()
-
     # Edits
 
     def locks(self) -> list[AbstractContextManager[Any]]:
@@ -335,54 +309,51 @@ class MapSet:
         """Return the lock, and the locks that edits of the coming maps hold, in order."""
         return in_order({self.lock, *(lock for storage in coming for lock in storage.locks)})
 
-    def follow(self, *, hold: bool = False) -> None:
-        """Hand on edits of samples on border lines, and let unions follow their maps.
+    def follow(self) -> None:
+        """Hand on edits of samples on border lines, and let unions follow their maps."""
+        with self.followed:
+            pass
 
-        ``hold`` keeps the lock afterwards.
-        """
+    def changing(self, coming: Sequence[MapStorage], change: Callable[[], _T]) -> _T:
+        """Make a change while nobody edits the coming maps, once edits have been followed."""
+
+        def followed() -> _T:
+            self._begin_followed()
+            return change()
+
         while True:
-            with self.lock:
-                differing = self._catch_up()
-                if not differing:
-                    if hold:
-                        self.lock.__enter__()
-                    return
-            self._hand_on(differing)
+            try:
+                return holding(partial(self._locks_with, coming), followed)
+            except NotYet as error:
+                first = error.first
+            first()
 
-    @contextmanager
-    def changing(self, coming: Sequence[MapStorage]) -> Iterator[None]:
-        """Hold the lock once edits have been followed; nobody edits the coming maps meanwhile."""
-        while True:
-            with holding(partial(self._locks_with, coming)):
-                differing = self._catch_up()
-                if not differing:
-                    yield
-                    return
-            self._hand_on(differing)
-
-    def _catch_up(self) -> list[_SetMap]:
-        """Let unions follow their maps, unless some have samples to hand on: return these.
+    def _begin_followed(self) -> None:
+        """Let unions follow their maps; `NotYet` if some have samples to hand on.
 
         The caller holds the lock.
         """
-        changed = self._changed()
-        differing = [member for member in changed if member.to_hand_on()]
-        if not differing:
+        if self.reader.changed:
+            changed = self._changed()
+            differing = [member for member in changed if member.to_hand_on()]
+            if differing:
+                raise NotYet(partial(self._hand_on, differing))
             self._take_over(changed)
-        return differing
 
     def _hand_on(self, members: list[_SetMap]) -> None:
         """Give the neighbors the samples that some maps have changed; the last map wins."""
-        with holding(partial(self._locks_around, members)):
-            found = [(member, *each) for member in members for each in member.to_hand_on()]
-            for member, seam, samples, is_new in found:
-                put_samples(member.storage, seam.here, samples, is_new)  # an earlier map may differ
-                put_samples(seam.other.storage, seam.there, samples, is_new)
-            for member, seam, _, _ in found:  # all maps at the seam agree now
-                for own, place in ((member, seam.here), (seam.other, seam.there)):
-                    for beside in own.seams_within():
-                        if all(map(_have_common, beside.here, place)):
-                            beside.keep(own)
+        holding(partial(self._locks_around, members), partial(self._hand_on_held, members))
+
+    def _hand_on_held(self, members: list[_SetMap]) -> None:
+        found = [(member, *each) for member in members for each in member.to_hand_on()]
+        for member, seam, samples, is_new in found:
+            put_samples(member.storage, seam.here, samples, is_new)  # an earlier map may differ
+            put_samples(seam.other.storage, seam.there, samples, is_new)
+        for member, seam, _, _ in found:  # all maps at the seam agree now
+            for own, place in ((member, seam.here), (seam.other, seam.there)):
+                for beside in own.seams_within():
+                    if all(map(_have_common, beside.here, place)):
+                        beside.keep(own)
 
     def _changed(self) -> list[_SetMap]:
         """Return the maps that have been edited, in the order of their numbers."""

@@ -1,7 +1,7 @@
 """The meshes of a ground in one table, which follows them as they come, go and are refitted."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materi
 from terrain_physics._kernels.mesh.places import POSE_SIZE
 from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
-from terrain_physics._locks import Rank, new_lock
+from terrain_physics._locks import Entered, Mark, Marks, Rank, lasting, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
@@ -23,33 +23,11 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import MoverArrays
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
 _MATERIAL = CachedDispatch(material_of)
 _FIND, _MOVE = CachedDispatch(find_parts), CachedDispatch(move_parts)
-
-
-class _Asked:
-    """Holds the lock of the meshes for a short query, and gives their table as it is now."""
-
-    __slots__ = ("_meshes", "_to_sweep")
-
-    def __init__(self, meshes: "GroundMeshes", *, to_sweep: bool) -> None:
-        self._meshes, self._to_sweep = meshes, to_sweep
-
-    def __enter__(self) -> Int64s:
-        meshes = self._meshes
-        meshes.lock.__enter__()
-        try:
-            return (meshes.skinned() if self._to_sweep else meshes.followed()).view
-        except BaseException:
-            meshes.lock.__exit__(None, None, None)
-            raise
-
-    def __exit__(self, *error: object) -> None:
-        self._meshes.lock.__exit__(None, None, None)
 
 
 class FoundMeshes(NamedTuple):
@@ -157,10 +135,11 @@ class GroundMeshes(Meshes):
         self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
         self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
-        self._readers = self._version = self.change_count = 0
+        self._version = self.change_count = 0
+        self._readers = Marks()  # the long queries of the present table
         self.changes = ChangeLog(0)
-        self.asked = _Asked(self, to_sweep=False)
-        self.swept = _Asked(self, to_sweep=True)
+        self.asked = Entered(self.lock, lambda: self.followed().view)
+        self.swept = Entered(self.lock, lambda: self.skinned().view)
 
     # Changes: the caller holds the lock
 
@@ -364,11 +343,6 @@ class GroundMeshes(Meshes):
         )
         self.changes.take(count)
 
-    def release_movers(self, arrays: MoverArrays) -> None:
-        """Take back arrays of the movers that a long query has read."""
-        with self.lock:
-            self.movers.release(arrays)
-
     def load_movers(self, about: Any) -> None:
         """Take over the saved form of the movers, for the meshes that there are."""
         count, movers, put = self._movers_of(about, self.poses)
@@ -527,30 +501,25 @@ class GroundMeshes(Meshes):
     def _prepare_edit(self) -> MeshTable:
         """Return the table to write to; a long query keeps the one it has."""
         if self._readers:
-            self._table, self._readers = self._table.copy(), 0
+            self._table = self._table.copy()
+            self._readers.clear()
         return self._table
 
     # For queries: see `Meshes`
 
     @property
-    def reading(self) -> AbstractContextManager[Int64s]:
-        return self._reading(self.asked)
-
-    @property
     def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
-        return self._reading(self.swept)
+        return lasting(self._begin_sweeping)
 
-    @contextmanager
-    def _reading(self, asked: AbstractContextManager[Int64s]) -> Iterator[Int64s]:
-        with asked:
-            table = self._table
-            self._readers += 1
-        try:
-            yield table.view
-        finally:
-            with self.lock:
-                if table is self._table:
-                    self._readers -= 1
+    def begin_reading(self, mark: Mark) -> Int64s:
+        with self.asked as table:
+            self._readers.add(mark)
+            return table
+
+    def _begin_sweeping(self, mark: Mark) -> Int64s:
+        with self.swept as table:
+            self._readers.add(mark)
+            return table
 
     def material_of(self, table: Int64s, triangle: int) -> int:
         return int(_MATERIAL.call(table, triangle)) if self._painted else 0

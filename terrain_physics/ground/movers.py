@@ -18,6 +18,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     REACH_SIZE,
 )
 from terrain_physics._kernels.types import Floats
+from terrain_physics._locks import Mark, Marks
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
@@ -197,14 +198,15 @@ class GroundMovers:
         Those of the parts, which ascend.
     """
 
-    __slots__ = ("_reaches", "_readers", "_rows", "_shown", "count", "numbers")
+    __slots__ = ("_is_lent", "_reaches", "_readers", "_rows", "_shown", "count", "numbers")
 
     def __init__(self) -> None:
         self.count = 0
         self.numbers: list[int] = []
         self._rows, self._reaches = NO_MOVERS.rows, NO_MOVERS.reaches
         self._shown: MoverArrays | None = NO_MOVERS
-        self._readers = 1  # of these arrays: if there are any, the next change copies them
+        self._is_lent = True  # the next change copies the arrays; so it does if any are read
+        self._readers = Marks()
 
     @property
     def shown(self) -> MoverArrays:
@@ -236,25 +238,21 @@ class GroundMovers:
             array.setflags(write=False)
         return arrays
 
-    def keep(self) -> MoverArrays:
-        """Return the arrays for one who reads them for long: nobody writes to them until then."""
-        self._readers += 1
+    def begin_reading(self, mark: Mark) -> MoverArrays:
+        """Return the arrays; nobody writes to them until the mark is given back."""
+        self._readers.add(mark)
         return self.shown
-
-    def release(self, arrays: MoverArrays) -> None:
-        """Take back arrays that `keep` gave."""
-        if arrays is self._shown:
-            self._readers -= 1
 
     def prepare(self, more: int = 0) -> tuple[Floats, Floats]:
         """Return rows and reaches to write to, with room for ``more`` parts."""
         used = len(self.numbers)
         room, needed = len(self._rows) - 1, used + more
-        if self._readers or needed > room:
+        if self._is_lent or self._readers or needed > room:
             room = room if needed <= room else max(needed, 2 * room)
             rows, reaches = np.empty((1 + room, MOVER_SIZE)), np.empty((REACH_SIZE, max(room, 1)))
             rows[: 1 + used], reaches[:, :used] = self._rows[: 1 + used], self._reaches[:, :used]
-            self._rows, self._reaches, self._shown, self._readers = rows, reaches, None, 0
+            self._rows, self._reaches, self._shown, self._is_lent = rows, reaches, None, False
+            self._readers.clear()
         return self._rows, self._reaches
 
     def place_of(self, number: int) -> int:
@@ -316,7 +314,7 @@ class GroundMovers:
             rows[: 1 + used], reaches[:, :used] = kept.rows, kept.reaches[:, :used]
         else:
             self._rows, self._reaches = kept.rows, kept.reaches
-            self._shown, self._readers = None, 1
+            self._shown, self._is_lent = None, True
         self.count, self.numbers = kept.moves, kept.numbers.copy()
 
     def remove(self, number: int) -> None:

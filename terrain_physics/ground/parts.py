@@ -1,17 +1,17 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from threading import get_ident
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import holding
+from terrain_physics._locks import Mark, Marks, holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
@@ -44,6 +44,8 @@ from terrain_physics.surface.history import History
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.watching import Watchers
+
+_T = TypeVar("_T")
 
 PartQueries = SolidMapQueries | MeshQueries
 Storage = MapStorage | LatticeMap | MeshStorage
@@ -154,7 +156,7 @@ class GroundParts:
         self._is_changing = False
         self._layout: KeptParts | None = None
         self._history: History | None = None
-        self._reading: list[int] = []  # the threads that update characters
+        self._reading = Marks()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._solids: dict[TiledMap, SolidMapQueries] = {}
@@ -162,9 +164,9 @@ class GroundParts:
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
-        with self.change(*parts.values()):
-            places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
-            self.adopt(parts, layers, next_number, changes, names, places)
+        places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
+        adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
+        self.change(adopt, *parts.values())
         self._meshes.load_movers(movers)
         self._logged_of[self._meshes] = self._meshes.change_count
         self._logged = self._count()
@@ -181,23 +183,27 @@ class GroundParts:
         """
         return self._map_set.followed
 
-    @contextmanager
-    def change(self, *coming: PartQueries) -> Iterator[None]:
-        """Let one change be made at a time, whatever the thread; nobody edits the coming parts.
+    def change(self, make: Callable[[], _T], *coming: PartQueries) -> _T:
+        """Make one change at a time, whatever the thread; nobody edits the coming parts.
 
         A signal handler would find it half done: it may query and edit, but not change parts.
         """
         maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, SolidMapQueries)]
-        with self._map_set.changing(maps) if maps else self.followed:
-            if self._is_changing:
-                raise RuntimeError(
-                    "parts must not be changed by a signal handler while its thread changes them"
-                )
-            self._is_changing = True
-            try:
-                yield
-            finally:
-                self._is_changing = False
+        if maps:
+            return self._map_set.changing(maps, partial(self._change, make))
+        with self.followed:
+            return self._change(make)
+
+    def _change(self, make: Callable[[], _T]) -> _T:
+        if self._is_changing:
+            raise RuntimeError(
+                "parts must not be changed by a signal handler while its thread changes them"
+            )
+        self._is_changing = True
+        try:
+            return make()
+        finally:
+            self._is_changing = False
 
     def adopt(
         self,
@@ -302,7 +308,7 @@ class GroundParts:
     def refuse_inside(self, what: str) -> None:
         """Refuse a call of a thread that is inside a change, or an update of characters."""
         lock: Any = self._meshes.lock
-        if lock._is_owned() or get_ident() in self._reading:  # noqa: SLF001 has no other name
+        if lock._is_owned() or self._reading.has_thread:  # noqa: SLF001 has no other name
             raise RuntimeError(
                 f"{what} must not be called inside a change of the ground or an update on it, such "
                 "as by a signal handler"
@@ -618,52 +624,42 @@ class GroundParts:
         met = [member.filtered(mask) for member in self.members if member.layers & mask]
         return met or [self._mesh_member().filtered(mask)]
 
-    @contextmanager
-    def asking(self, mask: int) -> Iterator[list[Member]]:
-        """Give the members to a long query: unions that end meanwhile stay as they are."""
-        with ExitStack() as held:
-            with self.followed:
-                held.enter_context(self._map_set.reading())
-                members = self.current(mask)
-            yield members
+    def begin_asking(self, mask: int, mark: Mark) -> list[Member]:
+        """Return the members for a long query: unions that end meanwhile stay as they are."""
+        with self.followed:
+            self._map_set.reader.begin(mark)
+            return self.current(mask)
 
-    @contextmanager
-    def editing(self) -> Iterator[list[SolidMapQueries]]:
-        """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
-        with holding(self._map_set.locks):
+    def editing(self, edit: Callable[[list[SolidMapQueries]], _T]) -> _T:
+        """Edit all maps, each once, as they are now; nobody else edits them meanwhile."""
+
+        def follow_and_edit() -> _T:
             self._map_set.follow()
-            yield [member.queries for member in self._maps]
+            answer = edit([member.queries for member in self._maps])
             self._map_set.follow()
+            return answer
+
+        return holding(self._map_set.locks, follow_and_edit)
 
     # For characters
 
-    @contextmanager
-    def reading(self) -> Iterator[GroundArrays]:
-        """Give the arrays to a long query; they stay as they are until it ends."""
-        with ExitStack() as held:
-            with self.followed:
-                meshes = held.enter_context(self._meshes.reading)
-                held.enter_context(self._map_set.reading())
-                movers = self._meshes.movers.keep()
-                held.callback(self._meshes.release_movers, movers)
-                arrays = self._arrays_of(self._maps_now(), meshes, movers)
-            me = get_ident()
-            self._reading.append(me)
-            try:
-                yield arrays
-            finally:
-                self._reading.remove(me)
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        """Return the arrays for a long query; they stay as they are until it ends."""
+        with self.followed:
+            meshes = self._meshes.begin_reading(mark)
+            self._map_set.reader.begin(mark)
+            movers = self._meshes.movers.begin_reading(mark)
+            self._reading.add(mark)
+            return self._arrays_of(self._maps_now(), meshes, movers)
 
-    @contextmanager
-    def reading_still(self) -> Iterator[GroundArrays]:
-        """Give the arrays without the parts that move in time to a long query."""
-        with ExitStack() as held:
-            with self.followed:
-                arrays = held.enter_context(self.reading())
-                if self.movers.moving:
-                    meshes, movers = self._meshes.still().view, self.movers.of_still()
-                    arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides)
-            yield arrays
+    def begin_reading_still(self, mark: Mark) -> GroundArrays:
+        """Return the arrays without the parts that move in time for a long query."""
+        with self.followed:
+            arrays = self.begin_reading(mark)
+            if self.movers.moving:
+                meshes, movers = self._meshes.still().view, self.movers.of_still()
+                arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides)
+            return arrays
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; they stay as they are while the lock is held."""

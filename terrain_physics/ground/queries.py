@@ -1,8 +1,9 @@
 """The questions to a ground of several parts: each part answers, the answers are joined."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._locks import Mark, lasting
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
@@ -70,7 +72,7 @@ class GroundQueries(Queries):
 
     def _asking(self) -> AbstractContextManager[list[Member]]:
         """Give the members to a long query."""
-        return self._parts.asking(self._mask)
+        return lasting(partial(self._parts.begin_asking, self._mask))
 
     def _asked(self, ask: Callable[[list[Member]], _Answer]) -> _Answer:
         """Return the answer to a short query, from parts that nobody changed meanwhile."""
@@ -267,10 +269,8 @@ class GroundQueries(Queries):
     def ground_arrays(self) -> GroundArrays:
         return self._parts.ground_arrays()
 
-    @contextmanager
-    def reading(self) -> Iterator[GroundArrays]:
-        with self._parts.reading() as arrays:
-            yield arrays
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        return self._parts.begin_reading(mark)
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         return self._parts.triangle_at(part, triangle, point)

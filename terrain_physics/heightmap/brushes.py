@@ -140,8 +140,8 @@ class Brush(NamedTuple):
 
 def apply(storage: MapStorage, brush: Brush) -> None:
     """Change the heights of a map."""
-    with storage.editing():  # no edit of another thread is lost
-        set_heights(storage, *brush.stroke(storage))
+    # Within: no edit of another thread is lost.
+    storage.editing(lambda: set_heights(storage, *brush.stroke(storage)))
 
 
 def raising(disc: Disc, rise: float) -> Brush:

@@ -103,7 +103,7 @@ class MapCells:
         kind: str,
         shape: tuple[int, int],
         lock: AbstractContextManager[Any],
-        editing: Callable[[], AbstractContextManager[None]],
+        editing: Callable[[Callable[[], None]], None],
         get: Get,
         put: Callable[[Any, ArrayLike], None],
         read: Read,
@@ -177,9 +177,12 @@ class MapCells:
     def put_all(self, values: Any) -> None:
         """Write a value for each cell; only cells that differ are edited."""
         new = self._fit(values, self._shape)
-        with self._editing():
+
+        def edit() -> None:
             differs = self._get(...) != new
             self._put(differs, new[differs])
+
+        self._editing(edit)
 
     def __eq__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
         others = self._read(other)  # first: it may take a lock of its own
@@ -195,14 +198,12 @@ class MapCells:
 
     def __ior__(self, other: Any) -> Self:
         others = self._read(other)
-        with self._editing():
-            self.put_all(self._get(...) | others)
+        self._editing(lambda: self.put_all(self._get(...) | others))
         return self
 
     def __iand__(self, other: Any) -> Self:
         others = self._read(other)
-        with self._editing():
-            self.put_all(self._get(...) & others)
+        self._editing(lambda: self.put_all(self._get(...) & others))
         return self
 
     def __repr__(self) -> str:

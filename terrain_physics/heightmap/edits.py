@@ -29,11 +29,14 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     if new.size == 0:
         return
     region = cells_around(storage, row_0, row_1, column_0, column_1)
-    with storage.editing():
+
+    def edit() -> None:
         storage.watchers.prepare("heights", region)
         storage.prepare_edit()
         storage.heights[place] = new
         storage.changed(region, "heights", holes=bool(np.isnan(new).any()))
+
+    storage.editing(edit)
 
 
 def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column_1: int) -> Region:
@@ -55,7 +58,8 @@ def samples_within(terrain: LiveMap, region: Region) -> Ranges:
 def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: Bools) -> None:
     """Set those samples of a range that are new and differ from the map's."""
     down, across = place
-    with storage.editing():
+
+    def edit() -> None:
         set_here = is_new & ~equal_samples(storage.heights[place], samples)
         if not set_here.any():
             return
@@ -72,6 +76,8 @@ def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: B
         storage.heights[place][set_here] = samples[set_here]
         storage.changed(region, "heights", holes=bool(np.isnan(samples[set_here]).any()))
 
+    storage.editing(edit)
+
 
 def equal_samples(one: Float32s, other: Float32s) -> Bools:
     """Tell which samples are equal; holes equal each other."""
@@ -83,12 +89,15 @@ def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> N
     place, region, new = _fitted(storage, fit, index, values)
     if new.size == 0:
         return
-    with storage.editing():
+
+    def edit() -> None:
         storage.watchers.prepare("holes", region)
         storage.prepare_hole_edit()
         kept = storage.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
         storage.cells[place] = kept | (new * np.uint8(kernels.CELL_HOLE))
         storage.changed(region, "holes", holes=bool(new.any()))
+
+    storage.editing(edit)
 
 
 def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> None:
@@ -96,10 +105,13 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
     place, region, new = _fitted(storage, fit, index, values)
     if new.size == 0:
         return
-    with storage.editing():
+
+    def edit() -> None:
         storage.watchers.prepare("materials", region)
         storage.prepare_material_edit()[place] = new
         storage.changed(region, "materials")
+
+    storage.editing(edit)
 
 
 def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> None:
@@ -109,10 +121,13 @@ def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> N
         return
     row, column = place[0].start, place[1].start
     region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
-    with storage.editing():
+
+    def edit() -> None:
         storage.watchers.prepare("materials", region)
         storage.prepare_material_edit()[place][marked] = material
         storage.changed(region, "materials")
+
+    storage.editing(edit)
 
 
 def _fitted(
@@ -126,7 +141,10 @@ def _fitted(
 
 def set_thickness(storage: MapStorage, depth: float) -> None:
     """Set how deep below its surface the ground is solid."""
-    with storage.editing():
+
+    def edit() -> None:
         storage.watchers.prepare("thickness", storage.whole)
         storage.set_thickness(depth)
         storage.changed(storage.whole, "thickness")
+
+    storage.editing(edit)

@@ -11,6 +11,7 @@ import numpy as np
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, Int64s
+from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
@@ -59,9 +60,13 @@ class FramedMap(ABC):
     version: int
     changes: ChangeLog
 
-    @abstractmethod
     def reading(self) -> AbstractContextManager[tuple[MapArrays, Materials | None]]:
         """Give `views` and `materials` to a long query; they stay as they are until it ends."""
+        return lasting(self.begin_reading)
+
+    @abstractmethod
+    def begin_reading(self, mark: Mark) -> tuple[MapArrays, Materials | None]:
+        """Return `views` and `materials`, which stay as they are until the mark is given back."""
 
     @property
     def ground_arrays(self) -> GroundArrays:

@@ -615,13 +615,16 @@ class HeightMap(Surface):
         [1.125, 2.0, 2.0, 2.0, 2.875]
         """
         disc = Disc.of(center, radius)
-        with self._storage.editing():
+
+        def edit() -> None:
             level = (
                 self._queries.height(disc.x, disc.z)
                 if height is None
                 else checks.finite("height", height)
             )
             apply(self._storage, leveling(disc, level, flat, strength))
+
+        self._storage.editing(edit)
 
     def smooth(self, center: Any, radius: float, strength: float = 1.0) -> None:
         """Soften the ground: each sample goes to a mean of itself and the eight around it.

@@ -1,8 +1,8 @@
 """The questions to a height map, answered by kernels."""
 
 import functools
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from math import inf, isnan
 from typing import Any
 
@@ -25,6 +25,7 @@ from terrain_physics._kernels.heightmap.triangles_in import list_triangles, tria
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -332,13 +333,10 @@ class MapQueries(Queries):
     def ground_arrays(self) -> GroundArrays:
         return self.storage.ground_arrays
 
-    @contextmanager
-    def reading(self) -> Iterator[GroundArrays]:
-        with ExitStack() as held:
-            with self.storage.lock:  # no edit in between
-                held.enter_context(self.storage.reading())
-                arrays = self.storage.ground_arrays
-            yield arrays
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        with self.storage.lock:  # no edit in between
+            self.storage.begin_reading(mark)
+            return self.storage.ground_arrays
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return the id and the material; outside the map the material of the nearest cell."""

@@ -9,10 +9,10 @@ edits take first.
 """
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
-from terrain_physics._locks import Rank, holding, in_order, new_lock
+from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import LiveMap, no_changes
@@ -30,28 +30,14 @@ from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.watching import Watchers
 
+_T = TypeVar("_T")
+
 Edited = Literal["heights", "holes", "materials", "thickness"]
 
 # With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
 
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
-
-
-class _Reading(AbstractContextManager[tuple[MapArrays, "Bytes | None"]]):
-    """The context of `MapStorage.reading`; a generator would take a microsecond more."""
-
-    __slots__ = ("_begun", "_storage")
-
-    def __init__(self, storage: "MapStorage") -> None:
-        self._storage = storage
-
-    def __enter__(self) -> tuple[MapArrays, Bytes | None]:
-        self._begun, views, materials = self._storage.begin_reading()
-        return views, materials
-
-    def __exit__(self, *_: object) -> None:
-        self._storage.end_reading(self._begun)
 
 
 class MapStorage(LiveMap):
@@ -69,8 +55,8 @@ class MapStorage(LiveMap):
         The views for characters.
     materials : ndarray of uint8, shape (rows - 1, columns - 1), or None
     material_names : tuple of str, or None
-    is_read : int
-        How many long queries hold the arrays as they are now.
+    readers : Marks
+        The long queries that hold the arrays as they are now.
     watchers : Watchers
         They are told of each edit: the kind of change, and the region. An edit holds the locks of
         all readers that have the arrays as tiles of larger maps.
@@ -78,7 +64,6 @@ class MapStorage(LiveMap):
 
     __slots__ = (
         "__weakref__",
-        "_begun",
         "_follows_heights",
         "_is_lent",
         "_is_thinner",
@@ -89,9 +74,9 @@ class MapStorage(LiveMap):
         "cells",
         "ground_arrays",
         "heights",
-        "is_read",
         "material_names",
         "materials",
+        "readers",
         "watchers",
     )
 
@@ -138,7 +123,7 @@ class MapStorage(LiveMap):
     def _start(self, blocks: Float32s | None = None) -> None:
         """Compute all derived values, and start everything that is not saved."""
         self.lock = new_lock(Rank.MAP)
-        self.is_read = self._begun = self.version = 0
+        self.version, self.readers = 0, Marks()
         self._is_lent = False
         # Thinner, or thicker, than readers have been told; maps united with this one are, too.
         self._is_thinner = False
@@ -201,20 +186,10 @@ class MapStorage(LiveMap):
         made = self.materials
         return (np.zeros(self.cell_count, np.uint8) if made is None else made)[index]
 
-    def reading(self) -> AbstractContextManager[tuple[MapArrays, Bytes | None]]:
-        return _Reading(self)
-
-    def begin_reading(self) -> tuple[int, MapArrays, Bytes | None]:
-        """Return a mark for `end_reading`, and the arrays that a long query reads."""
+    def begin_reading(self, mark: Mark) -> tuple[MapArrays, Bytes | None]:
         with self.lock:
-            self.is_read += 1
-            return self._begun, self.views, self.materials
-
-    def end_reading(self, begun: int) -> None:
-        """Let edits write to the arrays that a long query has read."""
-        with self.lock:
-            if begun == self._begun:
-                self.is_read -= 1
+            self.readers.add(mark)
+            return self.views, self.materials
 
     # Edits: each is made within `editing`
 
@@ -224,15 +199,15 @@ class MapStorage(LiveMap):
         watched = {reader.lock for reader, _ in self.watchers.readers()}
         return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
 
-    def editing(self) -> AbstractContextManager[None]:
-        """Hold all locks that an edit holds."""
-        return holding(lambda: self.locks)
+    def editing(self, edit: Callable[[], _T]) -> _T:
+        """Make an edit while all its locks are held."""
+        return holding(lambda: self.locks, edit)
 
     @property
     def _is_read(self) -> bool:
         """Whether long queries read the arrays."""
         return (
-            self.is_read != 0
+            bool(self.readers)
             or self._is_lent
             or any(reader.reads(number) for reader, number in self.watchers.readers())
         )
@@ -253,8 +228,8 @@ class MapStorage(LiveMap):
             self.cells = self.cells.copy()
             if self.materials is not None:
                 self.materials = self.materials.copy()
-            self._own, self._is_lent, self.is_read = True, False, 0
-            self._begun += 1
+            self._own, self._is_lent = True, False
+            self.readers.clear()
             for reader, number in self.watchers.readers():
                 reader.copied[number] = reader.latest
 

@@ -5,7 +5,7 @@ blocks are the large map's own: they take a thirtieth of the memory of the sampl
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
+from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.framed import LiveMap, no_changes
@@ -200,16 +201,10 @@ class TiledMap(LiveMap):
     def materials(self) -> "_TiledMaterials | None":
         return self._materials
 
-    @contextmanager
-    def reading(self) -> Iterator[tuple[MapArrays, "_TiledMaterials | None"]]:
+    def begin_reading(self, mark: Mark) -> tuple[MapArrays, "_TiledMaterials | None"]:
         with self.lock:
-            self._reader.begin()
-            views, materials = self.views, self._materials
-        try:
-            yield views, materials
-        finally:
-            with self._reader.lock:
-                self._reader.end()
+            self._reader.begin(mark)
+            return self.views, self._materials
 
     # Tiles
 

@@ -107,7 +107,8 @@ class MapEdit:
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
         storage, held = self.storage, self._held
-        with storage.editing():
+
+        def exchange() -> None:
             after = held.begun or self._after()
             self._held = held._replace(begun=after)
             if storage.solid_depth != held.solid_depth:
@@ -118,6 +119,8 @@ class MapEdit:
                 new = old.values if marks is None else np.where(marks, old.values, now)
                 storage.put_back(what, region, _place(what, region), new)
             self._held = after
+
+        storage.editing(exchange)
 
     def _after(self) -> _Held:
         """Return what it holds after a swap."""

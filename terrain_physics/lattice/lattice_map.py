@@ -11,8 +11,8 @@ run they are only widened, and made tight again later.
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, cast
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
-from terrain_physics._locks import Rank, holding, in_order, new_lock
+from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import cells_around
 from terrain_physics.heightmap.framed import LiveMap, no_changes
@@ -36,6 +36,9 @@ from terrain_physics.lattice.tile import LatticeShape, LoadedTile, TileSource
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.watching import Watchers
+
+_T = TypeVar("_T")
+
 
 _MISSING = CachedDispatch(find_missing)
 
@@ -69,7 +72,6 @@ class LatticeMap(LiveMap):
     __slots__ = (
         "__weakref__",
         "_arrays",
-        "_begun",
         "_blocks",
         "_edited",
         "_ends",
@@ -99,7 +101,7 @@ class LatticeMap(LiveMap):
         self.loaded: dict[int, LoadedTile] = {}
         self.lock, self.watchers = new_lock(Rank.MAP), Watchers()
         self.version = self._revision = self._generation = 0
-        self._reading = self._running = self._begun = 0
+        self._reading, self._running = Marks(), Marks()
         self.changes, self._changes = ChangeLog(0), no_changes()
         self._missing = exists.reshape(-1).astype(np.uint8)
         self._edited, self._loose = set[tuple[int, int]](), set[int]()
@@ -151,19 +153,11 @@ class LatticeMap(LiveMap):
     def materials(self) -> LatticeMaterials | None:
         return self._materials
 
-    @contextmanager
-    def reading(self) -> Iterator[tuple[MapArrays, LatticeMaterials | None]]:
+    def begin_reading(self, mark: Mark) -> tuple[MapArrays, LatticeMaterials | None]:
         with self.lock:
-            self._reading += 1
-            self._running += 1
-            begun, views, materials = self._begun, self.views, self._materials
-        try:
-            yield views, materials
-        finally:
-            with self.lock:
-                self._running -= 1
-                if begun == self._begun:
-                    self._reading -= 1
+            self._reading.add(mark)
+            self._running.add(mark)
+            return self.views, self._materials
 
     def _protect(self) -> None:
         """Leave the present arrays to long queries that read them, and go on with others."""
@@ -172,8 +166,7 @@ class LatticeMap(LiveMap):
             return
         self._arrays = self._arrays.copy()
         self._table.copy()
-        self._reading = 0
-        self._begun += 1
+        self._reading.clear()
         self._generation += 1
         for reader, number in readers:
             reader.copied[number] = reader.latest
@@ -182,42 +175,46 @@ class LatticeMap(LiveMap):
     @property
     def _is_read(self) -> bool:
         """Whether any long query runs, whatever arrays it began with."""
-        return self._running > 0 or any(reader.latest for reader, _ in self.watchers.readers())
+        return bool(self._running) or any(reader.latest for reader, _ in self.watchers.readers())
 
     # Tiles that come and go
 
     def put(self, tiles: Sequence[LoadedTile]) -> None:
         """Take tiles in that are missing; others are left as they are."""
-        with self.editing():
-            new = {tile.number: tile for tile in tiles if self._missing[tile.number]}
-            if not new:
-                return
-            self._protect()
-            if self._table.reserve(len(new)):
-                self._publish()
-            try:
-                for number, tile in new.items():
-                    tile.generation = self._generation
-                    self._show_tile(tile)
-                    self.loaded[number] = tile
-                    self._missing[number] = 0
-                self._settle(list(new))
-            except BaseException:  # such as Ctrl-C
-                self._let_go(list(new))
-                raise
+        self.editing(lambda: self._put(tiles))
+
+    def _put(self, tiles: Sequence[LoadedTile]) -> None:
+        new = {tile.number: tile for tile in tiles if self._missing[tile.number]}
+        if not new:
+            return
+        self._protect()
+        if self._table.reserve(len(new)):
+            self._publish()
+        try:
+            for number, tile in new.items():
+                tile.generation = self._generation
+                self._show_tile(tile)
+                self.loaded[number] = tile
+                self._missing[number] = 0
+            self._settle(list(new))
+        except BaseException:  # such as Ctrl-C
+            self._let_go(list(new))
+            raise
 
     def take(self, numbers: Iterable[int]) -> None:
         """Let tiles go that are loaded."""
-        with self.editing():
-            gone = [number for number in numbers if number in self.loaded]
-            if not gone:
-                return
-            self._protect()
-            try:
-                self._let_go(gone)
-            except BaseException:  # such as Ctrl-C: none is left half there
-                self._let_go(gone)
-                raise
+        self.editing(lambda: self._take(numbers))
+
+    def _take(self, numbers: Iterable[int]) -> None:
+        gone = [number for number in numbers if number in self.loaded]
+        if not gone:
+            return
+        self._protect()
+        try:
+            self._let_go(gone)
+        except BaseException:  # such as Ctrl-C: none is left half there
+            self._let_go(gone)
+            raise
 
     def _let_go(self, numbers: Sequence[int]) -> None:
         """Let tiles go, also those that are there in part."""
@@ -358,9 +355,9 @@ class LatticeMap(LiveMap):
         watched = {reader.lock for reader, _ in self.watchers.readers()}
         return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
 
-    def editing(self) -> AbstractContextManager[None]:
-        """Hold all locks that an edit holds."""
-        return holding(lambda: self.locks)
+    def editing(self, edit: Callable[[], _T]) -> _T:
+        """Make an edit while all its locks are held."""
+        return holding(lambda: self.locks, edit)
 
     def edit(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Set all samples of a range, or the marks of holes or materials of a range of cells.
@@ -377,32 +374,40 @@ class LatticeMap(LiveMap):
         if values.size == 0:
             return
         source, why = self.source, f"{what} of tiles that are not loaded"
-        with self.once_loaded(
-            lambda: self._missing_within(what, place), lambda own: source.need(own, why)
-        ):
-            self._make(what, place, values)
+        self.once_loaded(
+            lambda: self._missing_within(what, place),
+            lambda own: source.need(own, why),
+            lambda: self._make(what, place, values),
+        )
 
     def paint(self, place: Ranges, marked: Bools, material: int) -> None:
         """Set the material of the marked cells of a range; errors as of `edit`."""
         source, why = self.source, "materials of tiles that are not loaded"
-        with self.once_loaded(lambda: self.missing_of(place, 0), lambda own: source.need(own, why)):
+
+        def edit() -> None:
             present = self.values("materials", place)
             self.edit("materials", place, np.where(marked, np.uint8(material), present))
 
-    @contextmanager
+        self.once_loaded(lambda: self.missing_of(place, 0), lambda own: source.need(own, why), edit)
+
     def once_loaded(
-        self, missing: Callable[[], list[int]], bring: Callable[[list[int]], None]
-    ) -> Iterator[None]:
-        """Hold all locks that an edit holds, once no tile is missing; ``bring`` puts them here.
+        self,
+        missing: Callable[[], list[int]],
+        bring: Callable[[list[int]], None],
+        edit: Callable[[], None],
+    ) -> None:
+        """Make an edit once no tile is missing; ``bring`` puts them here.
 
         Files are read without the locks, and then another thread may take a tile out.
         """
-        while True:
-            with self.editing():
-                needed = missing()
-                if not needed:
-                    yield
-                    return
+
+        def edit_or_tell() -> list[int]:
+            needed = missing()
+            if not needed:
+                edit()
+            return needed
+
+        while needed := self.editing(edit_or_tell):
             bring(needed)
 
     def _missing_within(self, what: Edited, place: Ranges) -> list[int]:
@@ -431,8 +436,7 @@ class LatticeMap(LiveMap):
 
     def put_back(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit all of whose values are in loaded tiles; others have it by the source."""
-        with self.editing():
-            self._make(what, place, values)
+        self.editing(lambda: self._make(what, place, values))
 
     def _make(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit as `put_back`; the caller holds the locks."""

@@ -81,7 +81,8 @@ class LatticeEdit:
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
         storage, held = self.storage, self._held
-        with storage.once_loaded(lambda: self.tiles, storage.source.fetch):
+
+        def exchange() -> None:
             after = held.begun or [
                 old._replace(values=storage.values(old.what, old.place)) for old in held.replaced
             ]
@@ -92,6 +93,8 @@ class LatticeEdit:
                 )
                 storage.put_back(old.what, old.place, new)
             self._held = _HeldRanges(after, not held.is_swapped, begun=None)
+
+        storage.once_loaded(lambda: self.tiles, storage.source.fetch, exchange)
 
     def joined(self, later: "list[LatticeEdit]") -> Self:
         """Return this edit and later ones as one; what the first of them replaced counts."""

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 
 from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._locks import Mark, lasting
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.results import Triangles
@@ -33,14 +34,18 @@ class Meshes(ABC):
         """The same, with the connectivity of the triangles."""
 
     @property
-    @abstractmethod
     def reading(self) -> AbstractContextManager[Int64s]:
         """The table, for a long query: others may edit meanwhile, but not this table."""
+        return lasting(self.begin_reading)
 
     @property
     @abstractmethod
     def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
         """The same, with the connectivity of the triangles."""
+
+    @abstractmethod
+    def begin_reading(self, mark: Mark) -> Int64s:
+        """Return the table, which nobody edits until the mark is given back."""
 
     @abstractmethod
     def material_of(self, table: Int64s, triangle: int) -> int:

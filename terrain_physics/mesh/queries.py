@@ -1,7 +1,6 @@
 """The questions to a triangle mesh, answered by kernels."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from math import inf
 from typing import Any
 
@@ -32,6 +31,7 @@ from terrain_physics._kernels.mesh.queries import (
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -338,10 +338,8 @@ class MeshQueries(Queries):
         with self.storage.asked as table:
             return self._arrays_over(table)
 
-    @contextmanager
-    def reading(self) -> Iterator[GroundArrays]:
-        with self.storage.reading as table:
-            yield self._arrays_over(table)
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        return self._arrays_over(self.storage.begin_reading(mark))
 
     def _arrays_over(self, table: Int64s) -> GroundArrays:
         arrays = self._arrays

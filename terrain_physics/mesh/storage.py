@@ -9,6 +9,7 @@ from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s, read_only
+from terrain_physics._locks import Mark
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.closed import facing_of
 from terrain_physics.mesh.meshes import Meshes
@@ -183,6 +184,9 @@ class MeshStorage(Meshes):
         return self.asked
 
     reading_to_sweep = swept
+
+    def begin_reading(self, mark: Mark) -> Int64s:  # noqa: ARG002
+        return self.table.view
 
     def material_of(self, table: Int64s, triangle: int) -> int:  # noqa: ARG002
         return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))

@@ -6,10 +6,10 @@ that was taken over, and a part that was added as all that it held: nothing is c
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.saving.values import DTYPES, checked_values, land_digest
 from terrain_physics.tiles.saving.values import KINDS as KINDS_OF_VALUES
 from terrain_physics.tiles.tiled_ground import TiledGround
+
+_T = TypeVar("_T")
+
 
 EVENT_BYTES = 64
 """Size of an event by itself, without its content."""
@@ -112,9 +115,7 @@ class Journal:
         self.contents: list[Contents] = []
         self.saved: list[SavedGround] | None = []
         self._saved_bytes = 0
-        for ground in self._watch(grounds):
-            self.contents.append(contents_of(ground))
-            self._save(ground)
+        self._begin(grounds)
 
     def _save(self, ground: Part | Ground) -> None:
         """Keep a ground, unless all of them are too large: nothing is copied then."""
@@ -130,21 +131,25 @@ class Journal:
         ]
         self.saved.append(SavedGround(kind, own, about))
 
-    def _watch(self, grounds: Sequence[Part | Ground]) -> Iterator[Part | Ground]:
-        """Begin to watch; give each ground while it is as it was at that moment."""
+    def _begin(self, grounds: Sequence[Part | Ground]) -> None:
+        """Begin to watch grounds."""
         self._grounds = list(grounds)
         self._storages: dict[int, Any] = {}
-        self._places: dict[
-            tuple[int, int], list[int]
-        ] = {}  # of the same mesh; the first is watched
-        for index, ground in enumerate(grounds):
-            with _unchanged(ground):
-                yield ground
-                parts = _parts_of(ground)
-                if parts is not None:
-                    parts.watchers.add(self, index * _NUMBERS + _ITSELF)
-                for key, storage in _storages_of(ground).items():
-                    self._watch_part(index * _NUMBERS + key, storage)
+        # Numbers of the same mesh; the first is watched.
+        self._places: dict[tuple[int, int], list[int]] = {}
+        for number, ground in enumerate(grounds):
+            _unchanged(ground, partial(self._watch, number, ground))
+
+    def _watch(self, number: int, ground: Part | Ground) -> None:
+        """Begin to watch a ground; a new journal keeps it as it is at that moment."""
+        if number == len(self.contents):
+            self.contents.append(contents_of(ground))
+            self._save(ground)
+        parts = _parts_of(ground)
+        if parts is not None:
+            parts.watchers.add(self, number * _NUMBERS + _ITSELF)
+        for key, storage in _storages_of(ground).items():
+            self._watch_part(number * _NUMBERS + key, storage)
 
     def _watch_part(self, number: int, storage: Any) -> None:
         """Watch a part, unless it is a mesh that is watched at another place of its ground."""
@@ -196,13 +201,16 @@ class Journal:
 
         None if something has happened since events were last dropped: it would be redone twice.
         """
-        with ExitStack() as held:
-            for ground in self._grounds:
-                _ = ground.version  # maps hand on samples that they share: events, too
-                held.enter_context(_unchanged(ground))
-            if self._events or self._size > MOST_BYTES:
-                return None
-            return [saved_motion(ground) for ground in self._grounds]
+        found: Callable[[], list[Any] | None] = self._motions_now
+        for ground in reversed(self._grounds):
+            _ = ground.version  # maps hand on samples that they share: events, too
+            found = partial(_unchanged, ground, found)
+        return found()
+
+    def _motions_now(self) -> list[Any] | None:
+        if self._events or self._size > MOST_BYTES:
+            return None
+        return [saved_motion(ground) for ground in self._grounds]
 
     def drop(self, count: int) -> None:
         """Forget the first events."""
@@ -248,8 +256,7 @@ class Journal:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         grounds, self._events, self._size, self.contents, self.saved = state
-        for _ in self._watch(grounds):
-            pass
+        self._begin(grounds)
 
 
 # Grounds of any kind
@@ -284,16 +291,14 @@ def _size_of(storage: Any) -> int:
     return int(storage.arrays.vertices.nbytes + storage.arrays.faces.nbytes)
 
 
-@contextmanager
-def _unchanged(ground: Part | Ground) -> Iterator[None]:
-    """Let nobody change a ground meanwhile."""
+def _unchanged(ground: Part | Ground, call: Callable[[], _T]) -> _T:
+    """Let nobody change a ground during a call."""
     parts = _parts_of(ground)
-    if parts is None:
-        with queries_of(ground).lock:
-            yield
-    else:
-        with parts.editing():
-            yield
+    if parts is not None:
+        found: _T = parts.editing(lambda _: call())
+        return found
+    with queries_of(ground).lock:
+        return call()
 
 
 def saved_motion(ground: Part | Ground) -> Any:
@@ -496,10 +501,13 @@ def _redo_thickness(part: Any, event: Event) -> None:
     if not event.numbers[0]:
         part.thickness = depth
         return
-    with storage.editing():
+
+    def edit() -> None:
         storage.watchers.prepare("thickness", storage.whole)
         storage.solid_depth = checks.between("thickness", depth, TINY, np.inf), True
         storage.changed(storage.whole, "thickness")
+
+    storage.editing(edit)
 
 
 def _redo_vertices(part: Any, event: Event) -> None:
@@ -526,12 +534,16 @@ def _redo_added(ground: Any, event: Event) -> None:
     if event.key in ground.parts or name in ground.part_names.values():
         raise ValueError("there is such a part")
     key = checks.whole("key", event.key, 0, MOST_NUMBERS - 1)
-    with _laying_out(ground) as (parts, on, names, scales):  # where it is, the restore tells
-        parts[key], on[key] = part, checks.whole("layers", layers, 0, ALL_LAYERS)
+
+    def put(laid_out: _LaidOut) -> None:  # where it is, the restore tells
+        laid_out.parts[key] = part
+        laid_out.layers[key] = checks.whole("layers", layers, 0, ALL_LAYERS)
         if name is not None:
-            names[key] = str(name)
+            laid_out.names[key] = str(name)
         if scale != 1.0:
-            scales[key] = scale
+            laid_out.scales[key] = scale
+
+    _lay_out(ground, put)
 
 
 def _brought_to(event: Event) -> Place:
@@ -550,39 +562,55 @@ def _redo_removed(ground: Any, event: Event) -> None:
     if len(ground.parts) > 1:
         ground.remove(event.key)
         return
-    with _laying_out(ground) as (parts, layers, names, scales):  # others come in its place
-        del parts[event.key], layers[event.key]
-        names.pop(event.key, None)
-        scales.pop(event.key, None)
+
+    def take(laid_out: _LaidOut) -> None:  # others come in its place
+        del laid_out.parts[event.key], laid_out.layers[event.key]
+        laid_out.names.pop(event.key, None)
+        laid_out.scales.pop(event.key, None)
+
+    _lay_out(ground, take)
 
 
-@contextmanager
-def _laying_out(
-    ground: Ground,
-) -> Iterator[tuple[Any, dict[int, int], dict[int, str], dict[int, float]]]:
-    """Give parts, layers, names and scales by key, to change which parts there are by a restore."""
+class _LaidOut(NamedTuple):
+    """The parts of a ground by key, and all that is known of them."""
+
+    parts: dict[int, Any]
+    layers: dict[int, int]
+    names: dict[int, str]
+    scales: dict[int, float]
+
+
+def _lay_out(ground: Ground, change: Callable[[_LaidOut], None]) -> None:
+    """Change which parts there are by a restore."""
     keeper: Any = ground._kept()  # noqa: SLF001 as of a restore
     held = _parts_of(ground)
-    with held.change():
-        parts, layers, names = dict(ground.parts), held.layers.copy(), dict(held.naming.parts)
-        scales = held.scales.copy()
-        yield parts, layers, names, scales
-        keys = sorted(parts)
+
+    def lay_out() -> None:
+        known = _LaidOut(
+            dict(ground.parts), held.layers.copy(), dict(held.naming.parts), held.scales.copy()
+        )
+        change(known)
+        keys = sorted(known.parts)
         keeper.lay_out(
-            {key: parts[key] for key in keys},
-            {key: layers[key] for key in keys},
-            names,
-            scales,
+            {key: known.parts[key] for key in keys},
+            {key: known.layers[key] for key in keys},
+            known.names,
+            known.scales,
             max(held.next_number, *(key + 1 for key in keys), 0),
         )
+
+    held.change(lay_out)
 
 
 def _redo_restored(ground: Any, event: Event) -> None:
     held = _parts_of(ground)
-    with held.change():
+
+    def redo() -> None:
         least = max(ground.parts, default=-1) + 1
         held.count_from(checks.whole("next key", event.numbers[0], least, MOST_NUMBERS))
         held.load_motion(json.loads(event.content))
+
+    held.change(redo)
 
 
 def _redo_moved(ground: Any, event: Event) -> None:

@@ -5,14 +5,15 @@ So a recording keeps the answers of `Streaming`, in the order of the questions, 
 them again, with all other ground in place.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from itertools import starmap
 from threading import get_ident
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
 from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.surface.ground_files import MOST_EDITS
@@ -139,8 +140,8 @@ class _Between(Streaming):
     def _is_own(self) -> bool:
         return get_ident() == self._thread
 
-    def updating(self) -> AbstractContextManager[None]:
-        return self._own.updating()
+    def begin_updating(self, mark: Mark) -> None:
+        self._own.begin_updating(mark)
 
     def bring(self, boxes: Floats) -> Bools | None:
         own = self._own
@@ -160,23 +161,26 @@ class _Between(Streaming):
         self._own.count_waits(count)
 
 
-@contextmanager
-def _asking(grounds: Sequence[AnyGround], questions: _Questions) -> Iterator[None]:
-    """Let the updates of this thread ask what brings their ground by the questions."""
-    with ExitStack() as held:
-        for ground in grounds:
-            own, queries = _supply_of(ground), cast("TiledQueries", queries_of(ground))
-            if own is not None:
-                held.callback(setattr, queries, "streaming", queries.streaming)
-                queries.streaming = _Between(own, questions)
-        yield
+def _asking(
+    grounds: Sequence[AnyGround], questions: _Questions, update: Callable[[], _Result]
+) -> _Result:
+    """Make an update that asks what brings its ground by the questions."""
+    supplies = [(queries_of(ground), _supply_of(ground)) for ground in grounds]
+    tiled = [(cast("TiledQueries", queries), own) for queries, own in supplies if own is not None]
+    before = [(queries, "streaming", queries.streaming) for queries, _ in tiled]
+    putting_back = starmap(setattr, before)
+    try:
+        for queries, own in tiled:
+            queries.streaming = _Between(own, questions)
+        return update()
+    finally:
+        any(putting_back)  # by C, where no handler can come between
 
 
 def watched(grounds: Sequence[AnyGround], update: Callable[[], _Result]) -> tuple[_Result, Any]:
     """Make an update; return its result, and the `Waits` in it, None if nobody waited."""
     questions = _Questions()
-    with _asking(grounds, questions):
-        result = update()
+    result = _asking(grounds, questions, update)
     if not questions.answers and not questions.count:
         return result, None
     return result, Waits(questions.answers, questions.count, totals_of(grounds))
@@ -186,8 +190,8 @@ def again(
     grounds: Sequence[AnyGround], waits: Waits | None, update: Callable[[], _Result]
 ) -> _Result:
     """Make an update in which those wait who waited then, and nobody else."""
-    with _asking(grounds, _QuestionsAgain({} if waits is None else waits.answers)):
-        result = update()
+    answers = {} if waits is None else waits.answers
+    result = _asking(grounds, _QuestionsAgain(answers), update)
     if waits is not None:
         put_totals(grounds, waits.totals)
     return result

@@ -1,9 +1,9 @@
 """Contact buffers: memory of the caller, to which results are written call after call."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
+from terrain_physics._locks import Entered
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.surface.contact_room import ContactRoom
@@ -43,11 +43,11 @@ class ContactBuffer:
     <Contacts: 6>
     """
 
-    __slots__ = ("_lock", "_room")
+    __slots__ = ("_lent", "_room")
 
     def __init__(self, capacity: int = 0) -> None:
         self._room = ContactRoom(checks.whole("capacity", capacity, 0, _MOST))
-        self._lock = threading.Lock()
+        self._lent = Entered(threading.Lock(), lambda: self._room, _refusal)
 
     @property
     def capacity(self) -> int:
@@ -71,14 +71,8 @@ def room_in(out: ContactBuffer | None) -> AbstractContextManager[ContactRoom]:
     if out is None:
         return nullcontext(ContactRoom())
     checks.instance("out", out, ContactBuffer)
-    return _lent(out)
+    return out._lent  # noqa: SLF001 of its own file
 
 
-@contextmanager
-def _lent(out: ContactBuffer) -> Iterator[ContactRoom]:
-    if not out._lock.acquire(blocking=False):  # noqa: SLF001 of its own file
-        raise ValueError("out must be used by one call at a time: take a buffer for each thread")
-    try:
-        yield out._room  # noqa: SLF001
-    finally:
-        out._lock.release()  # noqa: SLF001
+def _refusal() -> ValueError:
+    return ValueError("out must be used by one call at a time: take a buffer for each thread")

@@ -1,19 +1,20 @@
 """What a ground holds at a moment, and what keeps it and puts it back."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from threading import get_ident
-from typing import Any, NoReturn
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, NoReturn, TypeVar
 from weakref import ref
 
 import numpy as np
 
 from terrain_physics._kernels.types import Floats
-from terrain_physics._locks import holding, in_order
+from terrain_physics._locks import Marks, holding, in_order, lasting
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.surface.changes import ChangeLog, KeptLog
 from terrain_physics.surface.history import History, KeptEdit, Mark
+
+_T = TypeVar("_T")
 
 # No version was left yet.
 NOTHING_LEFT = np.empty((0, 2))
@@ -96,7 +97,7 @@ class Keeper:
         self.history, self.left = History(), NOTHING_LEFT
         self.restored = -1, -1
         self._latest: ref[GroundState] | None = None
-        self._updating: list[int] = []  # the threads that do
+        self._updating = Marks()
 
     def contents(self, version: int) -> int:
         """Return the number of the contents at a version, which comes back with them."""
@@ -130,8 +131,8 @@ class Keeper:
         if state._keeper is not self:  # noqa: SLF001
             raise ValueError("state must be of this ground, got one of another ground")
         self.refuse_inside()
-        with self._changing(lambda: self.history.storages_to(state._mark)):  # noqa: SLF001
-            self._go_to(state)
+        known: GroundState = state
+        self._changing(lambda: self.history.storages_to(known._mark), lambda: self._go_to(known))  # noqa: SLF001
 
     def _go_to(self, state: GroundState) -> None:
         if state._version == self._version():  # noqa: SLF001
@@ -154,15 +155,18 @@ class Keeper:
         self.left = _with_left(state._left, state._contents, version)  # noqa: SLF001
         self.restored = version, state._contents  # noqa: SLF001
 
-    @contextmanager
-    def looking(self, state: GroundState, storages: list[Any]) -> Iterator[tuple[list[Any], Any]]:
-        """Give what leads to a state, edits in order, and the rest of it, while nobody changes it.
+    def looking(
+        self, state: GroundState, storages: list[Any], look: Callable[[list[Any], Any], _T]
+    ) -> _T:
+        """Look at what leads to a state, edits in order, and the rest of it.
 
-        Nor does anybody edit these storages meanwhile.
+        Nobody changes it meanwhile, nor edits these storages.
         """
         mark = state._mark  # noqa: SLF001
-        with self._changing(lambda: [*storages, *self.history.storages_to(mark)]):
-            yield self.history.edits_to(mark), state._rest  # noqa: SLF001
+        return self._changing(
+            lambda: [*storages, *self.history.storages_to(mark)],
+            lambda: look(self.history.edits_to(mark), state._rest),  # noqa: SLF001
+        )
 
     def seen_in(self, state: GroundState) -> tuple[Floats, int, Floats, int]:
         """Return by what characters wake in a state: changes, those forgotten, left, contents."""
@@ -175,47 +179,42 @@ class Keeper:
         The change may also lay out the parts of a ground anew.
         """
         self.refuse_inside()
-        with self._changing(lambda: storages):
-            before = self._state()
-            try:
-                change()
-                return self._state()
-            finally:
-                self._go_to(before)
+        return self._changing(lambda: storages, lambda: self._imagined(change))
 
-    @contextmanager
-    def _changing(self, find: Callable[[], list[Any]]) -> Iterator[None]:
+    def _imagined(self, change: Callable[[], None]) -> GroundState:
+        before = self._state()
+        try:
+            change()
+            return self._state()
+        finally:
+            self._go_to(before)
+
+    def _changing(self, find: Callable[[], list[Any]], change: Callable[[], _T]) -> _T:
         """Hold the locks of all storages that ``find`` gives, with those of all grounds."""
 
         def locks() -> list[AbstractContextManager[Any]]:
             return in_order({lock for own in find() for lock in _locks_of(own)})
 
-        with holding(locks), self._change():
-            yield
+        return holding(locks, lambda: self._change(change))
 
     # Differences between grounds
 
     def refuse_inside(self) -> None:
         """Refuse a state and a restore inside a change of the ground, or an update on it."""
-        if get_ident() in self._updating:
+        if self._updating.has_thread:
             raise RuntimeError(
                 "state and restore must not be called inside an update on the ground, such as by a "
                 "signal handler or the owner of a character"
             )
 
-    @contextmanager
-    def updating(self) -> Iterator[None]:
+    def updating(self) -> AbstractContextManager[None]:
         """Refuse states and restores of this thread, which updates several things one by one."""
-        me = get_ident()
-        self._updating.append(me)
-        try:
-            yield
-        finally:
-            self._updating.remove(me)
+        return lasting(self._updating.add)
 
-    def _change(self) -> AbstractContextManager[Any]:
+    def _change(self, make: Callable[[], _T]) -> _T:
         """Hold the lock within which one thread changes the ground."""
-        return self._unchanged()
+        with self._unchanged():
+            return make()
 
     def _unchanged(self) -> AbstractContextManager[Any]:
         """Hold the lock within which nobody changes the ground."""

@@ -1,13 +1,14 @@
 """The interface that grounds implement: the questions of `Surface`, arguments checked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from pyglm import glm
 
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
@@ -231,10 +232,13 @@ class Queries(ABC):
     def ground_arrays(self) -> GroundArrays:
         """The arrays of the ground, for kernels of characters."""
 
-    @abstractmethod
-    @contextmanager
-    def reading(self) -> Iterator[GroundArrays]:
+    def reading(self) -> AbstractContextManager[GroundArrays]:
         """Give `ground_arrays` to a long query; they do not change until it ends."""
+        return lasting(self.begin_reading)
+
+    @abstractmethod
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        """Return `ground_arrays`, which do not change until the mark is given back."""
 
     @abstractmethod
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:

@@ -1,9 +1,10 @@
 """What brings the ground that characters need, and tells which of them must wait for it."""
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 
 from terrain_physics._kernels.types import Bools, Floats
+from terrain_physics._locks import Mark, lasting
 
 Box = tuple[float, float, float, float]
 """Least x and z, greatest x and z, in meters."""
@@ -27,7 +28,10 @@ class Streaming(ABC):
 
     def updating(self) -> AbstractContextManager[None]:
         """Return a context of one update: what is brought in it stays until it ends."""
-        return nullcontext()
+        return lasting(self.begin_updating)
+
+    def begin_updating(self, mark: Mark) -> None:  # noqa: B027 most keep nothing
+        """Begin an update, which ends when the mark is given back."""
 
     @abstractmethod
     def bring(self, boxes: Floats) -> Bools | None:

@@ -4,6 +4,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 from weakref import ref
 
+from terrain_physics._locks import Mark, Marks
+
 
 class Watcher(Protocol):
     """An object that is told of changes."""
@@ -48,21 +50,17 @@ class Reader(Watch):
         super().__init__()
         self.lock = lock
         self.copied: dict[int, int] = {}
-        self._begun = self._running = 0
+        self._begun, self._running = 0, Marks()
 
     @property
     def latest(self) -> int:
         """The number of the latest long query while any long query runs; else 0."""
         return self._begun if self._running else 0
 
-    def begin(self) -> None:
-        """Count a long query, which keeps the present arrays. The caller holds the lock."""
+    def begin(self, mark: Mark) -> None:
+        """Note a long query, which keeps the present arrays. The caller holds the lock."""
         self._begun += 1
-        self._running += 1
-
-    def end(self) -> None:
-        """Count the end of a long query. The caller holds the lock."""
-        self._running -= 1
+        self._running.add(mark)
 
     def reads(self, number: int) -> bool:
         """Tell whether a long query reads the present arrays of a part."""

@@ -1,8 +1,7 @@
 """Ground without end: a map in tiles that are loaded as they are needed, and meshes on it."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -536,8 +535,7 @@ class TiledGround(Ground):
         new = material_rows(materials, shape, names=self._land.material_names)
         self._land.edit("materials", place, new)
 
-    @contextmanager
-    def _editing(self, disc: Disc) -> Iterator[list[SolidMapQueries]]:
+    def _editing(self, disc: Disc, edit: Callable[[list[SolidMapQueries]], None]) -> None:
         # Read here what the brush reads, with one sample around: no other thread waits for that.
         spans = zip(disc.around(self._land), self.sample_count, strict=True)
         rows, columns = (slice(max(s.start - 1, 0), min(s.stop + 1, most)) for s, most in spans)
@@ -546,8 +544,7 @@ class TiledGround(Ground):
                 f"radius must reach at most {_MOST_SAMPLES} samples, got {disc.radius:g} m"
             )
         self._supply.need(self._land.missing_of((rows, columns), 1), "a brush that reaches tiles")
-        with super()._editing(disc) as maps:
-            yield maps
+        super()._editing(disc, edit)
 
     def sync(self) -> None:
         """Wait until all edits so far are on the disk: a power cut loses none of them.
@@ -748,9 +745,12 @@ class TiledGround(Ground):
 
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored
-        with self._held.editing():  # all of one moment
+
+        def saved() -> tuple[Any, ...]:
             source = stored if stored.path is None else TilesReference.of(stored)
-            return source, LandContent.of(supply), super().__getstate__()
+            return source, LandContent.of(supply), super(TiledGround, self).__getstate__()
+
+        return self._held.editing(lambda _: saved())  # all of one moment
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         source, content, rest = state

@@ -66,7 +66,7 @@ class Changes:
 
     __slots__ = (
         "__weakref__", "_changed", "_depths", "_lock", "_mask", "_materials_matter", "_places",
-        "_queries", "_reach", "_seen", "_solid", "edges", "heights", "repaints",
+        "_queries", "_reach", "_seen", "_solid", "_taken", "edges", "heights", "repaints",
     )  # fmt: skip
 
     heights: Marks
@@ -84,6 +84,7 @@ class Changes:
         self._queries, self._mask, self._reach = queries, mask, reach
         self._materials_matter = materials_matter
         self._lock = new_lock(Rank.TREES)  # for marks alone: nobody takes another one meanwhile
+        self._taken: tuple[Marked, Marked] | None = None  # the marks that an update has taken off
         self._seen: dict[int, _Seen] = {}
         self._solid: dict[int, Any] = {}  # how deep watched maps are solid
         self._depths: dict[int, float] = {}  # the same of the maps of a ground, as united
@@ -227,18 +228,23 @@ class Changes:
     def take_off(self, edges: Marked, heights: Marked) -> None:
         """Take the marks off some columns, which are about to be made."""
         with self._lock:
+            self._taken = edges, heights
             self.edges.clear(*edges)
             self.heights.clear(*heights)
 
-    def put_back(self, edges: Marked, heights: Marked) -> None:
-        """Mark some columns again, which have not been made."""
+    def put_back(self) -> None:
+        """Mark those of them again that were not made; an interrupted update has left them."""
         with self._lock:
-            self.edges.put(*edges)
-            self.heights.put(*heights)
+            if self._taken is not None:
+                edges, heights = self._taken
+                self.edges.put(*edges)
+                self.heights.put(*heights)
+                self._taken = None
 
     def kept(self) -> tuple[Marks, Marks]:
         """Return the marks, for `put_kept` of another one."""
         with self._lock:
+            self.put_back()
             return self.heights.copy(), self.edges.copy()
 
     def put_kept(self, kept: tuple[Marks, Marks]) -> None:

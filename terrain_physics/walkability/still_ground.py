@@ -1,10 +1,11 @@
 """The ground that places and walkers see: all of a ground but the parts that move in time."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import NamedTuple
 
 from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._locks import Mark, lasting
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.surface.ground_arrays import GroundArrays
@@ -30,21 +31,24 @@ def parts_of(queries: Queries) -> GroundParts | None:
     return queries.parts if isinstance(queries, GroundQueries) else None
 
 
-@contextmanager
-def reading_still(queries: Queries, square: Floats | None = None) -> Iterator[StillGround]:
+def reading_still(
+    queries: Queries, square: Floats | None = None
+) -> AbstractContextManager[StillGround]:
     """Give the still ground of one moment to a long query.
 
     ``square`` (4,) is least x and z, greatest x and z: of land in tiles, what is there is brought
     before. Default: nothing.
     """
+    return lasting(partial(_begin_reading, queries, square))
+
+
+def _begin_reading(queries: Queries, square: Floats | None, mark: Mark) -> StillGround:
     parts, streaming = parts_of(queries), queries.streaming
-    with ExitStack() as held:
-        if streaming is not None and square is not None:
-            held.enter_context(streaming.updating())
-            streaming.bring(square.reshape(1, 4))
-        reading = queries.reading() if parts is None else parts.reading_still()
-        arrays = held.enter_context(reading)
-        yield StillGround(arrays, queries, queries.naming.materials)
+    if streaming is not None and square is not None:
+        streaming.begin_updating(mark)
+        streaming.bring(square.reshape(1, 4))
+    begin = queries.begin_reading if parts is None else parts.begin_reading_still
+    return StillGround(begin(mark), queries, queries.naming.materials)
 
 
 def refuse_missing(queries: Queries, square: Floats) -> None:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -159,12 +159,9 @@ class Update:
 
     # The marks
 
-    def __enter__(self) -> Self:
+    def begin(self) -> None:
+        """Take the marks off, until `Changes.put_back`: what changes meanwhile is marked again."""
         self._changes.take_off((*self._window, self._edges), (*self._around, self._heights))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._changes.put_back((*self._window, self._edges), (*self._around, self._heights))
 
     def _numbers(self, chosen: Bools, window: Window) -> Int64s:
         rows, columns = np.nonzero(chosen)

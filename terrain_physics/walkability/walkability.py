@@ -1,8 +1,8 @@
 """Walkability: where a character can walk on a ground, as a map made from its own walks."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from threading import RLock
 from typing import Any, Self, TypeVar, Unpack
 from weakref import WeakSet
@@ -23,6 +23,7 @@ from terrain_physics._kernels.types import (
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.ways.lengths import Lengths
+from terrain_physics._locks import Entered, NotYet, is_held
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
@@ -190,13 +191,12 @@ class Walkability(AttributeGuard):
     def _make_locks(self) -> None:
         """Make the locks, which nobody holds at a fork: threads help while they are held."""
         self._lock = RLock()  # held while places are read, or a few are made
-        self._updating = RLock()  # held by an update until it ends
-        self._is_updating = False
+        self._updating: Any = RLock()  # held by an update until it ends
         _living.add(self)
 
     def _renew_in_child(self) -> None:
         """Go on in a forked child: empty, if it was forked inside an update."""
-        was_updating = self._is_updating
+        was_updating = is_held(self._updating)
         self._make_locks()
         if was_updating:
             self._places.clear()
@@ -542,18 +542,18 @@ class Walkability(AttributeGuard):
         factors = factors_of(cost, self._queries.naming.materials)
         return factors if (factors > 1.0).any() else None
 
-    @contextmanager
-    def _held(self, factors: Floats | None) -> Iterator[Lengths]:
+    def _held(self, factors: Floats | None) -> AbstractContextManager[Lengths]:
         """Hold the map; give the lengths of its edges, by the materials of the ground if asked."""
-        while True:
-            materials = None if factors is None else self._materials()
-            with self._lock:
-                if materials is None or factors is None:
-                    yield plain_lengths(self._places)
-                    return
-                if len(materials) == len(self._places):  # it has as many levels as then
-                    yield costly_lengths(self._places, materials, factors)
-                    return
+        if factors is None:
+            return Entered(self._lock, lambda: plain_lengths(self._places))
+        found = [self._materials()]
+
+        def lengths() -> Lengths:
+            if len(found[-1]) != len(self._places):  # it has more levels than then
+                raise NotYet(lambda: found.append(self._materials()))
+            return costly_lengths(self._places, found[-1], factors)
+
+        return Entered(self._lock, lengths)
 
     def _materials(self) -> Bytes:
         """Return the materials under places.
@@ -633,7 +633,9 @@ class Walkability(AttributeGuard):
             point = checks.vector_or_pair("around", getattr(around, "position", around))
             circle = Circle(point[0], point[-1], checks.non_negative("radius", radius))
         seconds = None if budget is None else checks.non_negative("budget", budget, " s")
-        with self._updating, self._not_inside():
+        self._refuse_inside()
+        with self._updating:
+            self._changes.put_back()
             self._timing.start(seconds)
             self._see_changes()
             for window, own in windows(self._places, self._changes, circle):
@@ -644,18 +646,12 @@ class Walkability(AttributeGuard):
                     break
             return left_in(self._places, self._changes, circle)
 
-    @contextmanager
-    def _not_inside(self) -> Iterator[None]:
-        """Refuse an update inside another one; others wait for its end."""
-        if self._is_updating:
+    def _refuse_inside(self) -> None:
+        """Refuse an update inside another one; other threads wait for its end."""
+        if self._updating._is_owned():  # noqa: SLF001 has no other name
             raise RuntimeError(
                 "update must not be called inside another one, such as by a signal handler"
             )
-        self._is_updating = True
-        try:
-            yield
-        finally:
-            self._is_updating = False
 
     def _see_changes(self) -> None:
         """Mark what changes of the ground have touched; make room for levels that it has now."""
@@ -672,13 +668,17 @@ class Walkability(AttributeGuard):
     def _make(self, update: Update) -> None:
         """Make places, a chunk after another, until all are made or the time is over."""
         square = update.square(self._reach.edges)
-        with update, reading_still(self._queries, square) as ground:
-            refuse_missing(self._queries, square)
-            maker = Maker(self._places, ground, self._walker, self._threads)
-            for chunk in update.chunks(self._timing):
-                with self._lock:
-                    update.make(chunk, maker)
-                    self._revision += 1
+        try:
+            update.begin()
+            with reading_still(self._queries, square) as ground:
+                refuse_missing(self._queries, square)
+                maker = Maker(self._places, ground, self._walker, self._threads)
+                for chunk in update.chunks(self._timing):
+                    with self._lock:
+                        update.make(chunk, maker)
+                        self._revision += 1
+        finally:
+            self._changes.put_back()  # if it is interrupted, the next update does so
 
     # Copies
 

@@ -16,6 +16,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import rest_is_full
 from tests.helpers.grounds import bits, everything, questions
 
@@ -243,7 +244,7 @@ def test_rows_that_meshes_have_left_are_used_again():
 
 def test_a_long_query_keeps_the_parts_that_it_has():
     ground = Ground([TriangleMesh.box((1, 1, 1)), TriangleMesh.box((2, 2, 2))])
-    with ground._held.reading() as arrays:
+    with queries_of(ground).reading() as arrays:
         before = arrays.meshes.copy()
         ground.remove(1)
         ground.add(TriangleMesh.box((9, 9, 9)))

@@ -18,6 +18,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics._kernels.ground.movers import LATEST
+from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import rest_is_full
 from tests.oracles.motion import pose, turn
 
@@ -237,7 +238,7 @@ def test_a_long_query_and_a_kept_state_keep_what_they_read():
     ground = made()
     ground.move_many(range(1, 6), places_at(0.0), FRAME)
     state = ground.state()
-    with ground._held.reading() as arrays:
+    with queries_of(ground).reading() as arrays:
         rows, reaches = arrays.movers.rows.copy(), arrays.movers.reaches.copy()
         meshes = arrays.meshes.copy()
         ground.move_many(range(1, 6), places_at(1.0), FRAME)

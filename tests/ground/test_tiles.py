@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, CharacterMovement, Ground, HeightMap, SphereCollider
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.surface import queries_of
@@ -79,7 +78,7 @@ def test_a_tile_that_was_removed_and_then_edited_stays_as_it_was_for_who_reads_i
     ground = Ground(tiles)
     readers: dict[str, Any] = {
         "the union": ground._held.current()[0].queries.storage,
-        "the ground": ground._held,
+        "the ground": queries_of(ground),
     }
     with readers[asked].reading():
         ground.remove(2)
@@ -97,12 +96,12 @@ def test_only_the_first_edit_during_a_long_query_copies():
     tiles = [flat_at(0, column) for column in (0, SIDE)]
     ground = Ground(tiles)
     ground.height_at(1, 1)
-    with ground._held.reading():
+    with queries_of(ground).reading():
         tiles[0][1, 1] = 1.0
         copied = storage_of(tiles[0]).heights
         tiles[0][1, 1] = 2.0
         assert storage_of(tiles[0]).heights is copied
-        with ground._held.reading():  # it reads the copy
+        with queries_of(ground).reading():  # it reads the copy
             tiles[0][1, 1] = 3.0
             assert storage_of(tiles[0]).heights is not copied
             assert copied[1, 1] == 2.0
@@ -118,7 +117,7 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
     origins, directions, longest = read_only(
         np.array([(-50.0, 5, 30)]), np.array([(1.0, 0, 0)]), np.array([1e9])
     )
-    with ground._held.asking(ALL_LAYERS) as (source,):
+    with queries_of(ground)._asking() as (source,):
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
         assert source.queries.height(30.0, 30.0) == 0.0

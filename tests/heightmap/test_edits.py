@@ -1,7 +1,6 @@
 """Edits of a map: the same as a new map; a query that runs keeps what it began with."""
 
 import threading
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -261,17 +260,16 @@ def test_what_a_group_reads_is_copied_by_an_edit_that_comes_as_it_begins(monkeyp
     """The arrays that a long query is shown are those that edits leave alone while it lasts."""
     land = HeightMap(np.zeros((9, 9)))
     queries: Any = queries_of(land)
-    reading, edits = MapStorage.reading, []
+    begin_reading, edits = MapStorage.begin_reading, []
 
-    @contextmanager
-    def reading_and_edited(storage):
-        with reading(storage) as shown:
-            edits.append(threading.Thread(target=land.carve, args=((4, 4), 2.0, 1.0)))
-            edits[0].start()
-            edits[0].join(0.2)  # it goes on only where the lock is not held
-            yield shown
+    def begin_and_edit(storage, mark):
+        shown = begin_reading(storage, mark)
+        edits.append(threading.Thread(target=land.carve, args=((4, 4), 2.0, 1.0)))
+        edits[0].start()
+        edits[0].join(0.2)  # it goes on only where the lock is not held
+        return shown
 
-    monkeypatch.setattr(MapStorage, "reading", reading_and_edited)
+    monkeypatch.setattr(MapStorage, "begin_reading", begin_and_edit)
     with queries.reading() as arrays:
         monkeypatch.undo()
         edits[0].join()

@@ -347,11 +347,11 @@ def test_a_tile_that_goes_just_before_an_edit_is_brought_again(
         each.paint((SIDE, SIDE), radius=5, material=2)
     proper = LatticeMap.editing
 
-    def late(self: LatticeMap) -> Any:  # another thread comes first
+    def late(self: LatticeMap, edit: Any) -> Any:  # another thread comes first
         if left:
             number = left.pop()
             self.take([number])
-        return proper(self)
+        return proper(self, edit)
 
     monkeypatch.setattr(LatticeMap, "editing", late)
     if kind == "restore":

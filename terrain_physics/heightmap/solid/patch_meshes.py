@@ -7,6 +7,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._locks import Mark
 from terrain_physics.heightmap.solid.side_table import SideTable
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.changes import ChangeLog
@@ -46,6 +47,9 @@ class PatchMeshes(Meshes):
         return self.asked
 
     reading_to_sweep = swept
+
+    def begin_reading(self, mark: Mark) -> Int64s:  # noqa: ARG002
+        return self._table.view
 
     def material_of(self, table: Int64s, triangle: int) -> int:  # noqa: ARG002
         return 0

@@ -1,13 +1,13 @@
 """The questions to a height map as solid ground: its surface, its sides and its underside."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE
 from terrain_physics._kernels.types import Floats, Int64s, read_only
+from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
@@ -80,14 +80,15 @@ class SolidMapQueries(MapQueries):
         self._beside_at = -1 if self.sides.others else storage.revision
         return self._beside
 
-    @contextmanager
-    def _asked(self) -> Iterator[tuple[MapQueries, tuple[Beside, ...], Reach]]:
+    def _asked(self) -> AbstractContextManager[tuple[MapQueries, tuple[Beside, ...], Reach]]:
         """Give the surface, and what is beside it, of one moment."""
-        with ExitStack() as held:
-            with self.storage.lock:
-                beside, reach = self._now(), self._reach
-                views, materials = held.enter_context(self.storage.reading())
-            yield MapQueries(StillMap(views, materials)), beside, reach
+        return lasting(self._begin_asking)
+
+    def _begin_asking(self, mark: Mark) -> tuple[MapQueries, tuple[Beside, ...], Reach]:
+        with self.storage.lock:
+            beside, reach = self._now(), self._reach
+            views, materials = self.storage.begin_reading(mark)
+        return MapQueries(StillMap(views, materials)), beside, reach
 
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
@@ -273,13 +274,10 @@ class SolidMapQueries(MapQueries):
         found: GroundArrays = self._arrays[2]
         return found
 
-    @contextmanager
-    def reading(self) -> Iterator[GroundArrays]:
-        with ExitStack() as held:
-            with self.storage.lock:  # no edit in between
-                held.enter_context(self.storage.reading())
-                arrays = self._arrays_now()
-            yield arrays
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        with self.storage.lock:  # no edit in between
+            self.storage.begin_reading(mark)
+            return self._arrays_now()
 
 
 def _nearer(best: _Hit | None, other: _Hit | None) -> _Hit | None:

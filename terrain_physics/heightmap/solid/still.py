@@ -1,8 +1,9 @@
 """A height map as it is at one moment, for questions about its surface and its underside."""
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._locks import Mark
 from terrain_physics.heightmap.framed import FramedMap, Materials
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MapArrays
@@ -19,8 +20,8 @@ class StillMap(FramedMap):
         self.views, self.frame, self._materials = views, views[3], materials
         self.lock, self.version, self.changes = nullcontext(), 0, _NO_CHANGES
 
-    def reading(self) -> AbstractContextManager[tuple[MapArrays, Materials | None]]:
-        return nullcontext((self.views, self._materials))
+    def begin_reading(self, mark: Mark) -> tuple[MapArrays, Materials | None]:  # noqa: ARG002
+        return self.views, self._materials
 
     @property
     def materials(self) -> Materials | None:

@@ -6,7 +6,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from threading import get_ident
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools, Floats
-from terrain_physics._locks import Rank, new_lock
+from terrain_physics._locks import Mark, Rank, new_lock
 from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.cells import Ranges
@@ -95,8 +94,8 @@ class TileSupply(Streaming, TileSource):
         self._nearness = Nearness(shape)
         self._kept = np.zeros(exists.size, np.bool_)
         self._leaving, self._calls = deque[int](), 0
-        # By threads in updates: boxes of which the tiles are needed, x and z.
-        self._needed: dict[int, list[Box]] = {}
+        # By threads, for each update under way: boxes of which the tiles are needed, x and z.
+        self._needed: dict[int, list[tuple[Mark, list[Box]]]] = {}
         (x0, _, z0), (cell_x, cell_z) = shape.origin, shape.cell_size
         per_x, per_z = 1.0 / (shape.side * cell_x), 1.0 / (shape.side * cell_z)
         self._lattice = x0, z0, per_x, per_z, shape.columns, shape.rows
@@ -129,17 +128,28 @@ class TileSupply(Streaming, TileSource):
 
     # For updates and edits
 
-    def updating(self) -> AbstractContextManager[None]:
-        return _Updating(self._needed)
+    def begin_updating(self, mark: Mark) -> None:
+        own = self._needed.setdefault(get_ident(), [])
+        own.append((mark, []))
+
+    def _needed_now(self) -> list[Box] | None:
+        """Return the boxes that the update of this thread needs; None outside of updates.
+
+        A signal handler may make an update within another one.
+        """
+        own = self._needed.get(get_ident())
+        while own and not own[-1][0].locked():
+            own.pop()
+        return own[-1][1] if own else None
 
     def has(self, box: Box) -> bool:
-        needed = self._needed.get(get_ident())
+        needed = self._needed_now()
         if needed is not None:
             needed.append(box)
         return self._is_there(box)
 
     def bring(self, boxes: Floats) -> Bools | None:
-        needed = self._needed.get(get_ident())
+        needed = self._needed_now()
         around = _around(boxes)
         with self.land.lock:  # no tile goes between a look at it and its being needed
             if needed is not None:
@@ -317,22 +327,27 @@ class TileSupply(Streaming, TileSource):
     def _put(self, read: ReadTile, *, is_fetched: bool = False) -> int:
         """Put a tile into the map; return 0 if another thread has done so already."""
         number = read.tile.number
-        with self.land.editing():
+
+        def put() -> int:
             if number in self.land.loaded:
                 return 0
             self.land.put([self.tiles.now(read)])
             if is_fetched:
                 self._fetched[number] = None
             self._note(number, has_come=True)
-        return 1
+            return 1
+
+        return self.land.editing(put)
 
     def _take(self, number: int) -> None:
-        with self.land.editing():
+        def take() -> None:
             if number not in self.land.loaded or self._is_needed(number):
                 return
             self._note(number, has_come=False)
             self._fetched.pop(number, None)
             self.land.take([number])
+
+        self.land.editing(take)
 
     def _note(self, number: int, *, has_come: bool) -> None:
         """Note that a tile has come, or is about to go, if anybody is to be told of that."""
@@ -347,7 +362,9 @@ class TileSupply(Streaming, TileSource):
         (x0, z0), (x1, z1) = self._square_of(number)
         return any(
             least_x <= x1 and x0 <= greatest_x and least_z <= z1 and z0 <= greatest_z
-            for needed in list(self._needed.values())
+            for updates in list(self._needed.values())
+            for mark, needed in list(updates)
+            if mark.locked()
             for least_x, least_z, greatest_x, greatest_z in list(needed)
         )
 
@@ -377,7 +394,8 @@ class TileSupply(Streaming, TileSource):
         most = self._count_in(_MOST_FETCHED)
         if len(self._fetched) <= most:
             return
-        with self.land.editing():
+
+        def unload() -> None:
             for number in list(self._fetched):
                 if len(self._fetched) <= most:
                     return
@@ -386,31 +404,13 @@ class TileSupply(Streaming, TileSource):
                 elif number not in used:
                     self._take(number)
 
+        self.land.editing(unload)
+
 
 def _size_of(tile: LoadedTile) -> int:
     """Return how much memory a tile takes."""
     arrays = tile.heights, tile.cells, tile.materials, tile.blocks
     return sum(own.nbytes for own in arrays if own is not None)
-
-
-class _Updating(AbstractContextManager[None]):
-    """The context of an update; a generator would take a microsecond more."""
-
-    __slots__ = ("_needed", "_outer")
-
-    def __init__(self, needed: dict[int, list[Box]]) -> None:
-        self._needed = needed
-
-    def __enter__(self) -> None:
-        me = get_ident()
-        self._outer = self._needed.get(me)  # of an update that a signal handler has interrupted
-        self._needed[me] = list(self._outer or ())
-
-    def __exit__(self, *_: object) -> None:
-        if self._outer is None:
-            del self._needed[get_ident()]
-        else:
-            self._needed[get_ident()] = self._outer
 
 
 def _around(boxes: Floats) -> Box:

@@ -7,6 +7,7 @@ how meshes move.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,30 +98,36 @@ def difference_of(
     ground: AnyGround, state: Any, beginning: Beginning
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Return a ground in a state as JSON and bytes."""
-    with ground._kept().looking(state, storages_in(beginning)) as (edits, rest):  # noqa: SLF001
-        then, content = _Then(edits), list[bytes]()
-        parts = beginning.parts if rest is None else rest.parts
-        about: dict[str, Any] = {"maps": [], "refits": [], "came": [], "layout": None}
-        about["motion"] = None if rest is None else rest.motion.saved()
-        if beginning.land is not None:
-            about["land"] = put_land_blocks(beginning.land, edits, content)
-            about["waits"] = state.waits
-        for key, part in parts.items():
-            storage = storage_of(part)
-            if beginning.parts.get(key) is not part:
-                first = _first_of(part, parts, beginning)
-                if first != key:  # one mesh at several places
-                    about["came"].append([key, first, 0])
-                    continue
-                packed, own = then.saved(storage).packed()
-                about["came"].append([key, packed, len(own)])
-                content.append(own)
-            elif key in beginning.maps:
-                _put_map(key, beginning.maps[key], then, about["maps"], content)
-            else:
-                _put_mesh(key, beginning.meshes[key], then.mesh(storage), about["refits"], content)
-        if rest is not None and layout_of(rest.layout) != beginning.layout:
-            about["layout"] = layout_of(rest.layout)
+    keeper = ground._kept()  # noqa: SLF001
+    return keeper.looking(state, storages_in(beginning), partial(_difference_of, state, beginning))
+
+
+def _difference_of(
+    state: Any, beginning: Beginning, edits: list[Any], rest: Any
+) -> tuple[dict[str, Any], list[bytes]]:
+    then, content = _Then(edits), list[bytes]()
+    parts = beginning.parts if rest is None else rest.parts
+    about: dict[str, Any] = {"maps": [], "refits": [], "came": [], "layout": None}
+    about["motion"] = None if rest is None else rest.motion.saved()
+    if beginning.land is not None:
+        about["land"] = put_land_blocks(beginning.land, edits, content)
+        about["waits"] = state.waits
+    for key, part in parts.items():
+        storage = storage_of(part)
+        if beginning.parts.get(key) is not part:
+            first = _first_of(part, parts, beginning)
+            if first != key:  # one mesh at several places
+                about["came"].append([key, first, 0])
+                continue
+            packed, own = then.saved(storage).packed()
+            about["came"].append([key, packed, len(own)])
+            content.append(own)
+        elif key in beginning.maps:
+            _put_map(key, beginning.maps[key], then, about["maps"], content)
+        else:
+            _put_mesh(key, beginning.meshes[key], then.mesh(storage), about["refits"], content)
+    if rest is not None and layout_of(rest.layout) != beginning.layout:
+        about["layout"] = layout_of(rest.layout)
     return about, content
 
 
