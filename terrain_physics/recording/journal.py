@@ -630,8 +630,8 @@ def _redo_surface(ground: Any, event: Event) -> None:
 def _redo_one_way(ground: Any, event: Event) -> None:
     direction = checks.vector("direction", _floats(event).tolist())
     held, key = _parts_of(ground), ground._mesh_key(event.key)  # noqa: SLF001 of the same floors
-    with held.change():  # scaled to length 1 once more, it might have other bits
-        held.set_one_way(key, direction)
+    # Scaled to length 1 once more, it might have other bits.
+    held.change(lambda: held.set_one_way(key, direction))
 
 
 def _floats(event: Event) -> Floats:
