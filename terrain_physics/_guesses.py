@@ -10,54 +10,107 @@ from types import FrameType
 from typing import Any
 
 _SURFACE = {
-    "height_at(x, z)": "get_height height_at_point sample sample_height SampleHeight interpolate "
-    "get_height_at getHeight elevation elevation_at ground_height",
-    "normal_at(x, z)": "normal get_normal get_normal_at normal_vector",
+    "height_at(x, z)": "get_height height_at_point sample sample_height SampleHeight "
+    "interpolate get_height_at elevation elevation_at ground_height get_elevation "
+    "get_interpolated_height y_at terrain_height",
+    "normal_at(x, z)": "normal get_normal get_normal_at normal_vector get_interpolated_normal "
+    "get_steepness slope_at slope get_slope",
     "raycast(origin, direction)": "ray_cast cast_ray castRay ray_intersect intersect_ray "
-    "intersects_ray Raycast trace line_trace raycast_all",
+    "intersects_ray trace line_trace raycast_all linecast segment_query segment_query_first "
+    "ray_test ray_test_closest ray_test_all cast_ray_and_get_normal pick is_colliding "
+    "line_of_sight",
     "sweep(shape, motion)": "shape_cast shapecast cast_shape castShape sphere_cast spherecast "
-    "capsule_cast box_cast boxcast sweep_test",
-    "contacts(shape)": "collide collision collisions intersect contact get_contacts",
-    "touches(shape)": "collides intersects overlap overlaps overlap_sphere is_touching",
+    "capsule_cast box_cast boxcast sweep_test sweep_test_closest cast_motion",
+    "contacts(shape)": "collide collision collisions intersect contact get_contacts "
+    "shape_query contact_test contact_pair collide_shape intersect_shape compute_penetration",
+    "touches(shape)": "collides intersects overlap overlaps overlap_sphere overlap_box "
+    "overlap_capsule check_sphere check_box check_capsule is_touching intersection_with_shape "
+    "intersections_with_shape",
+    "contains(point)": "contains_point has_point is_inside inside point_query intersect_point",
     "closest_point(point)": "nearest nearest_point project project_point closest distance "
-    "distance_to",
-    "make Walkability(ground, collider), and ask it.": "find_path get_path path navmesh nav_mesh "
-    "bake_navmesh walkable is_walkable flow_field pathfind",
+    "distance_to point_query_nearest",
+    "triangles_in(aabb)": "bb_query query_aabb triangles_in_box",
+    "make Walkability(ground, collider), and ask it.": "find_path get_path path navmesh "
+    "nav_mesh bake_navmesh walkable is_walkable flow_field pathfind",
+    "it does nothing by itself: call update(delta_time) of each character or group.": "step "
+    "do_physics debug_draw",
+    "engines draw what to_mesh() of a map or a mesh returns.": "show draw render plot view display",
 }
 
+_PAIR = "intersects overlaps overlap collides touches is_touching shapes_collide hit"
+
 _CHARACTER = {
-    "position": "pos location place global_position translation x y z get_position getPosition "
-    "set_position setPosition get_pos set_pos center",
-    "velocity": "vel speed linear_velocity linvel get_velocity set_velocity setVelocity",
-    "grounded": "on_ground is_grounded isGrounded on_floor is_on_floor is_on_ground onground "
-    "in_air airborne is_airborne falling is_falling",
+    "position": "pos location place global_position world_position translation x y z "
+    "get_position set_position get_pos set_pos set_x set_y set_z center set_translation "
+    "get_global_position",
+    "velocity": "vel speed linear_velocity linvel set_linvel get_velocity set_velocity "
+    "get_real_velocity get_linear_velocity",
+    "world_velocity": "get_platform_velocity platform_velocity",
+    "grounded": "on_ground is_grounded on_floor is_on_floor is_on_ground onground in_air "
+    "airborne is_airborne falling is_falling computed_grounded",
     "ground_normal": "normal floor_normal get_floor_normal",
+    "ground_report().slope": "get_floor_angle floor_angle slope_angle",
+    "ground_report().air_time": "air_time airtime coyote_time get_airborne_height",
     "collider": "shape body capsule hitbox",
     "resize(collider)": "crouch height radius set_shape set_collider",
-    "hits()": "collisions get_collisions get_slide_collision collision_flags contacts last_hit",
+    "hits()": "collisions get_collisions get_slide_collision get_slide_collision_count "
+    "get_last_slide_collision collision_flags contacts last_hit is_on_wall is_on_ceiling "
+    "on_wall get_wall_normal computed_collision num_computed_collisions each_arbiter "
+    "on_collision on_hit",
     "set velocity or call walk(vx, vz), then update(delta_time).": "move move_and_slide "
-    "move_and_collide Move SimpleMove move_by step tick simulate integrate",
-    "add it to velocity, and do not call walk() while a stun lasts.": "knock_back knockback stun "
-    "push apply_impulse add_impulse impulse add_force apply_force AddForce",
-    "slope_limit, in radians": "slopeLimit max_slope max_slope_angle floor_max_angle slope",
-    "step_offset": "step_height stepOffset max_step max_step_height",
-    "snap_distance": "floor_snap_length snap snap_length",
+    "move_and_collide simple_move move_by step tick simulate integrate move_forward move_right "
+    "move_left move_back translate set_linear_movement compute_collider_movement "
+    "computed_movement set_next_kinematic_translation run add_velocity input_direction",
+    "call walk(0, 0).": "stop halt brake stand",
+    "the game keeps where it looks; a BoxCollider has a rotation.": "look_at turn rotate "
+    "rotate_x rotate_y rotate_z rotation_x rotation_y rotation_z rotation_degrees euler_angles "
+    "set_hpr set_h get_h heading yaw angle forward facing set_angular_movement "
+    "angular_velocity basis",
+    "ask its ground: hero.ground.raycast(origin, direction).": "raycast ray_cast cast_ray",
+    "up is +y; axes= converts an owner's place from other axes.": "up up_direction set_up",
+    "there is none: bodies touch the ground.": "skin_width safe_margin margin min_move_distance",
+    "characters do not bounce; a game may set velocity.": "bounce bounciness restitution "
+    "elasticity",
+    "it rests and wakes by itself.": "sleep wake wake_up is_sleeping is_awake activate "
+    "sleeping can_sleep",
+    "slope_speed": "floor_constant_speed constant_speed",
+    "max_rounds": "max_slides max_iterations iterations",
+    "leave": "platform_on_leave moving_platform_apply_velocity_on_leave",
+    "mask": "collision_mask set_collision_mask_value layer_mask filter",
+    "layers": "collision_layer layer collision_group set_collision_groups collision_groups",
+    "mass": "weight set_mass set_character_mass",
+    "add it to velocity, and do not call walk() while a stun lasts.": "knock_back knockback "
+    "stun push apply_impulse add_impulse impulse add_force apply_force apply_central_impulse "
+    "apply_impulse_at_local_point apply_force_at_local_point launch",
+    "slope_limit, in radians": "max_slope max_slope_angle floor_max_angle slope set_max_slope "
+    "set_max_slope_climb_angle set_min_slope_slide_angle floor_stop_on_slope",
+    "step_offset": "step_height max_step max_step_height enable_autostep autostep",
+    "snap_distance": "floor_snap_length snap snap_length apply_floor_snap enable_snap_to_ground",
+    "gravity": "set_gravity fall_speed",
     "ground_friction": "friction",
-    "jump(height)": "jump_height jump_speed jump_to",
+    "jump(height)": "jump_height jump_speed jump_to do_jump start_jump set_jump_speed "
+    "set_max_jump_height",
     "state()": "save snapshot get_state",
     "restore(state)": "load set_state",
     "ground_report().material": "material ground_material surface_material",
-    "teleport(position)": "move_to warp set_place",
+    "teleport(position)": "warp set_place set_transform",
     "make Walkability(ground, collider), ask it for a path, and let that lead in each frame.": ""
-    "go_to walk_to set_destination set_target set_target_position target_position destination "
-    "follow_path nav_agent navigate find_path path_to",
+    "move_to go_to walk_to set_destination set_target set_target_position target_position "
+    "destination follow_path nav_agent navigate find_path path_to get_next_path_position pathfind",
 }
 
 _HIT = {
-    "point": "pos position location hit_point contact_point",
-    "distance": "dist t toi time length",
-    "triangle": "face face_id triangle_id index_of_face face_index primitive",
+    "point": "pos position location hit_point contact_point world_point hit_pos get_hit_pos "
+    "get_collision_point get_surface_point",
+    "distance": "dist t toi time time_of_impact length",
+    "triangle": "face face_id triangle_id triangle_index index_of_face face_index primitive "
+    "feature_id",
+    "part_name, or ground.part_of(triangle)": "collider entity entities object get_collider "
+    "body node get_node transform shape",
+    "there is a hit, or None.": "hit has_hit is_colliding hit_fraction",
 }
+
+_NORMAL = "world_normal get_collision_normal hit_normal get_surface_normal"
 
 _RESULT = {
     "grounded": "on_ground is_grounded isGrounded on_floor is_on_floor",
@@ -75,21 +128,28 @@ WAYS: dict[str, dict[str, str]] = {
     "Surface": _SURFACE,
     "HeightMap": {
         "load(path)": "from_file from_image from_png open read load_image from_heightmap",
-        "HeightMap(heights)": "from_array from_numpy from_heights",
-        "heights": "data samples values array height_data",
-        "sample_count": "shape resolution dimensions rows columns nrows ncols",
+        "HeightMap(heights)": "from_array from_numpy from_heights set_heightfield",
+        "from_function(function, shape)": "perlin noise simplex fbm from_noise generate random "
+        "from_perlin from_lambda sample_function procedural",
+        "heights": "data samples values array height_data map_data heightmap",
+        "sample_count": "shape resolution dimensions rows columns nrows ncols map_width "
+        "map_depth heightmap_resolution",
+        "holes[row, column] = True": "add_hole set_hole set_holes cut_hole make_hole "
+        "punch_hole hole",
         "size": "width depth extent extents world_size size_x size_z",
         "height_at(x, z), or heights": "height get_heights",
         "height_scale": "scale y_scale vertical_scale",
         "cell_size": "spacing resolution_in_meters step",
-        "bounds": "aabb bounding_box bbox get_bounds min_height max_height",
+        "bounds": "aabb bounding_box bbox get_bounds get_tight_bounds min_height max_height "
+        "get_min_height get_max_height",
         "origin": "position pos offset",
         "carve(center, radius, depth)": "dig lower crater remove_at",
-        "raise_(center, radius, height)": "raise_at add_hill elevate",
-        "land[row, column] = height": "set_height set_heights SetHeights set",
-        "to_mesh()": "mesh vertices faces triangles get_mesh as_mesh",
+        "raise_(center, radius, height)": "raise_at raise_terrain add_hill elevate hill",
+        "land[row, column] = height": "set_height set_heights set_height_at set set_height_scale",
+        "to_mesh()": "mesh vertices faces triangles get_mesh as_mesh get_root generate_mesh model",
         "materials": "material get_material texture textures splatmap",
         "materials.at(x, z)": "material_at",
+        "an edit takes effect at once.": "update apply refresh rebuild reindex generate_normals",
     },
     "TriangleMesh": {
         "load(path), or from_trimesh(mesh) for models": "from_file from_obj load_obj open read "
@@ -99,26 +159,39 @@ WAYS: dict[str, dict[str, str]] = {
         "cylinder(radius, height)": "capsule cone tube",
         "ramp(width, height, length)": "wedge slope_mesh",
         "a thin box(extents)": "plane quad grid",
-        "vertices[faces]": "triangles corners",
+        "TriangleMesh(vertices, faces)": "add_triangle add_geom from_arrays from_vertices "
+        "set_faces trimesh from_mesh",
+        "vertices[faces]": "triangles corners get_faces",
         "faces": "indices tris",
         "vertices": "points verts",
         "call transformed(matrix) for a new mesh, or move it as part of a Ground.": "transform "
         "translate rotate scale apply_transform move position pos rotation set_position",
         "bounds": "aabb bounding_box bbox extents size extent",
         "neighbors": "adjacency face_adjacency",
-        "normals": "face_normals vertex_normals",
+        "normals": "face_normals vertex_normals recalculate_normals generate_normals",
+        "refit(vertices)": "set_vertices update_vertices deform",
+        "solid": "convex closed watertight is_solid is_watertight is_closed",
+        "save(path)": "export write to_file save_obj",
         "merged(meshes)": "merge concatenate join combine",
         "material_names": "names",
     },
     "Ground": {
         "part_names": "names",
-        "add(part)": "add_mesh add_map add_heightmap add_height_map add_part add_terrain append "
-        "insert add_collider add_static add_object",
-        "remove(key)": "delete discard pop remove_mesh remove_part",
+        "add(part)": "add_mesh add_map add_heightmap add_height_map add_part add_terrain "
+        "append insert add_collider add_static add_object create_collider attach add_child "
+        "add_shape add_body add_box add_sphere",
+        "remove(key)": "delete discard pop remove_mesh remove_part remove_collider detach clear",
+        "move(key, (position, rotation))": "rotate set_rotation turn look_at rotate_part set_hpr",
+        "set_layers(key, 0)": "hide disable enable set_enabled set_active",
+        "set_surface_velocity(key, velocity)": "surface_velocity conveyor",
+        "material_rules of each character have the friction.": "friction set_friction "
+        "elasticity restitution",
+        "gravity is a rule of each character and group.": "gravity set_gravity",
         "move(key, transform, delta_time)": "set_position set_transform move_part move_mesh "
         "move_to set_pose translate set_velocity",
         "transform(key)": "position pose get_transform get_position transform_of pose_of",
-        "it does nothing by itself: call update(delta_time) of each character or group.": "update "
+        "it does nothing by itself: call update(delta_time) of each character or group.": ""
+        "update "
         "step tick simulate",
         "parts": "meshes maps members children heightmaps objects",
         "parts[key]": "get part get_part",
@@ -129,11 +202,19 @@ WAYS: dict[str, dict[str, str]] = {
         "height_at(x, z)": "height heights",
     },
     "CharacterView": _CHARACTER,
-    "CharacterMovement": {"update(delta_time)": "move_and_update advance process physics_process"},
+    "CharacterMovement": {
+        "update(delta_time)": "move_and_update advance process physics_process do_physics "
+        "fixed_update"
+    },
     "GroupMember": {"call update(delta_time) of its group.": "update"},
     "CharacterGroup": {
         "update(delta_time)": "step tick simulate move advance",
         "add(key, position)": "spawn append insert create add_character add_agent",
+        "walk(0, 0)": "stop halt",
+        "make Walkability(ground, collider); field(goal).lead(group) leads all to a goal.": ""
+        "set_target "
+        "set_destination go_to move_to follow seek",
+        "rules, or set_rules": "gravity set_gravity",
         "remove(key)": "kill despawn delete discard pop",
         "values()": "members characters agents",
         "positions": "position pos",
@@ -151,8 +232,8 @@ WAYS: dict[str, dict[str, str]] = {
         "landing_speed": "impact_speed fall_speed speed impact",
         "triangle": "face face_index",
     },
-    "RayHit": _HIT | {"material": "material_id"},
-    "SweepHit": _HIT | {"fraction": "f alpha share"},
+    "RayHit": _HIT | {"normal": _NORMAL, "material": "material_id"},
+    "SweepHit": _HIT | {"normal": _NORMAL, "fraction": "f alpha share"},
     "ClosestPoint": _HIT | {"it leads from point to the place that was asked for.": "normal"},
     "Contact": {
         "point": "pos position location contact_point",
@@ -171,32 +252,45 @@ WAYS: dict[str, dict[str, str]] = {
         "direction": "dir d vector",
         "origin + distance * direction": "at point_at get_point point",
     },
-    "Sphere": {"center": "pos position origin centre", "radius": "r size"},
+    "Sphere": {
+        "center": "pos position origin centre",
+        "radius": "r size",
+        "intersect(first, second)": _PAIR,
+    },
     "AABB": {
         "lower": "min minimum low mins",
         "upper": "max maximum high maxs",
         "upper - lower": "size extents extent dimensions",
-        "0.5 * (lower + upper)": "center centre middle pos position",
-        "intersect(aabb, Sphere(point, 0))": "contains contains_point",
-        "intersect(first, second)": "intersects overlaps collides",
+        "0.5 * (lower + upper)": "center centre middle pos position get_center",
+        "around(center, size)": "from_center from_center_size from_size from_extents",
+        "AABB(lower, upper) of the least and greatest corners": "merge union expand grow "
+        "encapsulate add enlarge",
+        "intersect(aabb, Sphere(point, 0))": "contains contains_point has_point encloses",
+        "intersect(first, second)": _PAIR,
     },
     "OBB": {
         "center": "pos position centre",
         "half_extents": "size extents half_size dimensions",
         "rotation": "axes orientation",
+        "intersect(first, second)": _PAIR,
     },
-    "Capsule": {"a and b": "start end p0 p1 center", "radius": "r"},
+    "Capsule": {
+        "a and b": "start end p0 p1 center height half_height",
+        "upright(center, radius, height)": "from_center vertical from_height standing",
+        "radius": "r",
+        "intersect(first, second)": _PAIR,
+    },
     "Octree": {
         "insert(shape)": "add append",
         "overlapping_pairs()": "pairs query_pairs overlaps get_pairs collisions find_pairs",
         "query_sphere(sphere) or query_aabb(aabb)": "query search find query_ball_point "
-        "query_radius nearest intersection",
+        "query_radius nearest intersection intersections",
     },
     "TiledGround": {
         "open(path)": "from_file read load_file open_file",
         "make(path, heights)": "create build write bake convert from_array save_tiles",
-        "keep_near(places, radius)": "update_viewers set_viewers stream stream_around load_around "
-        "preload prefetch add_viewer set_view_distance",
+        "keep_near(places, radius)": "update_viewers set_viewers stream stream_around "
+        "load_around preload prefetch add_viewer set_view_distance",
         "load_some()": "update poll tick process flush pump load_pending step",
         "load_now(aabb)": "load_all load_tiles load_area load_region force_load load_chunk "
         "load_tile bring fetch",
@@ -213,14 +307,15 @@ WAYS: dict[str, dict[str, str]] = {
     },
     "FixedStep": {
         "steps(frame_seconds)": "tick update advance step ticks",
-        "seconds": "dt delta delta_time timestep",
+        "seconds": "dt delta delta_time timestep fixed_delta_time",
         "interpolated(before, after)": "interpolate lerp",
         "alpha": "fraction blend",
     },
     "Walkability": {
         "update()": "build bake make compute rebuild rebake refresh recompute generate scan",
-        "path(start, goal)": "find_path get_path query_path search find_route route astar a_star "
-        "shortest_path find_shortest_path map_get_path findPath FindPath CalculatePath dijkstra",
+        "path(start, goal)": "find_path get_path query_path search find_route route astar "
+        "a_star shortest_path find_shortest_path map_get_path findPath FindPath CalculatePath "
+        "dijkstra",
         "field(goals)": "flow_field get_field find_field flowfield vector_field dijkstra_map "
         "distance_field get_flow_field",
         "nearest(position)": "nearest_point closest_point closest find_nearest snap "
@@ -231,10 +326,13 @@ WAYS: dict[str, dict[str, str]] = {
         "standing": "walkable is_walkable grid mask cells places",
         "edges": "links connections neighbors kinds",
         "to_graph()": "graph to_networkx as_graph get_graph",
+        "spacing": "cell_size agent_radius resolution",
         "heights": "height",
+        "add a part to its ground, then update().": "add_obstacle remove_obstacle set_obstacle "
+        "add_wall block carve add_link",
         "positions": "points vertices nodes",
-        "ask for path(start, goal), and let it lead the hero in each frame.": "agent "
-        "add_agent lead follow",
+        "ask for path(start, goal), and let it lead the hero in each frame.": "agent add_agent "
+        "lead follow",
     },
     "Path": {
         "points": "waypoints positions vertices corners nodes path",
@@ -243,6 +341,8 @@ WAYS: dict[str, dict[str, str]] = {
         "progress": "index current position travelled",
         "on_ground(spacing)": "draw line polyline as_line smooth sample resample",
         "lead(hero)": "follow next next_point get_next_path_position step move walk advance",
+        "lead(hero) returns a word.": "is_finished finished done is_navigation_finished "
+        "arrived is_target_reached",
     },
     "Field": {
         "lead(crowd)": "follow apply steer step move walk advance",
@@ -250,13 +350,21 @@ WAYS: dict[str, dict[str, str]] = {
         "direction": "directions vectors flow velocity velocities vector",
     },
     "World": {
-        "update(delta_time)": "step tick simulate advance",
-        "add(key, thing)": "add_character add_group spawn append insert",
+        "update(delta_time)": "step tick simulate advance do_physics process",
+        "add(key, thing)": "add_character add_group spawn append insert attach add_body "
+        "create_rigid_body create_collider create_character_controller add_collider",
         "remove(key)": "delete discard pop",
-        "state()": "snapshot get_state save_state copy_state",
-        "restore(state)": "set_state load_state rollback go_back",
+        "state()": "snapshot take_snapshot get_state save_state copy_state",
+        "restore(state)": "set_state load_state restore_snapshot",
+        "Rewind(world) keeps frames: save(frame), then restore(frame).": "rollback go_back undo",
+        "gravity is a rule of each character and group.": "gravity set_gravity damping iterations",
+        "ask its ground: world.ground.raycast(origin, direction).": "raycast cast_ray ray_cast "
+        "segment_query segment_query_first ray_test_closest ray_test_all sweep height_at "
+        "contacts point_query bb_query cast_shape project_point intersect_ray "
+        "direct_space_state",
+        "clock, or update(delta_time)": "timestep dt delta_time fixed_delta_time",
         "state_hash()": "hash checksum",
-        "Rewind(world).replay(frame, now, step)": "rewind resimulate replay",
+        "Rewind(world).replay(frame, now, step)": "rewind resimulate replay predict",
         "values()": "characters things",
     },
     "Rewind": {
@@ -266,7 +374,7 @@ WAYS: dict[str, dict[str, str]] = {
     },
     "Recording": {
         "it records from when it was made.": "start begin record",
-        "save(path)": "stop end write dump",
+        "save(path), or save_html(path)": "stop end write dump export to_html to_file",
         "replay(recording, make_scene)": "replay play",
     },
     "TouchCounter": {"count(spheres)": "count_touching query touching"},
@@ -277,8 +385,8 @@ _MODULE = {
     "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield",
     "TriangleMesh": "Mesh TriMesh Trimesh MeshCollider TriangleMeshCollider",
     "Ground": "Level CompositeGround",
-    "TiledGround": "TiledTerrain TiledMap StreamingGround StreamedGround ChunkedTerrain Terrain3D "
-    "TileMap OpenWorld TileGround TiledHeightMap",
+    "TiledGround": "TiledTerrain TiledMap StreamingGround StreamedGround ChunkedTerrain "
+    "Terrain3D TileMap OpenWorld TileGround TiledHeightMap",
     "GeneratedTiles": "ProceduralTerrain InfiniteTerrain ChunkGenerator TerrainGenerator "
     "WorldGenerator",
     "Walkability": "NavMesh Navmesh NavigationMesh NavMap NavGrid NavigationRegion PathFinder "
@@ -293,6 +401,7 @@ _MODULE = {
     "CapsuleCollider": "Collider CapsuleShape",
     "intersect": "collide overlap intersects",
     "HeightMap.load, TriangleMesh.load or Ground.load": "load open load_heightmap",
+    "HeightMap.from_function": "perlin noise Perlin Noise simplex PerlinNoise",
     "FixedStep": "Clock FixedTimestep FixedTimeStep Timestep",
 }
 
@@ -377,10 +486,19 @@ def is_import(frame: FrameType) -> bool:
 
 
 def names_and_ways(kind: str) -> Iterator[tuple[str, str]]:
-    """Return the wrong names of a class, and the right one of each."""
-    for way, others in WAYS.get(kind, {}).items():
-        for name in others.split():
-            yield name, way
+    """Return the wrong names of a class, and the right one of each.
+
+    Also as other languages write them: isOnFloor and IsOnFloor for is_on_floor, and slopeLimit.
+    """
+    ways = {name: way for way, others in WAYS.get(kind, {}).items() for name in others.split()}
+    own = {way.split("(")[0].split(",")[0]: way for way in WAYS.get(kind, {})}
+    for name, way in (own | ways).items():
+        first, *more = name.split("_")
+        rest = "".join(word.capitalize() for word in more)
+        for written in (first + rest, first.capitalize() + rest):
+            if written.isidentifier() and written != name and written not in ways:
+                yield written, way
+    yield from ways.items()
 
 
 class Signpost:

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import os
+import reprlib
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
@@ -99,7 +100,7 @@ def _is_done(function: FunctionType) -> bool:
 
 
 def quick(function: _Function) -> _Function:
-    """Put the arguments of a method into its name, which Python's errors for wrong ones begin with.
+    """Put what to type into the name of a method, with which Python's errors for wrong calls begin.
 
     That is for methods that games call often: `hinted` would cost a tenth of a microsecond.
 
@@ -109,8 +110,20 @@ def quick(function: _Function) -> _Function:
     """
     shown: Any = function
     shown.__signature__ = _without_more(inspect.signature(function))
-    shown.__qualname__ = _title(function)
+    name = _name(function).rpartition(".")[2]  # the class may be another: who inherits has it too
+    shown.__qualname__ = f"did you mean {_title(function, name)}? {name}"
     return function
+
+
+def quick_or(other: str) -> Callable[[_Function], _Function]:
+    """Return `quick` for a maker beside another one, which the errors name too."""
+
+    def named(function: _Function) -> _Function:
+        shown: Any = quick(function)
+        shown.__qualname__ = shown.__qualname__.replace("? ", f" or {other}? ", 1)
+        return function
+
+    return named
 
 
 def _without_more(signature: inspect.Signature) -> inspect.Signature:
@@ -144,26 +157,43 @@ def hinted(function: _Function) -> _Function:
 
 def _misuse(function: Callable[..., Any], arguments: Any, options: dict[str, Any]) -> str:
     """Return what is wrong with the arguments of a call that failed."""
+    signature = inspect.signature(function)
+    name = _name_of_call(function, arguments)
     if len(arguments) == 2 and not options and isinstance(arguments[1], (str, os.PathLike)):
         if hasattr(arguments[0], "load"):
-            return f"{_name(function)} takes no path: {_name(function)}.load reads files"
-    signature = inspect.signature(function)
-    name = _name(function)
+            return f"{name} takes no path: {name}.load reads files"
     known = _names(signature)
     for option in options:
         if option not in signature.parameters:
             way = argument_way(option, known)
             hint = f"did you mean {way}?" if way else f"it has {', '.join(known)}"
             return f"{name} has no argument {option}: {hint}"
+    title = _title(function, name)
+    parameters = signature.parameters.values()
+    by_place = [own for own in parameters if own.kind is own.POSITIONAL_OR_KEYWORD]
+    by_name = [own.name for own in parameters if own.kind is own.KEYWORD_ONLY]
+    if by_name and len(arguments) > len(by_place):
+        surplus = reprlib.repr(arguments[len(by_place)])
+        return f"{title}: give {surplus} by name, such as {by_name[0]}={surplus}"
     try:
         signature.bind(*arguments, **options)
     except TypeError as error:
-        return f"{_title(function)}: {error}"
-    return f"{_title(function)} cannot be called so"
+        return f"{title}: {error}"
+    return f"{title} cannot be called so"
 
 
 def _name(function: Callable[..., Any]) -> str:
     return function.__qualname__.removesuffix(".__init__")
+
+
+def _name_of_call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    """Return the name by which a function was called: that of the class that the caller knows."""
+    name = _name(function)
+    if arguments and "." in function.__qualname__:
+        kind = arguments[0] if isinstance(arguments[0], type) else type(arguments[0])
+        if hasattr(kind, function.__name__):
+            return name.replace(name.partition(".")[0], kind.__name__, 1)
+    return name
 
 
 def _names(signature: inspect.Signature) -> list[str]:
@@ -176,14 +206,14 @@ def _names(signature: inspect.Signature) -> list[str]:
     ]
 
 
-def _title(function: Callable[..., Any]) -> str:
+def _title(function: Callable[..., Any], name: str) -> str:
     """Return a function's name with its arguments, as it is called."""
     shown, has_star = [], False
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in ("self", "cls"):
+    for own, parameter in inspect.signature(function).parameters.items():
+        if own in ("self", "cls"):
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             shown.append("*")
             has_star = True
-        shown.append(name)
-    return f"{_name(function)}({', '.join(shown)})"
+        shown.append(own)
+    return f"{name}({', '.join(shown)})"

@@ -2,10 +2,12 @@
 
 import math
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 from weakref import ref
 
 import numpy as np
+from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.character.state import layout as columns
@@ -120,8 +122,12 @@ class CharacterView(RuleProperties):
     def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
 
+    @overload
+    def walk(self, vx: float, vz: float) -> None: ...
+    @overload
+    def walk(self, vx: glm.vec2 | glm.dvec2 | Sequence[float] | NDArray[Any]) -> None: ...
     @quick
-    def walk(self, vx: float, vz: float) -> None:
+    def walk(self, vx: Any, vz: Any = None) -> None:
         """Drive it over the ground; its vertical velocity stays.
 
         It can be called in each frame: in the air the body goes on falling, and a jump set as a
@@ -130,12 +136,13 @@ class CharacterView(RuleProperties):
         Parameters
         ----------
         vx, vz : float
-            Velocities along x and z in m/s.
+            Velocities along x and z in m/s. A pair of them, such as a vec2, may stand alone.
 
         Raises
         ------
         TypeError, ValueError
-            For a value that is no finite number. Nothing has changed then.
+            For a value that is no finite number, and for one that stands alone and is no pair.
+            Nothing has changed then.
 
         Examples
         --------
@@ -148,6 +155,8 @@ class CharacterView(RuleProperties):
         >>> mover.velocity
         vec3( 3, -4.905, 0 )
         """
+        if vz is None:
+            vx, vz = _pair(vx)
         across, along = checks.finite("vx", vx), checks.finite("vz", vz)
         self._put_velocity((across, self._vertical_velocity(), along))
 
@@ -592,3 +601,15 @@ class CharacterView(RuleProperties):
     def _where(self) -> str:
         x, y, z = self.position64
         return f"at ({x:.3f}, {y:.3f}, {z:.3f}), {'grounded' if self.grounded else 'in the air'}"
+
+
+def _pair(value: Any) -> tuple[Any, Any]:
+    """Return the two velocities of a walk that was given one value."""
+    if hasattr(value, "x") and hasattr(value, "y") and not hasattr(value, "z"):
+        return value.x, value.y
+    if isinstance(value, (tuple, list, np.ndarray)) and np.shape(value) == (2,):
+        return value[0], value[1]
+    raise TypeError(
+        f"walk(vx, vz) takes two numbers, along x and z, or a pair of them, got "
+        f"{checks.shorten(value)}"
+    )

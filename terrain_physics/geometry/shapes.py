@@ -6,11 +6,11 @@ changing a vector that was passed in or returned never changes the shape.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from pyglm import glm
 
-from terrain_physics._public import PublicType, public, quick
+from terrain_physics._public import PublicType, public, quick, quick_or
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 
@@ -74,7 +74,7 @@ class AABB(metaclass=PublicType):
     lower64: Floats3
     upper64: Floats3
 
-    @quick
+    @quick_or("AABB.around(center, size)")
     def __init__(self, lower: Any, upper: Any) -> None:
         low, high = checks.vector("lower", lower), checks.vector("upper", upper)
         for axis, start, end in zip("xyz", low, high, strict=True):
@@ -82,6 +82,38 @@ class AABB(metaclass=PublicType):
                 raise ValueError(f"lower.{axis} must be <= upper.{axis}, got {start} > {end}")
         object.__setattr__(self, "lower64", low)
         object.__setattr__(self, "upper64", high)
+
+    @classmethod
+    def around(cls, center: Any, size: Any) -> Self:
+        """Return the box around a center.
+
+        Parameters
+        ----------
+        center : three numbers
+            In meters.
+        size : three numbers
+            Lengths of the edges along the axes in meters, each >= 0; half of it is on either side.
+
+        Returns
+        -------
+        AABB
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything but three finite numbers, and for a length below 0.
+
+        Examples
+        --------
+        >>> AABB.around((0, 1, 0), (4, 2, 4)).upper
+        vec3( 2, 2, 2 )
+        """
+        x, y, z = checks.vector("center", center)
+        a, b, c = (
+            0.5 * checks.non_negative(f"size.{axis}", length)
+            for axis, length in zip("xyz", checks.vector("size", size), strict=True)
+        )
+        return cls((x - a, y - b, z - c), (x + a, y + b, z + c))
 
     @property
     def lower(self) -> glm.vec3:
@@ -248,11 +280,46 @@ class Capsule(metaclass=PublicType):
     b64: Floats3
     radius: float
 
-    @quick
+    @quick_or("Capsule.upright(center, radius, height)")
     def __init__(self, a: Any, b: Any, radius: float) -> None:
         object.__setattr__(self, "a64", checks.vector("a", a))
         object.__setattr__(self, "b64", checks.vector("b", b))
         object.__setattr__(self, "radius", checks.non_negative("radius", radius))
+
+    @classmethod
+    def upright(cls, center: Any, radius: float, height: float) -> Self:
+        """Return a capsule that stands upright, as a `CapsuleCollider` does.
+
+        Parameters
+        ----------
+        center : three numbers
+            In meters.
+        radius : float
+            In meters, >= 0.
+        height : float
+            From the lowest point to the highest in meters, at least twice the radius.
+
+        Returns
+        -------
+        Capsule
+            Its ``a`` is below its ``b``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other values.
+
+        Examples
+        --------
+        >>> Capsule.upright((0, 1, 0), radius=0.5, height=2).a
+        vec3( 0, 0.5, 0 )
+        """
+        x, y, z = checks.vector("center", center)
+        around, whole = checks.non_negative("radius", radius), checks.non_negative("height", height)
+        if whole < 2.0 * around:
+            raise ValueError(f"height must be at least twice the radius, got {whole} for {around}")
+        half = 0.5 * whole - around
+        return cls((x, y - half, z), (x, y + half, z), around)
 
     @property
     def a(self) -> glm.vec3:

@@ -280,7 +280,7 @@ class Ground(Surface):
         return key
 
     def add(
-        self, part: Part, *, transform: Any = None, layers: int = 1, name: str | None = None
+        self, part: Part, transform: Any = None, *, layers: int = 1, name: str | None = None
     ) -> int:
         """Add a part, or a mesh that is there already at one more place.
 

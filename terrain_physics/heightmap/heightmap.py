@@ -1,7 +1,7 @@
 """A height map as solid ground."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, Self, cast
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -40,6 +41,7 @@ from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_n
 from terrain_physics.heightmap.labeled import labeled
 from terrain_physics.heightmap.placement import placed
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.sampled import sampled
 from terrain_physics.heightmap.saved import (
     KIND,
     holds_all,
@@ -327,6 +329,53 @@ class HeightMap(Surface):
         if terrain.height_scale == 1.0:
             warn_of_numbers(path, found)
         return terrain
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[[Floats, Floats], ArrayLike],
+        shape: tuple[int, int],
+        *,
+        cell_size: float | tuple[float, float] = 1.0,
+        origin: Any = (0.0, 0.0, 0.0),
+        **options: Any,
+    ) -> Self:
+        """Make a map of what a function returns for its samples, such as hills or noise.
+
+        Parameters
+        ----------
+        function : callable
+            Takes two arrays, the x and the z of all samples in meters, and returns their heights.
+            ``np.vectorize(f)`` makes it of a function of two numbers.
+        shape : (rows, columns)
+            How many samples there are along z and along x.
+        cell_size : float or (float, float), default 1.0
+            As for `HeightMap`, along x and along z.
+        origin : three numbers, default (0, 0, 0)
+            As for `HeightMap`; the first sample's x and z.
+        **options
+            The others of `HeightMap`.
+
+        Returns
+        -------
+        HeightMap
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a shape that is not two whole numbers from 2 on, for what is no function of arrays,
+            and as `HeightMap`. What the function raises is the cause.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from terrain_physics import HeightMap
+        >>> hills = HeightMap.from_function(lambda x, z: 0.5 * x + z, (3, 5), cell_size=2)
+        >>> hills.size, hills.height_at(4, 1)
+        ((8.0, 4.0), 3.0)
+        """
+        heights, place = sampled(function, shape, cell_size, origin)
+        return cls(heights, cell_size=cell_size, origin=place, **options)
 
     @classmethod
     def from_dataarray(

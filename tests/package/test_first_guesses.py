@@ -21,6 +21,7 @@ from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
+    Field,
     FixedStep,
     Ground,
     HeightMap,
@@ -156,7 +157,7 @@ NAMED = (
     ("FixedStep(1 / 60).tick(0.016)", "did you mean steps(frame_seconds)"),
     ("recording.start()", "it records from when it was made"),
     ("World(land).step(1 / 60)", "did you mean update(delta_time)"),
-    ("World(land).rollback(3)", "did you mean restore(state)"),
+    ("World(land).rollback(3)", "Rewind(world) keeps frames"),
     ("Rewind(World(land)).rollback(3, 8, print)", "did you mean replay(frame, now, step)"),
     ("rows.raycast_sphere(origin=[(0, 0, 0)])", "did you mean origins"),
     ("smallest_enclosing_sphere(vertices=[(0, 0, 0)])", "did you mean points"),
@@ -320,7 +321,8 @@ def test_the_table_is_of_public_classes() -> None:
 @pytest.mark.parametrize("kind", WAYS)
 def test_what_it_says_is_there(kind: str) -> None:
     owner = getattr(terrain_physics, kind)
-    owners = (owner, CharacterMovement, CharacterGroup, Ground, MapCells, terrain_physics)
+    owners = (owner, CharacterMovement, CharacterGroup, Ground, HeightMap, MapCells, Field)
+    owners = (*owners, Rewind, Walkability, terrain_physics)
     for way in WAYS[kind]:
         if way.isidentifier():
             assert hasattr(owner, way) or way in inspect.get_annotations(owner), way
