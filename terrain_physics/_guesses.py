@@ -68,7 +68,8 @@ _CHARACTER = {
     "angular_velocity basis",
     "ask its ground: hero.ground.raycast(origin, direction).": "raycast ray_cast cast_ray",
     "up is +y; axes= converts an owner's place from other axes.": "up up_direction set_up",
-    "there is none: bodies touch the ground.": "skin_width safe_margin margin min_move_distance",
+    "there is none: bodies touch the ground.": "skin_width safe_margin margin offset "
+    "min_move_distance",
     "characters do not bounce; a game may set velocity.": "bounce bounciness restitution "
     "elasticity",
     "it rests and wakes by itself.": "sleep wake wake_up is_sleeping is_awake activate "
@@ -76,7 +77,9 @@ _CHARACTER = {
     "slope_speed": "floor_constant_speed constant_speed",
     "max_rounds": "max_slides max_iterations iterations",
     "leave": "platform_on_leave moving_platform_apply_velocity_on_leave",
-    "mask": "collision_mask set_collision_mask_value layer_mask filter",
+    "mask": "collision_mask set_collision_mask_value layer_mask filter detect_collisions",
+    "gravity_scale": "motion_mode use_gravity flying",
+    "hits(), or intersect(first, second) of shapes": "intersects overlaps collides",
     "layers": "collision_layer layer collision_group set_collision_groups collision_groups",
     "mass": "weight set_mass set_character_mass",
     "add it to velocity, and do not call walk() while a stun lasts.": "knock_back knockback "
@@ -166,7 +169,7 @@ WAYS: dict[str, dict[str, str]] = {
         "vertices": "points verts",
         "call transformed(matrix) for a new mesh, or move it as part of a Ground.": "transform "
         "translate rotate scale apply_transform move position pos rotation set_position",
-        "bounds": "aabb bounding_box bbox extents size extent",
+        "bounds": "aabb bounding_box bbox extents size extent get_bounds get_tight_bounds",
         "neighbors": "adjacency face_adjacency",
         "normals": "face_normals vertex_normals recalculate_normals generate_normals",
         "refit(vertices)": "set_vertices update_vertices deform",
@@ -360,7 +363,7 @@ WAYS: dict[str, dict[str, str]] = {
         "gravity is a rule of each character and group.": "gravity set_gravity damping iterations",
         "ask its ground: world.ground.raycast(origin, direction).": "raycast cast_ray ray_cast "
         "segment_query segment_query_first ray_test_closest ray_test_all sweep height_at "
-        "contacts point_query bb_query cast_shape project_point intersect_ray "
+        "contacts sweep_test_closest point_query bb_query cast_shape project_point intersect_ray "
         "direct_space_state",
         "clock, or update(delta_time)": "timestep dt delta_time fixed_delta_time",
         "state_hash()": "hash checksum",
