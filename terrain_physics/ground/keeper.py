@@ -93,9 +93,10 @@ class GroundKeeper(Keeper):
         return kept[0]
 
     def _refuse_way(self, edits: list[KeptEdit]) -> None:
-        own = [edit.nbytes for edit in edits if isinstance(edit, LatticeEdit)]
+        own = [edit for edit in edits if isinstance(edit, LatticeEdit)]
         if own and self._streaming is not None:
-            self._streaming.make_room(sum(own) + _RECORD_BYTES * len(own))
+            size = sum(edit.nbytes + _RECORD_BYTES * edit.records for edit in own)
+            self._streaming.make_room(size)
 
     def _waits(self) -> int:
         return 0 if self._streaming is None else int(self._streaming.waits)

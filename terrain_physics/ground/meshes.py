@@ -332,9 +332,11 @@ class GroundMeshes(Meshes):
             same[to] = (_bits(now[at]) == _bits(poses[to])).all(axis=1)
         here = [number in self._storages for number in numbers.tolist()]
         coming = np.array(here, np.bool_) & ~same
+        self.change_count += 1
+        if not coming.any():
+            return
         found = self.find(numbers[coming])[0]
         places = np.zeros_like(found.places)  # the movers are put back by themselves
-        self.change_count += 1
         changes = self.changes.room(2 * len(places))
         poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
         tables = *table.arrays, np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1))

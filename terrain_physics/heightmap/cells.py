@@ -51,6 +51,38 @@ def all_common(regions: Iterable[Region], area: Region) -> list[Region]:
     return [own for own in (common(region, area) for region in regions) if own is not None]
 
 
+def rectangles_of(marks: Bools) -> list[Region]:
+    """Return rectangles of the marked places, each place in one, in order."""
+    turns = (marks[1:] != marks[:-1]).any(axis=1)
+    begun: dict[tuple[int, int], int] = {}  # runs of places, and the rows that they began in
+    found: list[Region] = []
+    for row in [0, *(np.flatnonzero(turns) + 1).tolist(), len(marks)]:
+        runs = _runs(marks[row]) if row < len(marks) else []
+        ended = set(begun).difference(runs)
+        found += [Region(begun.pop(run), row, *run) for run in ended]
+        for run in runs:
+            begun.setdefault(run, row)
+    return sorted(found)
+
+
+def _runs(line: Bools) -> list[tuple[int, int]]:
+    """Return where the marked places of a line begin and end."""
+    edges = np.flatnonzero(np.diff(line, prepend=False, append=False)).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def shared(one: Ranges, other: Ranges) -> tuple[Ranges, Ranges] | None:
+    """Return what two ranges share: where in the one, and where in the other; None: nothing."""
+    spans = []
+    for own, their in zip(one, other, strict=True):
+        first, last = max(own.start, their.start), min(own.stop, their.stop)
+        if first >= last:
+            return None
+        spans.append([slice(first - span.start, last - span.start) for span in (own, their)])
+    (rows, their_rows), (columns, their_columns) = spans
+    return (rows, columns), (their_rows, their_columns)
+
+
 def rim_of(rows: int, columns: int) -> list[Region]:
     """Return the cells along the border of so many cells, each once."""
     found = [

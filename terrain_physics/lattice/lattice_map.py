@@ -23,7 +23,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of
 from terrain_physics.heightmap.edits import cells_around
 from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.storage import Edited
@@ -313,12 +313,15 @@ class LatticeMap(LiveMap):
     def values(self, what: Edited, place: Ranges) -> NDArray[Any]:
         """Return heights, marks of holes or materials of a range, a new array.
 
-        Where no tile is loaded: NaN, False and 0.
+        Where no tile is loaded: what edits have left, and where there are none NaN, False and 0.
         """
         size = [span.stop - span.start for span in place]
         kind = {"heights": np.float32, "holes": np.bool_, "materials": np.uint8}[what]
         found: NDArray[Any] = np.full(size, np.nan if what == "heights" else 0, dtype=kind)
-        for tile, own, there in self._shares(place, int(what == "heights")):
+        lines = int(what == "heights")
+        if self.missing_of(place, lines):
+            self.source.put_kept(what, place, found)
+        for tile, own, there in self._shares(place, lines):
             found[there] = tile.values(what, own)
         return found
 
@@ -434,12 +437,29 @@ class LatticeMap(LiveMap):
                 unknown[own] = False
         return found
 
-    def put_back(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
-        """Make an edit all of whose values are in loaded tiles; others have it by the source."""
-        self.editing(lambda: self._make(what, place, values))
+    def put_back(
+        self, what: Edited, place: Ranges, values: NDArray[Any], marks: Bools | None
+    ) -> None:
+        """Set values of a range that were edited before, those that are marked; None: all.
+
+        Tiles that are not loaded have them by the source.
+        """
+
+        def make() -> None:
+            if marks is None:
+                self._make(what, place, values)
+                return
+            rows, columns = place
+            for region in rectangles_of(marks):
+                own = slice(*region[:2]), slice(*region[2:])
+                there = slice(rows.start + own[0].start, rows.start + own[0].stop)
+                across = slice(columns.start + own[1].start, columns.start + own[1].stop)
+                self._make(what, (there, across), values[own])
+
+        self.editing(make)
 
     def _make(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
-        """Make an edit as `put_back`; the caller holds the locks."""
+        """Make an edit whose tiles are loaded, or whose values are known; under the locks."""
         rows, columns = place
         region = Region(rows.start, rows.stop, columns.start, columns.stop)
         if what == "heights":

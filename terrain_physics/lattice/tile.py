@@ -155,3 +155,7 @@ class TileSource(ABC):
     @abstractmethod
     def keep(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Keep an edit of all tiles that share its samples or cells; OSError if that fails."""
+
+    @abstractmethod
+    def put_kept(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        """Write what edits have left at a place over its values, of tiles loaded or not."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.lattice_map import LatticeMap
 
@@ -73,13 +73,17 @@ class LatticeEdit:
         )
 
     @property
-    def tiles(self) -> list[int]:
-        """The tiles that a swap needs."""
-        found = [self.storage.missing_of(old.place, _lines(old.what)) for old in self.replaced]
-        return sorted({number for numbers in found for number in numbers})
+    def records(self) -> int:
+        """How many edits a swap makes."""
+        return sum(
+            1 if old.marks is None else len(rectangles_of(old.marks)) for old in self.replaced
+        )
 
     def swap(self) -> None:
-        """Put back what was there, and keep what is there now."""
+        """Put back what was there, and keep what is there now.
+
+        No tile is needed: whatever is put back was edited, so the source has what is there now.
+        """
         storage, held = self.storage, self._held
 
         def exchange() -> None:
@@ -87,14 +91,11 @@ class LatticeEdit:
                 old._replace(values=storage.values(old.what, old.place)) for old in held.replaced
             ]
             self._held = held._replace(begun=after)
-            for old, now in zip(held.replaced, after, strict=True):
-                new = (
-                    old.values if old.marks is None else np.where(old.marks, old.values, now.values)
-                )
-                storage.put_back(old.what, old.place, new)
+            for old in held.replaced:
+                storage.put_back(*old)
             self._held = _HeldRanges(after, not held.is_swapped, begun=None)
 
-        storage.once_loaded(lambda: self.tiles, storage.source.fetch, exchange)
+        storage.editing(exchange)
 
     def joined(self, later: "list[LatticeEdit]") -> Self:
         """Return this edit and later ones as one; what the first of them replaced counts."""
@@ -134,12 +135,10 @@ def _squares_along(span: slice) -> range:
 
 def _put_over(square: _OldRange, old: _OldRange) -> None:
     """Write values to a square, as far as they are within."""
-    here, there = [], []
-    for span, own in zip(square.place, old.place, strict=True):
-        first, last = max(span.start, own.start), min(span.stop, own.stop)
-        here.append(slice(first - span.start, last - span.start))
-        there.append(slice(first - own.start, last - own.start))
-    place, own_place = (here[0], here[1]), (there[0], there[1])
+    both = shared(square.place, old.place)
+    if both is None:
+        return
+    place, own_place = both
     values = old.values[own_place]
     is_old = np.ones(values.shape, np.bool_) if old.marks is None else old.marks[own_place]
     square.values[place][is_old] = values[is_old]

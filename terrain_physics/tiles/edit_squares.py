@@ -119,6 +119,14 @@ class EditSquares:
                     ]
         return found
 
+    def within(self, kind: int, bounds: tuple[int, int, int, int]) -> list[EditRecord]:
+        """Return the records of a kind in the squares that a rectangle meets, the oldest first."""
+        corners = [(row, column) for row, _, column, _ in squares_of(bounds, self._side)]
+        keys = [(kind, row // self._side, column // self._side) for row, column in corners]
+        return [
+            record for key in keys if key in self._squares for record in self._squares[key].records
+        ]
+
     @property
     def size(self) -> int:
         """How many bytes all records are."""

@@ -15,7 +15,7 @@ from terrain_physics._kernels.heightmap import blocks as kernels
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import Rank, new_lock
-from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.cells import Ranges, shared
 from terrain_physics.heightmap.checks import refuse_overflow
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.lattice.tile import LoadedTile
@@ -39,7 +39,7 @@ from terrain_physics.tiles.edit_squares import (
 )
 from terrain_physics.tiles.file_log import FileLog
 from terrain_physics.tiles.format import tile_name
-from terrain_physics.tiles.log import Log, MemoryLog
+from terrain_physics.tiles.log import Log, MemoryLog, Read
 from terrain_physics.tiles.merging import Bounds, Merged, merged
 from terrain_physics.tiles.stored import StoredTiles
 
@@ -330,6 +330,32 @@ class EditStore:
             except ValueError as error:
                 name = tile_name(number, self._sizes[2], self._tiles.first)
                 raise ValueError(f"{self._log.name}: {name}: {error}") from None
+
+    def put_over(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        """Write what edits have left at a place over its values.
+
+        Raises
+        ------
+        ValueError
+            If the file has changed since it was opened; the message names it.
+        """
+        kind, (rows, columns) = _NUMBERS[what], place
+        bounds = rows.start, rows.stop, columns.start, columns.stop
+        with ExitStack() as stack:
+            with self._lock:
+                self._settle()
+                records = self._squares.within(kind, bounds)
+                read = stack.enter_context(self._log.reading())
+            for record in records:
+                both = shared(place, record.ranges)
+                if both is not None:
+                    values[both[0]] = self._values_of(record, read)[both[1]]
+
+    def _values_of(self, record: EditRecord, read: Read) -> NDArray[Any]:
+        try:
+            return read_values(record, read)
+        except ValueError as error:
+            raise ValueError(f"{self._log.name}: {error}") from None
 
     def _write(self, tile: LoadedTile, record: EditRecord, values: NDArray[Any]) -> Ranges:
         """Write an edit to the samples or cells that a tile has of it; return their ranges."""

@@ -1,12 +1,13 @@
 """Merges records of edits: the values that the last of them left, each once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
+from terrain_physics.heightmap.cells import rectangles_of
 from terrain_physics.tiles.edit_records import (
     TYPES,
     EditRecord,
@@ -49,23 +50,5 @@ def merged(records: Sequence[EditRecord], read: Read) -> list[Merged]:
             (row + row_0, row + row_1, column + column_0, column + column_1),
             values[row_0:row_1, column_0:column_1],
         )
-        for row_0, row_1, column_0, column_1 in sorted(_rectangles(known))
+        for row_0, row_1, column_0, column_1 in rectangles_of(known)
     ]
-
-
-def _rectangles(known: Bools) -> Iterator[Bounds]:
-    """Yield rectangles of the places that are known, each place in one."""
-    turns = (known[1:] != known[:-1]).any(axis=1)
-    begun: dict[tuple[int, int], int] = {}  # runs of places, and the rows that they began in
-    for row in [0, *(np.flatnonzero(turns) + 1).tolist(), len(known)]:
-        runs = _runs(known[row]) if row < len(known) else []
-        for run in set(begun).difference(runs):
-            yield begun.pop(run), row, *run
-        for run in runs:
-            begun.setdefault(run, row)
-
-
-def _runs(line: Bools) -> list[tuple[int, int]]:
-    """Return where the marked places of a line begin and end."""
-    edges = np.flatnonzero(np.diff(line, prepend=False, append=False)).tolist()
-    return list(zip(edges[::2], edges[1::2], strict=True))

@@ -98,13 +98,13 @@ class Story:
 
     def happens(self, count: int) -> None:
         """Let so many things happen."""
-        if count and isinstance(self.ground, TiledGround):
-            load(self.ground)
         for _ in range(count):
             self.draws.one_of((self.edit, self.edit, self.come, self.go, self.go_back))()
 
     def edit(self) -> None:
         what, place = self.draws.below(4), self.near()
+        if isinstance(self.ground, TiledGround):
+            load(self.ground)
         if what < 2:
             self.ground.carve(place, 3 - what, 0.3)
         elif what == 2:

@@ -45,7 +45,14 @@ class TilesInMemory(TileSource):
         self.fetch(numbers)
 
     def keep(self, what: Any, place: Any, values: NDArray[Any]) -> None:
-        getattr(self, "samples" if what == "heights" else what)[place] = values
+        self._all(what)[place] = values
+
+    def put_kept(self, what: Any, place: Any, values: NDArray[Any]) -> None:
+        values[...] = self._all(what)[place]
+
+    def _all(self, what: Any) -> NDArray[Any]:
+        found: NDArray[Any] = getattr(self, "samples" if what == "heights" else what)
+        return found
 
 
 def lattice(

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from terrain_physics import AABB, CharacterMovement, Rewind, TiledGround, TriangleMesh, World
+from terrain_physics.surface import history
+from terrain_physics.tiles.saving.values import land_digest
+from terrain_physics.world.ground.edited_land import EditedLand
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full, times
 from tests.tiles.twins import (
@@ -123,15 +126,19 @@ def test_what_is_loaded_is_no_state(land):
     assert after[0] == after[1]
 
 
-def test_edits_of_tiles_that_are_gone_are_put_back(land):
+@pytest.mark.parametrize("most_copies", [history._MOST_COPIES, 0.0])
+def test_edits_of_tiles_that_are_gone_are_put_back(land, most_copies, monkeypatch):
+    monkeypatch.setattr(history, "_MOST_COPIES", most_copies)  # 0: edits are joined at once
     first, before = land.state(), values_of(land)
     land.carve((64, 64), radius=9, depth=2)
+    land.raise_((75, 70), radius=9, height=1)
     land.set_materials(120, 120, np.ones((20, 20), np.uint8))
     second, between = land.state(), values_of(land)
     land.set_holes(60, 60, np.ones((9, 9), np.bool_))
     for state, wanted in ((first, before), (second, between), (first, before)):
         drop(land)
         land.restore(state)
+        assert not land.loaded
         assert all(np.array_equal(values_of(land)[k], wanted[k], equal_nan=True) for k in wanted)
         drop(land)  # and so are those of tiles that are read again
         assert all(np.array_equal(values_of(land)[k], wanted[k], equal_nan=True) for k in wanted)
@@ -174,6 +181,22 @@ def test_compact_between_states(folder, tmp_path):
             assert all(np.array_equal(found[k], wanted[k], equal_nan=True) for k in wanted)
 
 
+def test_damaged_edits_leave_all_as_it_is(folder, tmp_path):
+    path = tmp_path / "save.edits"
+    with TiledGround.open(tiles_in(folder), edits=path) as land:
+        state = land.state()
+        land.carve((10, 10), radius=5, depth=1)
+        land.carve((250, 180), radius=5, depth=1)
+        wanted, place = values_of(land), path.stat().st_size // 2 - 20
+        drop(land)
+        turn_a_bit(path, place)  # in the first edit: the last one is put back by then
+        with pytest.raises(ValueError, match=r"save\.edits: the edit at byte \d+ must have its"):
+            land.restore(state)
+        turn_a_bit(path, place)
+        found = values_of(land)
+        assert all(np.array_equal(found[k], wanted[k], equal_nan=True) for k in wanted)
+
+
 def turn_a_bit(path, place):
     with path.open("r+b") as file:
         file.seek(place)
@@ -182,7 +205,39 @@ def turn_a_bit(path, place):
         file.write(bytes([byte ^ 1]))
 
 
-def test_a_tile_that_cannot_be_read_leaves_all_as_it_is(tmp_path):
+def test_a_restore_reads_no_tile(folder):
+    """Where a frame waits for no disk, going back waits for none either, nor does any tile come."""
+    with TiledGround.open(tiles_in(folder), missing="wait") as land:
+        land.load_now(EVERYWHERE)
+        world = world_on(land)
+        rewind, state = Rewind(world, 8), world.state()
+        rewind.save(0)
+        for x in (10, 64, 200):
+            land.carve((x, 100), radius=9, depth=1)
+        carved, wanted = world.state(), [land.height_at(x, 100) for x in (10, 64, 200)]
+        calls: list[Any] = [lambda: rewind.restore(0), lambda: world.restore(carved)]
+        for restore in (*calls, lambda: world.restore(state)):
+            drop(land)
+            restore()
+            assert not land.loaded
+        world.restore(carved)
+        land.load_now(EVERYWHERE)
+        assert [land.height_at(x, 100) for x in (10, 64, 200)] == wanted
+
+
+def test_what_a_world_began_with_is_known_after_a_restore_without_tiles(land):
+    """An edit from before the world is put back in tiles that are gone: the first one of it."""
+    state = land.state()
+    land.carve((64, 64), radius=9, depth=2)
+    land.set_holes(100, 64, np.ones((3, 40), np.bool_))
+    before = land_digest(land._supply)
+    began = EditedLand(land._supply)
+    drop(land)
+    land.restore(state)
+    assert began.digest() == before != land_digest(land._supply)
+
+
+def test_a_tile_that_cannot_be_read_is_put_back_all_the_same(tmp_path):
     land = TiledGround.open(tiles_in(tmp_path))
     world = world_on(land)
     state = world.state()
@@ -194,10 +249,13 @@ def test_a_tile_that_cannot_be_read_leaves_all_as_it_is(tmp_path):
     stored: Any = land._supply.tiles.stored
     place = int(stored._index["offset"][0]) + 100  # in the first tile
     turn_a_bit(tiles_in(tmp_path), place)
+    late = world.state()
+    world.restore(state)
     with pytest.raises(ValueError, match=r"alps\.tiles: tile \(0, 0\)"):
-        world.restore(state)
-    assert world.state_hash() == before
+        land.load_now(EVERYWHERE)
     turn_a_bit(tiles_in(tmp_path), place)
+    world.restore(late)
+    assert world.state_hash() == before
     found = values_of(land)
     assert all(np.array_equal(found[k], wanted[k], equal_nan=True) for k in wanted)
     world.restore(state)

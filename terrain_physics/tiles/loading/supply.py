@@ -217,6 +217,9 @@ class TileSupply(Streaming, TileSource):
         if what == "heights" and self._tile_bounds is not None:
             self._tile_bounds.widen(place, values)
 
+    def put_kept(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
+        self.tiles.edits.put_over(what, place, values)
+
     def make_room(self, size: int) -> None:
         """Refuse edits of so many bytes that could not be kept, see `EditStore.make_room`."""
         self.tiles.refuse_closed()
