@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar, cast
 
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
 from terrain_physics.lattice.undo import LatticeEdit
@@ -36,9 +37,16 @@ class _Rest(NamedTuple):
         return self.motion.nbytes + _PART_BYTES * len(self.parts)
 
     def content(self) -> bytes:
-        """Return which parts there are, where they are and how their surfaces move."""
+        """Return which parts there are, where they are, how they move, and on which layers."""
         parts = [*self.parts], *self.layout.scales.items()
-        return b"parts" + str(parts).encode() + self.motion.content()
+        layers = [own for own in sorted(self.layers.items()) if own[1] != FIRST_LAYER]
+        told = f"layers{layers}".encode() if layers else b""
+        return b"parts" + str(parts).encode() + self.motion.content() + told
+
+    @property
+    def layers(self) -> dict[int, int]:
+        """The layers of each part by its key."""
+        return self.layout.layers
 
     def places(self) -> dict[int, tuple[float, ...]]:
         """Return each part: its key, and rotation and position if it was moved."""

@@ -14,6 +14,7 @@ from terrain_physics.world.hashes import (
     Name,
     ground_content,
     hashes_of,
+    layers_in,
     numbers_of,
     packed_rows,
     places_in,
@@ -39,13 +40,14 @@ class Mismatch(NamedTuple):
     column : str or None
         The first of its numbers that differs, by the names in `CharacterState`, such as
         "velocity"; without a key "clock", the length of a step, "extra", the bytes of the game,
-        "ground", which parts there are, where, and how they move, or "waits", how often characters
-        waited for a tile of a `TiledGround`. None if only hashes are known, or if one side has no
-        such character.
+        "ground", which parts there are, where, and how they move, "layers", those of a part, or
+        "waits", how often characters waited for a tile of a `TiledGround`. None if only hashes are
+        known, or if one side has no such character.
     mine, theirs : float, int, tuple of float, str, bytes or None
         Both values of that column; hashes if only these are known; None on the side that has no
         such character. Of the ground the key of the first part that is elsewhere, with its rotation
         row by row and its position, if it has been moved; digits if all parts are at their places.
+        Of layers the key of the first part that is on others, and its layers.
     agreed : int or None
         The last frame before that is known to be equal, by hashes or numbers of all characters.
     """
@@ -93,7 +95,7 @@ def compared_worlds(frame: int, mine: KeptWorld, theirs: KeptWorld) -> Mismatch 
 
 
 def _of_grounds(frame: int, mine: Any, theirs: Any) -> Mismatch | None:
-    """Return the first part that is elsewhere, or else digits of how all parts move."""
+    """Return the first part that is elsewhere or on other layers, or digits of how all move."""
     ground, other = ground_content(mine), ground_content(theirs)
     if ground == other:
         return None
@@ -104,6 +106,10 @@ def _of_grounds(frame: int, mine: Any, theirs: Any) -> Mismatch | None:
     for key in (*here, *(key for key in there if key not in here)):
         if repr(here.get(key)) != repr(there.get(key)):  # zeros of two signs are equal
             return Mismatch(frame, None, "ground", here.get(key), there.get(key))
+    mine_on, theirs_on = layers_in(mine), layers_in(theirs)
+    for key, layers in mine_on.items():
+        if layers != theirs_on.get(key):
+            return Mismatch(frame, None, "layers", (key, layers), (key, theirs_on.get(key)))
     return Mismatch(frame, None, "ground", _digits(ground), _digits(other))
 
 

@@ -112,7 +112,7 @@ def _ordered(keys: tuple[Key, ...]) -> tuple[UInt64s, Int64s]:
 
 
 def ground_content(state: object) -> bytes:
-    """Return which parts a ground has in a state, where they are and how their surfaces move.
+    """Return which parts a ground has in a state, where, on which layers, and how they move.
 
     And how often characters waited for ground, if they did. Heights are not in it: to read them all
     would take far longer than an update.
@@ -126,3 +126,9 @@ def places_in(state: object) -> dict[int, tuple[float, ...]]:
     """Return the parts of a ground in a state: key, and rotation and position if it was moved."""
     rest = getattr(state, "_rest", None)
     return {} if rest is None else rest.places()
+
+
+def layers_in(state: object) -> dict[int, int]:
+    """Return the layers of the parts of a ground in a state, by key."""
+    rest = getattr(state, "_rest", None)
+    return {} if rest is None else rest.layers

@@ -302,10 +302,10 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         """Return 16 hexadecimal digits that are equal when two worlds are, bit for bit.
 
         They cover all characters by their keys, as `hashes`, which parts the ground has, where they
-        are and how they move, the length of a step of the clock, and `extra`. They leave out what
-        two machines of one game do not share: the time that the clock owes, and the order in which
-        things were added. They leave out heights too: an edit that only one world made shows as
-        soon as a character comes there.
+        are, on which layers and how they move, the length of a step of the clock, and `extra`. They
+        leave out what two machines of one game do not share: the time that the clock owes, and the
+        order in which things were added. They leave out heights too: an edit that only one world
+        made shows as soon as a character comes there.
         """
         return self._contents.turns.do("state_hash", self._state_hash)
 

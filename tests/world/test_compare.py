@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import CharacterGroup, Mismatch, Rewind, World
+from terrain_physics import (
+    CharacterGroup,
+    Ground,
+    HeightMap,
+    Mismatch,
+    Rewind,
+    TriangleMesh,
+    World,
+)
 from terrain_physics._kernels.character.state.layout import LINEAR_SIZE, RULES, SAVED, STATE
 from tests.world.scenes import LIFT, scene
 from tests.world.test_rewind import played
@@ -216,6 +224,23 @@ def test_what_is_no_character():
     theirs.save(1)
     assert differs(mine, 1, theirs)[1:5] == (None, "ground", found.mine, None)
     assert mine.compare(1, theirs.state_hash(1)) is not None
+
+
+def test_layers_of_parts_count():
+    """A door that is open on one machine alone is told before anybody comes there."""
+    rewinds = []
+    for layers in (None, 1, 4):
+        ground = Ground([HeightMap(np.zeros((9, 9)))])
+        door = ground.add(TriangleMesh.box((1, 2, 1)), transform=(4, 1, 4))
+        if layers is not None:
+            ground.set_layers(door, layers)
+        rewinds.append(Rewind(World(ground), frames=2))
+        rewinds[-1].save(0)
+    same, also, other = rewinds
+    assert same.state_hash(0) == also.state_hash(0) != other.state_hash(0)
+    assert same.compare(0, also) is None
+    assert same.compare(0, other) == (0, None, "layers", (door, 1), (door, 4), None)
+    assert same.compare(0, other.state_hash(0)) is not None
 
 
 def test_the_order_of_adding_and_the_time_owed_do_not_count():
