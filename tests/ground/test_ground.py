@@ -486,13 +486,13 @@ def test_bad_input(name):
     with pytest.raises(ValueError, match=r"radius must be|negative"):
         ground.contacts([(0, 0, 0, -1)])
     with pytest.raises(TypeError, match="ray must be a Ray"):
-        ground.raycast(3)  # type: ignore[arg-type]
+        ground.raycast(3)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="max_distance must be"):
         ground.raycast_many([(0, 0, 0)], [DOWN], -1)
     with pytest.raises(ValueError, match="must not be zero, got"):
         ground.raycast_many([(0, 0, 0)], [(0, 0, 0)])
     with pytest.raises(TypeError, match="shape must be a Sphere, Capsule, OBB or AABB"):
-        ground.sweep(3, (0, 0, 0))  # type: ignore[arg-type]
+        ground.sweep(3, (0, 0, 0))  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="x must be finite"):
         ground.height_at([np.nan], 0)
     with pytest.raises(ValueError, match="x must be finite"):

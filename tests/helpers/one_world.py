@@ -172,7 +172,7 @@ class _SharedGround(Ground):
             super().__init__(*given[1:], **options)
 
     def add(
-        self, part: Any, *, transform: Any = None, layers: int = 1, name: str | None = None
+        self, part: Any, transform: Any = None, *, layers: int = 1, name: str | None = None
     ) -> int:
         key = super().add(part, transform=transform, layers=layers)
         if name is not None:  # several programs may have a lift

@@ -272,7 +272,7 @@ def test_nothing_asked():
 def test_bad_questions():
     mesh = TriangleMesh(*MESHES["one"])
     with pytest.raises(TypeError, match="ray must be a Ray"):
-        mesh.raycast((0, 1))  # type: ignore[arg-type]
+        mesh.raycast((0, 1))  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="max_distance must be from 0 to inf, got -1"):
         mesh.raycast(Ray((0, 0, 0), (1, 0, 0)), -1)
     with pytest.raises(

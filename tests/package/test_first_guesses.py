@@ -321,7 +321,15 @@ def test_the_table_is_of_public_classes() -> None:
 @pytest.mark.parametrize("kind", WAYS)
 def test_what_it_says_is_there(kind: str) -> None:
     owner = getattr(terrain_physics, kind)
-    owners = (owner, CharacterMovement, CharacterGroup, Ground, HeightMap, MapCells, Field)
+    owners: tuple[Any, ...] = (
+        owner,
+        CharacterMovement,
+        CharacterGroup,
+        Ground,
+        HeightMap,
+        MapCells,
+        Field,
+    )
     owners = (*owners, Rewind, Walkability, terrain_physics)
     for way in WAYS[kind]:
         if way.isidentifier():

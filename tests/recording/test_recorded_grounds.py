@@ -639,11 +639,13 @@ def test_a_direction_is_redone_with_the_same_bits():
     """Most vectors of length 1 are changed in their last bits where they are scaled to it again."""
     ground = Ground([TriangleMesh.box((4, 0.5, 4))])
     again = Ground([TriangleMesh.box((4, 0.5, 4))])
+    queries: Any = queries_of(ground)
+    queries_again: Any = queries_of(again)
     for direction in np.random.default_rng(1).normal(size=(20, 3)):
         ground.set_one_way(0, direction)
-        made = queries_of(ground).parts.movers.get(0).one_way
+        made = queries.parts.movers.get(0).one_way
         redo(again, Event("one_way", 0, 0, content=np.array(made).tobytes()))
-        assert queries_of(again).parts.movers.get(0).one_way == made
+        assert queries_again.parts.movers.get(0).one_way == made
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(40, marks=pytest.mark.full)])

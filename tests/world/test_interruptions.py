@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -136,12 +137,16 @@ def test_a_handler_that_raises_leaves_a_world_free(count):
 def test_another_thread_is_refused_at_once(call):
     world = World(HeightMap([[0, 0], [0, 0]]))
     rewind = Rewind(world)
-    calls = {"update": lambda: world.update(0), "rewind": lambda: rewind.save(1)}
+    calls: dict[str, Callable[[], object]] = {
+        "update": lambda: world.update(0),
+        "rewind": lambda: rewind.save(1),
+    }
+    asked = calls.get(call) or getattr(world, call)
     refused = []
 
     def other():
         try:
-            calls.get(call, getattr(world, call, None))()
+            asked()
         except RuntimeError as error:
             refused.append(str(error))
 
