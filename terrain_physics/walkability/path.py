@@ -174,8 +174,9 @@ class Path(Leading, AttributeGuard):
         before the end, so that it leaves the path by no more than an eighth of its radius in frames
         of up to a twentieth of a second, or as long as the last one was. It climbs steps head on.
         Where the path drops, it goes straight over the edge, and in the air it stops above the
-        place below. Pushed off, it goes to the nearest point ahead if a straight way over open
-        ground leads there, else back to where it left the path.
+        place below. Along an edge it may slide as far aside as the walker that proved it, half the
+        spacing, such as along the frame of a door. Pushed off, it goes to the nearest point ahead
+        if a straight way over open ground leads there, else back to where it left the path.
 
         Parameters
         ----------
@@ -196,9 +197,9 @@ class Path(Leading, AttributeGuard):
             character is stuck when it has not come on for two seconds of its updates, on the ground
             or on what is too steep: when it had less than a quarter of the speed that it was told,
             as before a wall that was not there, or below a bridge that is gone. In that time it
-            goes back to the last corner once, and tries again from there. It is stuck at
-            once if it is farther than three spacings from the path, and no straight way leads back.
-            It stays stuck until `progress` is set.
+            goes back to the last corner once, and tries again from there, along an edge straight on
+            as the walker that proved it. It is stuck at once if it is farther than three spacings
+            from the path, and no straight way leads back. It stays stuck until `progress` is set.
 
         Raises
         ------

@@ -40,6 +40,10 @@ ON_THE_WAY, ARRIVED, LOST = 0, 1, 2
 # it may be to pass it, and how far from its path it has lost it.
 _BESIDE, _LEVEL, _FAR = 0.25, 0.5, 3.0
 
+# A piece no longer than this, in spacings, is an edge. Its walker went straight on until it was so
+# near to the end, and may have been so far beside its line, as along the frame of a door.
+_EDGE, _NEAR_END, _BESIDE_EDGE = 1.5, 0.25, 0.5
+
 # Seconds in which a character does not come on. Then it goes back to the last corner, tries again
 # from there, and has lost patience.
 RETREAT, RETRY, PATIENCE = 0.6, 1.2, 2.0
@@ -182,14 +186,20 @@ def _rejoin(
 
 
 @kernel(no_refcount=True)
-def _follow(way: Route, k: int, position: Vec3, in_air: bool, level: float, pace: Gait) -> Lead:
-    """Lead a character along a piece of its path."""
+def _follow(
+    way: Route, k: int, position: Vec3, in_air: bool, as_proven: bool, level: float, pace: Gait
+) -> Lead:
+    """Lead a character along a piece of its path, or straight on as the walker of an edge went."""
     x, y, z = position
     piece, end = _piece(way, k), way.points[k + 1]
     progress = _progress_at(way, k, piece, distance_along(piece, x, z))
     if int(way.kinds[k]) == DROP:
         is_above = y - float(end[1]) > level
         vx, vz = pursue_drop(x, z, piece, is_above, in_air, pace)
+    elif (
+        as_proven and flat_distance(x, z, float(end[0]), float(end[2])) > _NEAR_END / _LEVEL * level
+    ):
+        vx, vz = pace.speed * piece.ahead_x, pace.speed * piece.ahead_z
     else:
         vx, vz = pursue(x, z, piece, _slack_behind(way, k, level, pace), pace)
     return Lead(vx, vz, progress, ON_THE_WAY, 0.0)
@@ -253,12 +263,15 @@ def _lead(
         return Lead(0.0, 0.0, float(way.lengths[last + 1]), ARRIVED, 0.0)
     piece = _piece(way, k)
     x, z = point_along(piece, distance_along(piece, position[0], position[2]))
-    if flat_distance(position[0], position[2], x, z) > _BESIDE * grid.spacing:
+    is_edge = piece.length < _EDGE * grid.spacing
+    beside = _BESIDE_EDGE if is_edge else _BESIDE
+    if flat_distance(position[0], position[2], x, z) > beside * grid.spacing:
         lead = _rejoin(places, grid, way, position, progress, pace)
     elif RETREAT <= stalled < RETRY and int(way.kinds[k]) != DROP:
         return _go_back(piece, position, progress, stalled + seconds, pace)
     else:
-        lead = _follow(way, k, position, in_air, level, pace)
+        as_proven = is_edge and stalled >= RETRY
+        lead = _follow(way, k, position, in_air, as_proven, level, pace)
     vx, vz = lead.velocity_x, lead.velocity_z
     stalled = _stalled_now(state, vx, vz, stalled, seconds)
     return Lead(vx, vz, lead.progress, lead.word, stalled)
