@@ -25,8 +25,8 @@ class BuildProgress:
                 size = module.file.stat().st_size / 1e6
                 self._say(f"{module.target}: {module.place}: {size:.2f} MB")
         if time.monotonic() > self._told + _SECONDS_BETWEEN_LINES:
-            done = ", ".join(f"{done} for {name}" for name, done in optimized.items())
-            self._say(f"{lowered}; optimized: {done}")
+            done = [f"{done} for {name}" for name, done in optimized.items()]
+            self._say(f"{lowered}; optimized: {', '.join(done) or 'all, in an earlier build'}")
 
     def _say(self, text: str) -> None:
         self._told = time.monotonic()

@@ -1,118 +1,191 @@
-"""Machine code for other systems with x86-64 processors is linked here. It cannot be run."""
+"""The wheels of all systems are made by one command, and read. Most cannot be run here."""
 
+import os
 import re
 import shutil
-import struct
-import sys
-import sysconfig
+import subprocess
 import zipfile
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from packaging.tags import Tag
+from packaging.utils import parse_wheel_filename
 
-from tests.helpers import pe_file
+from tests.helpers import elf_file, mach_o_file, pe_file
 from tests.helpers.environments import IS_NATIVE, ROOT, environment, run
+
+platforms = pytest.importorskip("terrain_physics._build.platforms")
 
 pytestmark = [
     pytest.mark.packaging,
-    pytest.mark.long,  # each compiles all kernels once more: minutes
+    pytest.mark.long,  # all kernels are optimized for four processors: minutes
     pytest.mark.skipif(not IS_NATIVE, reason="no machine code is made here"),
 ]
 
-LEVELS = ("v3", "v2")
-"""Those that follow from one compilation."""
-PLACES = ("terrain_physics/_kernels", "demo/renderers")
+MOST_BYTES = 6_000_000
+PLACES = ("terrain_physics/_kernels", "terrain_physics_demo/renderers")
+TARGETS = sorted(platforms.PLATFORMS)
+MACHINES = {
+    "linux-x86_64": elf_file.X86_64,
+    "linux-aarch64": elf_file.AARCH64,
+    "darwin-x86_64": mach_o_file.X86_64,
+    "darwin-arm64": mach_o_file.ARM64,
+    "win32-amd64": pe_file.X86_64,
+}
 
-MACH_O_64, MACH_O_X86_64, MACH_O_LIBRARY = 0xFEEDFACF, 0x01000007, 6
 
-PYCONFIG = """
-#define MS_WIN32
-#define MS_WIN64
-#define MS_WINDOWS
-#define HAVE_DECLSPEC_DLL
-#define Py_ENABLE_SHARED 1
-#define HAVE_SSIZE_T 1
-#define SIZEOF_VOID_P 8
-#define SIZEOF_SIZE_T 8
-#define SIZEOF_LONG 4
-#define SIZEOF_LONG_LONG 8
-#define SIZEOF_WCHAR_T 2
-#define SIZEOF_PID_T 4
-"""
-"""Stands in for that of Python for Windows, of which all other headers are the same."""
+OWNERS = {
+    "dllcrt2.obj": {"mingw-w64"},
+    "libmingw32.lib": {"mingw-w64", "musl"},
+    "zigc.lib": {"zig", "musl"},
+    "compiler_rt.lib": {"zig"},
+    "libcompiler_rt.a": {"zig"},
+    # glibc's, whose exception lets anybody link it; modules take nothing of it.
+    "libc_nonshared.a": set(),
+}
+"""Whose code is in what `ziglang` links in, by the names of licences."""
+OF_THE_SYSTEM = (
+    "api-ms-win-*.lib",
+    "advapi32.lib",
+    "kernel32.lib",
+    "ntdll.lib",
+    "shell32.lib",
+    "user32.lib",
+)
 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a Python with what compiles and links."""
-    hook = (ROOT / "terrain_physics" / "_build" / "hatch_hook.py").read_text()
-    pinned = re.findall(r'"((?:numba|llvmlite|ziglang)==[\d.]+)"', hook)
-    needed = [*pinned, "numpy>=2.0", "pyglm", "platformdirs", "tqdm"]
-    return environment(tmp_path_factory.mktemp("compilers"), *needed) / "python"
+    """Return a Python with what makes wheels."""
+    place = tmp_path_factory.mktemp("compilers")
+    return environment(place, "-e", f"{ROOT}[wheels]", "abi3audit") / "python"
 
 
-def numpy_headers(place: Path, *systems: str) -> Path:
-    """Return the headers of NumPy for another system, where other C types have 32 and 64 bits."""
-    chosen = ["--only-binary", ":all:", "--python-version", "3.11"]
-    chosen += [part for system in systems for part in ("--platform", system)]
-    pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps")
-    run([*pip, *chosen, "--dest", place, "numpy>=2.0"], cwd=place)
-    (wheel,) = place.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(place)
-    return place / "numpy" / "_core" / "include"
+@pytest.fixture(scope="module")
+def wheels(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Return the wheels by platform: given ones, or made now."""
+    if given := os.environ.get("TERRAIN_PHYSICS_TEST_WHEELS"):
+        folder = Path(given)
+    else:
+        folder = tmp_path_factory.mktemp("wheels")
+        python = request.getfixturevalue("python")
+        run([python, "-m", "terrain_physics._build", "--all", folder], cwd=ROOT)
+    return {
+        target: wheel for wheel in folder.glob("*.whl") for target in TARGETS if fits(wheel, target)
+    }
 
 
-def windows_headers(place: Path) -> Path:
-    """Return Python's headers, which are the same for all systems but for one."""
-    headers = place / "include"
-    shutil.copytree(sysconfig.get_paths()["include"], headers)
-    (headers / "pyconfig.h").write_text(PYCONFIG)
-    return headers
+def fits(wheel: Path, target: str) -> bool:
+    """Tell whether a wheel has all tags of a platform."""
+    tags = {Tag("cp311", "abi3", tag) for tag in platforms.PLATFORMS[target].tags}
+    return parse_wheel_filename(wheel.name)[3] == tags
 
 
-def import_library(place: Path, python: Path, headers: Sequence[Path]) -> Path:
-    """Return a folder with a ``python3.lib`` of all names in the stable headers."""
-    zig, source = [python, "-m", "ziglang"], ROOT / "terrain_physics" / "_build" / "runtime.c"
-    found = [f"-I{folder}" for folder in headers]
-    text = run([*zig, "cc", "-target", "x86_64-windows-gnu", "-E", *found, source], cwd=place)
-    names = sorted(set(re.findall(r"\b_?Py\w+", text.decode())))
-    (place / "python3.def").write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *names]))
-    machine = ("-m", "i386:x86-64", "-d", "python3.def", "-l", "python3.lib")
-    run([*zig, "dlltool", *machine], cwd=place)
-    return place
+def modules_of(wheel: Path, target: str, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield name and file of each extension module that the table asks for."""
+    platform = platforms.PLATFORMS[target]
+    with zipfile.ZipFile(wheel) as archive:
+        places = {
+            f"{place}/_native_{level.name}{platform.suffix}"
+            for place in PLACES
+            for level in platform.levels
+        }
+        assert {name for name in archive.namelist() if "/_native_" in name} == places
+        for place in sorted(places):
+            yield place.rpartition("/")[2].partition(".")[0], Path(archive.extract(place, folder))
 
 
-def make(
-    python: Path, folder: Path, target: str, headers: Sequence[Path], *options: object
+def test_there_is_one_for_each_row_of_the_table(wheels: dict[str, Path]) -> None:
+    assert sorted(wheels) == TARGETS
+    assert all(wheel.stat().st_size < MOST_BYTES for wheel in wheels.values())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_modules_are_for_the_system_and_load_what_it_has(
+    wheels: dict[str, Path], target: str, tmp_path: Path
 ) -> None:
-    """Make the modules of ``LEVELS`` by ziglang, with no other program to be found."""
-    command = [python, "-m", "terrain_physics._build", folder]
-    command += ["--target", target, "--headers", *headers, *options, "--only", *LEVELS]
-    run(command, cwd=ROOT, env={"PATH": str(folder)})
+    platform = platforms.PLATFORMS[target]
+    for name, file in modules_of(wheels[target], target, tmp_path):
+        if platform.system == "win32":
+            module = pe_file.read(file)
+            assert (module.flags & pe_file.IS_LIBRARY, module.format) == (
+                pe_file.IS_LIBRARY,
+                pe_file.PE32_PLUS,
+            )
+            assert module.exported == [f"PyInit_{name}"]
+            assert "PyModule_Create2" in module.imported["python3.dll"]
+            machine, imported = module.machine, list(module.imported)
+        elif platform.system == "darwin":
+            library = mach_o_file.read(file)
+            assert (library.name, library.oldest) == (f"@rpath/{file.name}", (11, 0))
+            assert library.is_signed or target == "darwin-x86_64"
+            assert f"_PyInit_{name}\0".encode() in file.read_bytes()
+            machine, imported = library.machine, library.imported
+        else:
+            shared = elf_file.read(file)
+            assert shared.glibc <= (2, 17)
+            machine, imported = shared.machine, shared.imported
+        assert machine == MACHINES[target]
+        unknown = [
+            one for one in imported if not any(fnmatch(one, known) for known in platform.imports)
+        ]
+        assert not unknown
 
 
-def test_for_windows_it_needs_python3_dll_and_the_system(python: Path, tmp_path: Path) -> None:
-    headers = windows_headers(tmp_path), numpy_headers(tmp_path, "win_amd64")
-    libraries = import_library(tmp_path, python, headers)
-    make(python, tmp_path, "win32-amd64", headers, "--libraries", libraries)
-    for place, level in product(PLACES, LEVELS):
-        module = pe_file.read(tmp_path / place / f"_native_{level}.pyd")
-        assert (module.machine, module.format) == (pe_file.X86_64, pe_file.PE32_PLUS)
-        assert module.flags & pe_file.IS_LIBRARY
-        assert module.exported == [f"PyInit__native_{level}"]
-        others = {name for name in module.imported if not name.startswith("api-ms-win-crt-")}
-        assert others == {"python3.dll", "kernel32.dll"}
-        assert "PyModule_Create2" in module.imported["python3.dll"]
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_module_tells_where_it_was_made(
+    wheels: dict[str, Path], target: str, tmp_path: Path
+) -> None:
+    for _, file in modules_of(wheels[target], target, tmp_path):
+        texts = re.findall(rb"[\x20-\x7e]{5,}", file.read_bytes())
+        places = [str(ROOT), str(Path.home()), "/tmp/", "site-packages", "ziglang"]  # noqa: S108
+        assert not [text for text in texts if any(place.encode() in text for place in places)]
 
 
-def test_for_macos_it_is_a_library_too(python: Path, tmp_path: Path) -> None:
-    systems = ("macosx_11_0_x86_64", "macosx_14_0_x86_64")
-    headers = Path(sysconfig.get_paths()["include"]), numpy_headers(tmp_path, *systems)
-    make(python, tmp_path, "darwin-x86_64", headers)
-    for place, level in product(PLACES, LEVELS):
-        module = (tmp_path / place / f"_native_{level}.abi3.so").read_bytes()
-        magic, processor, _, kind = struct.unpack_from("<IIII", module)
-        assert (magic, processor, kind) == (MACH_O_64, MACH_O_X86_64, MACH_O_LIBRARY)
-        assert f"_PyInit__native_{level}\0".encode() in module
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_linked_in_has_its_licence_in_the_wheel(
+    wheels: dict[str, Path], python: Path, target: str, tmp_path: Path
+) -> None:
+    (tmp_path / "module.c").write_text("#include <stdlib.h>\nvoid *f(void) { return malloc(1); }\n")
+    command = [python, "-m", "ziglang", "cc", "-target", platforms.PLATFORMS[target].zig]
+    options = ["-O2", "-g0", "-shared", "module.c", "-o", "module.so"]
+    told = subprocess.run(
+        [*command, *options],
+        cwd=tmp_path,
+        env=os.environ | {"ZIG_VERBOSE_LINK": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr.splitlines()[-1]
+    names = [Path(part).name for part in told.split() if re.search(r"\.(o|obj|a|lib)$", part)]
+    linked = [one for one in names if not any(fnmatch(one, known) for known in OF_THE_SYSTEM)]
+    assert set(linked) - {"module.o", "module.obj"} <= set(OWNERS)
+    owners = {"numba", "numpy"}.union(*(OWNERS.get(name, set()) for name in linked))
+    with zipfile.ZipFile(wheels[target]) as archive:
+        licences = {Path(name).stem for name in archive.namelist() if "/_build/licenses/" in name}
+    assert owners <= licences
+
+
+def test_they_use_pythons_stable_interface_only(wheels: dict[str, Path], python: Path) -> None:
+    run([python, "-m", "abi3audit", "--strict", *wheels.values()], cwd=ROOT)
+
+
+def test_another_folder_gives_the_same_bytes(
+    wheels: dict[str, Path], python: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "elsewhere"
+    names = run(["git", "ls-files"], cwd=ROOT).decode().splitlines()
+    for name in names:
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    env = {"TERRAIN_PHYSICS_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(copy)}
+    command = [python, "-m", "terrain_physics._build", "--all", tmp_path / "made"]
+    run([*command, "--only", "linux-aarch64"], cwd=copy, env=env)
+    (again,) = (tmp_path / "made").iterdir()
+    first = wheels["linux-aarch64"]
+    assert (again.name, again.read_bytes()) == (first.name, first.read_bytes())

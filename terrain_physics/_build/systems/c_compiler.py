@@ -62,7 +62,7 @@ class Linker:
     def link(self, inputs: Iterable[Path], module: Path) -> None:
         """Link object files into an extension module."""
         self._run(
-            "-O2",  # without it `ziglang` adds what finds faults
+            *("-O2", "-g0"),  # else `ziglang` adds what finds faults, and builds its C library anew
             *map(str, inputs),
             *([f"-L{self.libraries}"] if self.libraries else []),
             *(option.format(name=module.name) for option in PLATFORMS[self.target].linking),
