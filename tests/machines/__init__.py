@@ -1,0 +1,1 @@
+"""Machine code for other processors, run by an emulator."""
