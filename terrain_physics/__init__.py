@@ -12,6 +12,7 @@ from terrain_physics._version import __version__
 
 _MODULES = {
     "AABB": "geometry.shapes",
+    "Axes": "surface.axes",
     "BlockBounds": "heightmap.blocks",
     "BoxCollider": "character.colliders",
     "Boxes": "surface.shape_rows",
@@ -40,7 +41,7 @@ _MODULES = {
     "GroupState": "character.group_data",
     "HeightMap": "heightmap.heightmap",
     "MapCells": "heightmap.cells",
-    "MeshArrays": "heightmap.export",
+    "MeshArrays": "surface.mesh_arrays",
     "Mismatch": "world.compare",
     "MoveHit": "character.hits",
     "MoveHits": "character.hits",

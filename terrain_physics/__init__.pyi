@@ -82,7 +82,6 @@ from terrain_physics.group.results import GroupResult as GroupResult
 from terrain_physics.heightmap.blocks import BlockBounds as BlockBounds
 from terrain_physics.heightmap.cells import MapCells as MapCells
 from terrain_physics.heightmap.cells import Region as Region
-from terrain_physics.heightmap.export import MeshArrays as MeshArrays
 from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
 from terrain_physics.octree.octree import Octree as Octree
@@ -90,8 +89,10 @@ from terrain_physics.octree.octree import OctreeHit as OctreeHit
 from terrain_physics.recording.playback import Difference as Difference
 from terrain_physics.recording.recording import Recording as Recording
 from terrain_physics.recording.recording import replay as replay
+from terrain_physics.surface.axes import Axes as Axes
 from terrain_physics.surface.contact_buffer import ContactBuffer as ContactBuffer
 from terrain_physics.surface.ground_state import GroundState as GroundState
+from terrain_physics.surface.mesh_arrays import MeshArrays as MeshArrays
 from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
@@ -121,6 +122,7 @@ from terrain_physics.world.world import World as World
 __all__ = [
     "AABB",
     "OBB",
+    "Axes",
     "BlockBounds",
     "BoxCollider",
     "Boxes",

@@ -62,7 +62,7 @@ from terrain_physics.character.state import (
     first_random_state,
 )
 from terrain_physics.character.view import CharacterView
-from terrain_physics.surface.axes import Axes
+from terrain_physics.surface.axes import AnyAxes
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 
@@ -259,7 +259,7 @@ class CharacterMovement(CharacterView):
         *,
         rotation: Any = None,
         owner: _Owner | None = None,
-        axes: Axes = "y-up",
+        axes: AnyAxes = "y-up",
         read: Callable[[_Owner], Any] | None = None,
         write: Callable[[_Owner, Floats3], object] | None = None,
         seed: int | np.random.Generator = 0,

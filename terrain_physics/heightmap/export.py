@@ -2,58 +2,31 @@
 
 import operator
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.surface_mesh import put_triangles, put_vertex_normals
+from terrain_physics._kernels.heightmap.surface_mesh import put_triangles
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s, read_only
-from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.surface.axes import Axes, frame_of
+from terrain_physics.surface.axes import AnyAxes
+from terrain_physics.surface.mesh_arrays import MeshArrays, mesh_arrays_of, vertex_normals
 
 
-@public
-class MeshArrays(NamedTuple):
-    """Triangles as a renderer's buffers take them, in the axes that were asked for.
-
-    Attributes
-    ----------
-    vertices : ndarray of float32, shape (v, 3)
-        In meters.
-    normals : ndarray of float32, shape (v, 3)
-        Unit, the mean of the faces around each vertex by their area; up where there is none.
-    indices : ndarray of uint32, shape (3 n,)
-        Rows of ``vertices``, three for each triangle, counter-clockwise seen from above.
-    """
-
-    vertices: NDArray[np.float32]
-    normals: NDArray[np.float32]
-    indices: NDArray[np.uint32]
-
-
-def mesh_arrays(storage: MapStorage, region: Region, origin: Floats3, axes: Axes) -> MeshArrays:
+def mesh_arrays(storage: MapStorage, region: Region, origin: Floats3, axes: AnyAxes) -> MeshArrays:
     """Return the triangles of cells, relative to an origin."""
-    turn = frame_of(axes).from_ours
-    places, faces = _surface(storage, region)
-    normals = _vertex_normals(places, faces)
-    return MeshArrays(
-        turn.rows(np.nan_to_num(places - origin)).astype(np.float32),
-        turn.rows(normals).astype(np.float32),
-        faces.astype(np.uint32).ravel(),
-    )
+    return mesh_arrays_of(*_surface(storage, region), origin, axes)
 
 
 def whole_mesh(storage: MapStorage) -> tuple[Floats, Int64s, Floats]:
     """Return the whole surface: vertices that are used (v, 3), faces (n, 3), normals (v, 3)."""
     rows, columns = storage.cell_count
     places, faces = _surface(storage, Region(0, rows, 0, columns))
-    normals = _vertex_normals(places, faces)
+    normals = vertex_normals(places, faces)
     used = np.zeros(len(places), dtype=np.bool_)
     used[faces] = True
     numbers = np.cumsum(used) - 1
@@ -100,14 +73,6 @@ def _faces(samples: Float32s, bits: Bytes) -> Int64s:
     faces = np.empty((2 * bits.size, 3), dtype=np.int64)
     levels, kinds = read_only(samples, bits)
     return faces[: put_triangles(levels, kinds, faces)]
-
-
-def _vertex_normals(places: Floats, faces: Int64s) -> Floats:
-    """Return the mean of the normals of the faces around each vertex, by area."""
-    sums, normals = np.empty_like(places), np.zeros_like(places)
-    corners, triangles = read_only(places, faces)
-    put_vertex_normals(corners, triangles, sums, normals)
-    return normals
 
 
 def _cell_bits(storage: MapStorage, region: Region) -> Bytes:

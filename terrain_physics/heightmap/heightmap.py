@@ -36,12 +36,11 @@ from terrain_physics.heightmap.edits import (
     set_materials,
     set_thickness,
 )
-from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_arrays, whole_mesh
+from terrain_physics.heightmap.export import checked_region, mesh_arrays, whole_mesh
 from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
 from terrain_physics.heightmap.labeled import labeled
-from terrain_physics.heightmap.placement import placed
+from terrain_physics.heightmap.placement import placed, sampled
 from terrain_physics.heightmap.queries import MapQueries
-from terrain_physics.heightmap.sampled import sampled
 from terrain_physics.heightmap.saved import (
     KIND,
     holds_all,
@@ -52,7 +51,7 @@ from terrain_physics.heightmap.saved import (
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.heightmap.undo import MapEdit
-from terrain_physics.surface.axes import Axes
+from terrain_physics.surface.axes import AnyAxes
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -66,9 +65,9 @@ from terrain_physics.surface.materials import (
     material_numbers,
     material_rows,
 )
+from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh
 from terrain_physics.surface.obj_files import write_obj
 from terrain_physics.surface.surface import Surface, queries_of
-from terrain_physics.surface.trimesh_objects import made_trimesh
 
 
 @public
@@ -797,7 +796,7 @@ class HeightMap(Surface):
         region: Region | None = None,
         *,
         relative_to: Any = (0, 0, 0),
-        axes: Axes = "y-up",
+        axes: AnyAxes = "y-up",
     ) -> MeshArrays:
         """Return the surface as arrays, with the map's own diagonals and holes.
 

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from terrain_physics._kernels.types import Bytes, Floats, Int32s
 from terrain_physics._support import checks
 from terrain_physics.mesh.closed import refuse_open
-from terrain_physics.surface.axes import Axes, frame_of
+from terrain_physics.surface.axes import AnyAxes, frame_of
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.materials import checked_names, material_rows
 
 
-def checked_vertices(vertices: ArrayLike, axes: Axes = "y-up") -> Floats:
+def checked_vertices(vertices: ArrayLike, axes: AnyAxes = "y-up") -> Floats:
     """Return a read-only copy of vertices (v, 3), in the library's axes."""
     turn = frame_of(axes).to_ours
     places = turn.rows(checks.points("vertices", vertices))

@@ -32,7 +32,7 @@ from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
-from terrain_physics.surface.axes import Axes, frame_of
+from terrain_physics.surface.axes import AnyAxes, frame_of
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -41,8 +41,8 @@ from terrain_physics.surface.ground_files import (
 )
 from terrain_physics.surface.ground_state import Keeper, StorageKeeper
 from terrain_physics.surface.materials import joined_names
+from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh, mesh_arrays_of
 from terrain_physics.surface.surface import Surface
-from terrain_physics.surface.trimesh_objects import made_trimesh
 
 
 @public
@@ -123,7 +123,7 @@ class TriangleMesh(Surface):
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
         solid: bool = False,
-        axes: Axes = "y-up",
+        axes: AnyAxes = "y-up",
     ) -> None:
         checks.refuse_path("vertices", vertices, "TriangleMesh.load")
         places = checked_vertices(vertices, axes)
@@ -142,7 +142,7 @@ class TriangleMesh(Surface):
         cls,
         path: str | os.PathLike[str],
         *,
-        axes: Axes = "y-up",
+        axes: AnyAxes = "y-up",
         solid: bool = False,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
@@ -197,7 +197,7 @@ class TriangleMesh(Surface):
         return mesh
 
     @classmethod
-    def _of_model(cls, path: str | os.PathLike[str], axes: Axes, **options: Any) -> Self:
+    def _of_model(cls, path: str | os.PathLike[str], axes: AnyAxes, **options: Any) -> Self:
         frame_of(axes)
         vertices, faces = model_triangles(path)
         try:
@@ -492,7 +492,7 @@ class TriangleMesh(Surface):
         cls,
         mesh: Any,
         *,
-        axes: Axes = "y-up",
+        axes: AnyAxes = "y-up",
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
         solid: bool = False,
@@ -539,6 +539,47 @@ class TriangleMesh(Surface):
             material_names=material_names,
             solid=solid,
         )
+
+    def to_mesh(
+        self, *, flat: bool = False, relative_to: Any = (0, 0, 0), axes: AnyAxes = "y-up"
+    ) -> MeshArrays:
+        """Return the faces as arrays that renderers take, as `HeightMap.to_mesh` does.
+
+        Parameters
+        ----------
+        flat : bool, default False
+            Whether each face has three vertices of its own, with its normal: for boxes, stairs and
+            other things with sharp edges. If not, faces share the vertices that they share here,
+            and light goes smoothly over their edges.
+        relative_to : three numbers, default (0, 0, 0)
+            In meters, in the mesh's axes; subtracted in float64.
+        axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+            Those of the arrays: "z-up" for Panda3D, "y-up-left" for ursina. Triangles are
+            counter-clockwise in all of them; some engines want them clockwise.
+
+        Returns
+        -------
+        MeshArrays
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other axes, and for ``relative_to`` that is not three numbers.
+
+        Examples
+        --------
+        >>> crate = TriangleMesh.box((2, 2, 2))
+        >>> len(crate.to_mesh().vertices), len(crate.to_mesh(flat=True).vertices)
+        (8, 36)
+        >>> crate.to_mesh(axes="z-up", flat=True).normals.tolist()[0] in crate.normals.tolist()
+        True
+        """
+        origin = checks.vector("relative_to", relative_to)
+        arrays = self._storage.arrays
+        places, faces = arrays.vertices, arrays.faces.astype(np.int64)
+        if flat:
+            places, faces = places[faces.ravel()], np.arange(faces.size).reshape(-1, 3)
+        return mesh_arrays_of(places, faces, origin, axes)
 
     def to_trimesh(self) -> Any:
         """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
@@ -724,7 +765,7 @@ class TriangleMesh(Surface):
         kind = ", solid" if self.solid else ""
         return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices{kind}>"
 
-    def refit(self, vertices: ArrayLike, *, axes: Axes = "y-up") -> None:
+    def refit(self, vertices: ArrayLike, *, axes: AnyAxes = "y-up") -> None:
         """Move the vertices; faces stay. Not while another thread queries the mesh.
 
         Answers equal those of a new mesh. After a large change of shape a new mesh is faster to

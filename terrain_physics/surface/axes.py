@@ -6,15 +6,18 @@ never changes, not even between left-handed and right-handed axes: triangles tha
 counter-clockwise seen from the front in the other axes are so here too.
 """
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
 
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import PublicType, public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 
-Axes = Literal["y-up", "z-up", "y-up-left"]
+AxesName = Literal["y-up", "z-up", "y-up-left"]
 """The axis that points up; of "left"-handed axes the third leads away from a viewer of x and y."""
 
 
@@ -88,6 +91,144 @@ _FRAMES = {
 }
 
 
-def frame_of(axes: Axes) -> AxesFrame:
+_Vector = glm.vec3 | glm.dvec3 | tuple[float, float, float]
+_Matrix3 = glm.mat3 | glm.dmat3
+_Matrix4 = glm.mat4 | glm.dmat4
+
+
+@public
+class Axes(metaclass=PublicType):
+    """The axes of a game's engine, to and from the library's: no sign changes by hand.
+
+    It stands wherever ``axes=`` takes a name, too.
+
+    Parameters
+    ----------
+    name : {"y-up", "z-up", "y-up-left"}
+        "y-up" are the library's own, right-handed with +Y up. "z-up" has +Z up, as in Panda3D and
+        Blender, "y-up-left" is left-handed with +Y up, as in ursina and Unity.
+
+    Raises
+    ------
+    ValueError
+        For another name.
+
+    Examples
+    --------
+    >>> axes = Axes("y-up-left")  # ursina
+    >>> axes.from_game((1, 2, 3)), axes.to_game((1, 2, -3))
+    (vec3( 1, 2, -3 ), vec3( 1, 2, 3 ))
+    >>> Axes("z-up").to_game([(1, 2, 3), (4, 5, 6)])
+    array([[ 1., -3.,  2.],
+           [ 4., -6.,  5.]])
+    """
+
+    __slots__ = ("_frame", "name")
+
+    name: AxesName
+
+    def __init__(self, name: AxesName) -> None:
+        self._frame = _FRAMES[checks.choice("name", name, get_args(AxesName))]
+        self.name = name
+
+    @overload
+    def to_game(self, value: _Vector) -> glm.vec3: ...
+    @overload
+    def to_game(self, value: _Matrix3) -> glm.mat3: ...
+    @overload
+    def to_game(self, value: _Matrix4) -> glm.mat4: ...
+    @overload
+    def to_game(self, value: Any) -> Any: ...
+    def to_game(self, value: Any) -> Any:
+        """Return what is in the library's axes in those of the game.
+
+        Parameters
+        ----------
+        value : three numbers, array_like of shape (n, 3), or matrix
+            A point, a direction or a velocity, or many of them in rows. Or a glm.mat3, such as
+            ``hero.rotation``, or a 4 x 4 matrix, such as ``ground.transform(key)``. A 3 x 3 array
+            is three rows.
+
+        Returns
+        -------
+        glm.vec3, ndarray of float64 of shape (n, 3), glm.mat3 or glm.mat4
+            For three numbers, rows and matrices; for a 4 x 4 array an array. Exact: numbers change
+            places and signs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, and for numbers that are not finite.
+        """
+        return _turned(self._frame.from_ours, value)
+
+    @overload
+    def from_game(self, value: _Vector) -> glm.vec3: ...
+    @overload
+    def from_game(self, value: _Matrix3) -> glm.mat3: ...
+    @overload
+    def from_game(self, value: _Matrix4) -> glm.mat4: ...
+    @overload
+    def from_game(self, value: Any) -> Any: ...
+    def from_game(self, value: Any) -> Any:
+        """Return what is in the game's axes in those of the library.
+
+        Parameters
+        ----------
+        value
+            As for `to_game`; also a vector of the engine, with ``x``, ``y`` and ``z``.
+
+        Returns
+        -------
+        glm.vec3, ndarray of float64 of shape (n, 3), glm.mat3 or glm.mat4
+            As `to_game` returns them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `to_game`.
+        """
+        return _turned(self._frame.to_ours, value)
+
+    def __repr__(self) -> str:
+        return f"Axes({self.name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Axes) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Axes, (self.name,)
+
+
+AnyAxes = AxesName | Axes
+
+
+def _turned(turn: Turn, value: Any) -> Any:
+    """Return a point, rows or a matrix after a change of axes."""
+    if isinstance(value, (glm.mat3, glm.dmat3, glm.mat4, glm.dmat4)):
+        kind = glm.mat3 if len(value) == 3 else glm.mat4
+        columns = _turned_matrix(turn, np.array(value.to_list(), np.float64).T).T
+        return kind(*columns.ravel().tolist())
+    if not hasattr(value, "x") and np.ndim(value) == 2:
+        if np.shape(value) == (4, 4):
+            return _turned_matrix(turn, value)
+        return turn.rows(checks.points("value", value))
+    return glm.vec3(turn.point(checks.vector("value", value)))
+
+
+def _turned_matrix(turn: Turn, matrix: NDArray[Any]) -> Floats:
+    turned: Floats = np.array(matrix, np.float64)
+    turned[:3, :3] = turn.linear(turned[:3, :3])
+    if len(turned) == 4:
+        turned[:3, 3] = turn.rows(turned[None, :3, 3])[0]
+    return turned
+
+
+def frame_of(axes: AnyAxes) -> AxesFrame:
     """Return the axes of a name, or raise ValueError."""
-    return _FRAMES[checks.choice("axes", axes, get_args(Axes))]
+    if isinstance(axes, Axes):
+        return axes._frame  # noqa: SLF001
+    return _FRAMES[checks.choice("axes", axes, get_args(AxesName))]

@@ -21,6 +21,9 @@ from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
 from terrain_physics.surface.ground_state import GroundState, Keeper
 from terrain_physics.surface.limits import (
     checked_places,
+    motion_of,
+    ray_of,
+    reach_behind_ray,
     refuse_far,
     refuse_far_number,
     refuse_far_row,
@@ -47,7 +50,6 @@ from terrain_physics.surface.shapes import (
     row_of,
     rows_of,
 )
-from terrain_physics.surface.ways import motion_of, ray_of, reach_behind_ray
 
 _Many = NDArray[Any] | Sequence[float]
 _Point = glm.vec3 | glm.dvec3 | tuple[float, float, float]

@@ -18,7 +18,7 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, HeightMap
-from terrain_physics.surface.axes import Axes
+from terrain_physics.surface.axes import AxesName
 from tests.helpers import forks
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ BODY = CapsuleCollider(0.4, 1.8)
 FRAME = 1 / 60
 
 # What a point of ours is there.
-THEIRS: dict[Axes, Callable[[float, float, float], tuple[float, float, float]]] = {
+THEIRS: dict[AxesName, Callable[[float, float, float], tuple[float, float, float]]] = {
     "y-up": lambda x, y, z: (x, y, z),
     "z-up": lambda x, y, z: (x, -z, y),
     "y-up-left": lambda x, y, z: (x, y, -z),
@@ -38,7 +38,7 @@ def goes_along(
     owner: Any,
     seen: Callable[[Any], Any],
     put: Callable[[Any, float, float, float], object],
-    axes: Axes = "y-up",
+    axes: AxesName = "y-up",
     **functions: Any,
 ) -> CharacterMovement:
     """Let a character fall and walk with its owner, and be put elsewhere by the game."""
@@ -58,7 +58,7 @@ def goes_along(
     return hero
 
 
-def keeps_its_type(owner: Any, name: str, axes: Axes = "y-up") -> None:
+def keeps_its_type(owner: Any, name: str, axes: AxesName = "y-up") -> None:
     """Let it go along by an attribute, which stays what it is."""
     kind = type(getattr(owner, name))
 
@@ -80,7 +80,7 @@ def goes_along_by_matrix(owner: Any, name: str, there: Callable[..., Any], at: A
     assert type(getattr(owner, name)) is kind
 
 
-def refuses_boxes(owner: Any, axes: Axes = "y-up") -> None:
+def refuses_boxes(owner: Any, axes: AxesName = "y-up") -> None:
     with pytest.raises(TypeError, match="a quaternion or a 3 x 3 matrix for a box"):
         CharacterMovement(FLOOR, BoxCollider((1, 1, 1)), owner=owner, axes=axes)
 
@@ -149,7 +149,7 @@ def ursina() -> None:
     is_seen_from_above(app, engine.camera, "y-up-left")
 
 
-def is_seen_from_above(base: Any, camera: Any, axes: Axes) -> None:
+def is_seen_from_above(base: Any, camera: Any, axes: AxesName) -> None:
     """Render a map's mesh with the engine's own culling: red from above, not there from below."""
     from panda3d import core
 

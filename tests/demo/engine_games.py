@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from demo.examples import _valley as valley
-from terrain_physics.surface.axes import Axes
+from terrain_physics.surface.axes import AxesName
 from tests.character.engines import NOT_HERE, THEIRS
 
 FRAMES = 150
@@ -22,7 +22,7 @@ class Game(NamedTuple):
 
     module: str
     package: str
-    axes: Axes
+    axes: AxesName
     place: Callable[[Any], Any]
     needs_screen: bool = False
 

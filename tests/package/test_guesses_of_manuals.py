@@ -65,6 +65,7 @@ ISSUED: dict[str, dict[str, str | None]] = {
         "world.rollback(3)": "Rewind(world)",
         "world.gravity": "a rule of each character",
         "GeneratedTiles(lambda r, c: 0, size=None, heights=(0, 1), name='a')": None,
+        "mesh.to_mesh()": None,
         "land.raycast((0, 9, 0), (0, -1, 0), max_distance=20)": None,
         "land.raycast(origin=(0, 9, 0), direction=(0, -1, 0))": None,
         "land.touches(ball)": None,

@@ -14,7 +14,7 @@ from terrain_physics.character.owners.adapters import (
     Write,
     adapter_of,
 )
-from terrain_physics.surface.axes import Axes, frame_of
+from terrain_physics.surface.axes import AnyAxes, frame_of
 
 
 class Owner:
@@ -50,7 +50,7 @@ class Owner:
     shown: Floats3
 
     def __init__(
-        self, target: Any, axes: Axes, read: Read | None = None, write: Write | None = None
+        self, target: Any, axes: AnyAxes, read: Read | None = None, write: Write | None = None
     ) -> None:
         self._frame = frame_of(axes)
         self._adapter = _checked_adapter(target, read, write)
@@ -102,7 +102,7 @@ class Owner:
 
 
 def checked_owner(
-    target: Any, collider: Collider, axes: Axes, read: Read | None, write: Write | None
+    target: Any, collider: Collider, axes: AnyAxes, read: Read | None, write: Write | None
 ) -> Owner | None:
     """Return the owner of a body, if it has one, or raise an error."""
     if target is None:
