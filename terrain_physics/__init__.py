@@ -29,7 +29,6 @@ _MODULES = {
     "Contact": "surface.results",
     "ContactBuffer": "surface.contact_buffer",
     "Contacts": "surface.results",
-    "Difference": "recording.playback",
     "Field": "walkability.field",
     "FixedStep": "character.fixed_step",
     "GeneratedTiles": "tiles.generated",

@@ -86,7 +86,6 @@ from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
 from terrain_physics.octree.octree import Octree as Octree
 from terrain_physics.octree.octree import OctreeHit as OctreeHit
-from terrain_physics.recording.playback import Difference as Difference
 from terrain_physics.recording.recording import Recording as Recording
 from terrain_physics.recording.recording import replay as replay
 from terrain_physics.surface.axes import Axes as Axes
@@ -139,7 +138,6 @@ __all__ = [
     "Contact",
     "ContactBuffer",
     "Contacts",
-    "Difference",
     "Field",
     "FixedStep",
     "GeneratedTiles",

@@ -375,6 +375,7 @@ WAYS: dict[str, dict[str, str]] = {
         "restore(frame)": "load go_back back",
         "replay(frame, now, step)": "rollback resimulate",
     },
+    "Mismatch": {"mine": "recorded", "theirs": "replayed"},
     "Recording": {
         "it records from when it was made.": "start begin record",
         "save(path), or save_html(path)": "stop end write dump export to_html to_file",
@@ -397,6 +398,7 @@ _MODULE = {
     "NavigationAgent FlowField",
     "World": "Scene Space PhysicsWorld Simulation",
     "Rewind": "Rollback RollbackSession",
+    "Mismatch": "Difference",
     "CharacterMovement": "Character CharacterController CharacterBody Controller Player Body "
     "CharacterBody3D KinematicCharacterController",
     "CharacterGroup": "Characters Crowd Group",

@@ -18,11 +18,11 @@ from pyglm import glm
 from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
-    Difference,
     Field,
     Ground,
     GroupState,
     HeightMap,
+    Mismatch,
     Ray,
     Recording,
     TriangleMesh,
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     selected: int
     sight: int
     loaded_is_same: bool
-    differs: Difference | None
+    differs: Mismatch | None
 
 
 class March(NamedTuple):

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from terrain_physics._public import public
 from terrain_physics.character.frame_time import LONGEST_STEP, MaxDelta
 from terrain_physics.character.group_data import GroupState, Key
 from terrain_physics.character.placement import AnyGround
@@ -24,28 +23,8 @@ from terrain_physics.recording.snapshots import Snapshot, latest
 from terrain_physics.recording.start import Scene
 from terrain_physics.recording.waiting import again, put_totals
 from terrain_physics.recording.worlds import lay_out
+from terrain_physics.world.compare import Mismatch
 from terrain_physics.world.world import World
-
-
-@public
-class Difference(NamedTuple):
-    """The place where a replay first differs from the recording.
-
-    Attributes
-    ----------
-    frame : int
-        After how many updates; 0: before the first one.
-    key : str, int or tuple
-        The first character that differs, in the order of the keys. A member of a group of a world
-        has two: the key of the group, and its own.
-    recorded, replayed : str or None
-        The hashes of its states; None where it was not there.
-    """
-
-    frame: int
-    key: Key | tuple[Key, Key]
-    recorded: str | None
-    replayed: str | None
 
 
 class Moment(NamedTuple):
@@ -74,12 +53,12 @@ class Moment(NamedTuple):
     hashes: dict[Key, str]
 
     @property
-    def difference(self) -> Difference | None:
+    def mismatch(self) -> Mismatch | None:
         """The first character that is in another state than the recorded one."""
         recorded, found = self.hashes, hashes_of(self.state)
         for key in [*recorded, *(key for key in found if key not in recorded)]:
             if recorded.get(key) != found.get(key):
-                return Difference(self.number, key, recorded.get(key), found.get(key))
+                return Mismatch(self.number, key, None, recorded.get(key), found.get(key))
         return None
 
 

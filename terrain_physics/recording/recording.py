@@ -21,7 +21,7 @@ from terrain_physics.recording.file import (
     save_frames,
 )
 from terrain_physics.recording.journal import Event, Journal
-from terrain_physics.recording.playback import Difference, played, scene_after
+from terrain_physics.recording.playback import played, scene_after
 from terrain_physics.recording.scenes import (
     checked_scene,
     grounds_of,
@@ -39,6 +39,7 @@ from terrain_physics.recording.waiting import Waits, tiles_without_file, watched
 from terrain_physics.recording.worlds import things_of
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
+from terrain_physics.world.compare import Mismatch
 from terrain_physics.world.ground.found import tiles_for
 from terrain_physics.world.world import World
 
@@ -405,7 +406,7 @@ class Recording(metaclass=PublicType):
 
 
 @hinted
-def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference | None:
+def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Mismatch | None:
     """Play a recording to a new scene; return where that first goes another way.
 
     Parameters
@@ -417,8 +418,10 @@ def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference 
 
     Returns
     -------
-    Difference or None
-        None: every character came to the recorded state in every frame, bit for bit.
+    Mismatch or None
+        Its frame is after how many updates, 0: before the first one; `mine` is the hash that was
+        recorded, and `theirs` that of the replay; None where the character was not there. None:
+        every character came to the recorded state in every frame, bit for bit.
 
     Raises
     ------
@@ -429,4 +432,4 @@ def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference 
     """
     checks.instance("recording", recording, Recording)
     moments = played(recording._start, recording._frames, make_scene)  # noqa: SLF001
-    return next(filter(None, (moment.difference for moment in moments)), None)
+    return next(filter(None, (moment.mismatch for moment in moments)), None)

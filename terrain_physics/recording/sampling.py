@@ -87,7 +87,7 @@ def _sampled(play: Callable[[], Iterator[Moment]], title: str, paths: _BodyPaths
     bodies, parts = _BodySampler(), _PartSampler(paths)
     now = slope = 0.0
     for moment in play():
-        _refuse_difference(moment)
+        _refuse_mismatch(moment)
         if moment.frame is None:
             slope = _slope_of(moment)
         else:
@@ -104,7 +104,7 @@ def _paths(moments: Iterator[Moment]) -> _BodyPaths:
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     squares = set[tuple[int, int]]()
     for moment in moments:
-        _refuse_difference(moment)
+        _refuse_mismatch(moment)
         places = Rows.unpacked(packed_rows(moment.state)).state[:, POSITION][:, [0, 2]]
         low = np.minimum(low, places.min(axis=0, initial=np.inf))
         high = np.maximum(high, places.max(axis=0, initial=-np.inf))
@@ -113,13 +113,13 @@ def _paths(moments: Iterator[Moment]) -> _BodyPaths:
     return _BodyPaths(low, high, squares)
 
 
-def _refuse_difference(moment: Moment) -> None:
+def _refuse_mismatch(moment: Moment) -> None:
     """Refuse to show what did not happen."""
-    difference = moment.difference
-    if difference is not None:
+    found = moment.mismatch
+    if found is not None:
         raise ValueError(
             f"the replay must go the way that was recorded, got another state of "
-            f"{difference.key!r} after frame {difference.frame}: the scene is not as it was"
+            f"{found.key!r} after frame {found.frame}: the scene is not as it was"
         )
 
 

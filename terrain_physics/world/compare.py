@@ -27,12 +27,12 @@ _ROW_BYTES = 8 * columns.SAVED.size
 
 @public
 class Mismatch(NamedTuple):
-    """The place where two worlds that should be equal first differ.
+    """The place where two worlds that should be equal first differ, or a replay and its recording.
 
     Attributes
     ----------
     frame : int
-        The frame that was compared.
+        The frame that was compared; of a replay, after how many updates.
     key : str, int, tuple or None
         The first character that differs, in the order of adding: its key, or the keys of its group
         and of the member. None if no character differs, or if only hashes of whole worlds are
@@ -44,10 +44,11 @@ class Mismatch(NamedTuple):
         "waits", how often characters waited for a tile of a `TiledGround`. None if only hashes are
         known, or if one side has no such character.
     mine, theirs : float, int, tuple of float, str, bytes or None
-        Both values of that column; hashes if only these are known; None on the side that has no
-        such character. Of the ground the key of the first part that is elsewhere, with its rotation
-        row by row and its position, if it has been moved; digits if all parts are at their places.
-        Of layers the key of the first part that is on others, and its layers.
+        Both values of that column; hashes if only these are known, as those that were recorded and
+        those of a replay; None on the side that has no such character. Of the ground the key of the
+        first part that is elsewhere, with its rotation row by row and its position, if it has been
+        moved; digits if all parts are at their places. Of layers the key of the first part that is
+        on others, and its layers.
     agreed : int or None
         The last frame before that is known to be equal, by hashes or numbers of all characters.
     """

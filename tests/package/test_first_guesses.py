@@ -166,6 +166,8 @@ NAMED = (
     ("terrain_physics.Terrain", "did you mean HeightMap"),
     ("terrain_physics.Box", "did you mean AABB or OBB"),
     ("terrain_physics.Scene", "did you mean World"),
+    ("terrain_physics.Difference", "did you mean Mismatch"),
+    ("terrain_physics.Mismatch(1, 'ada', None, '', None).replayed", "did you mean theirs"),
     ("terrain_physics.NavMesh", "did you mean Walkability"),
     ("terrain_physics.find_path", "did you mean Walkability"),
 )

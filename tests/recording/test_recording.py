@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
+from terrain_physics import BoxCollider, CharacterMovement, HeightMap, Mismatch, SphereCollider
 from terrain_physics._kernels.character.state.layout import FORMAT, SAVED
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.results import GroupResult
-from terrain_physics.recording.playback import Difference
 from terrain_physics.recording.recording import Recording, replay
 
 TODAY = f"format {FORMAT}"
@@ -120,9 +119,9 @@ def test_the_first_frame_and_character_that_differ_are_named(recorded):
         return group
 
     found = replay(recorded, make)
-    assert isinstance(found, Difference)
-    assert (found.frame, found.key) == (17, "box")
-    assert found.recorded != found.replayed
+    assert isinstance(found, Mismatch)
+    assert found[:3] == (17, "box", None)
+    assert found.mine == recorded._frames[16].hashes["box"] != found.theirs
     assert replay(recorded, make_group) is None
 
 
@@ -143,7 +142,7 @@ def test_another_start_is_frame_0(recorded):
 
     found = replay(recorded, fewer)
     assert found is not None
-    assert (found.frame, found.key, found.replayed) == (0, "box", None)
+    assert (found.frame, found.key, found.theirs) == (0, "box", None)
 
 
 @pytest.mark.parametrize(
