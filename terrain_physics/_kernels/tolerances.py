@@ -30,7 +30,7 @@ CONVERGED_DEPTH = 1e-5
 LEAST_RISE = 1e-9
 
 # Above it two contacts push the same way. Unit: cosine. Read by: character.contacts,
-# character.flight, character.reports, character.walk.
+# character.flight, character.reports, character.walk, walkability.
 SAME_NORMAL_COSINE = 1.0 - 1e-9
 
 # Support points are equally far along a normal if their distances differ by no more. Unit: share of

@@ -209,9 +209,10 @@ class Changes:
 
     def _mark(self, lower: Any, upper: Any) -> None:
         """Mark the columns that ground within a box matters to."""
+        more = self._reach.aside if len(self._places.asides) else 0.0
         with self._lock:
-            self.heights.mark(*self._columns_near(lower, upper, self._reach.heights))
-            self.edges.mark(*self._columns_near(lower, upper, self._reach.edges))
+            self.heights.mark(*self._columns_near(lower, upper, self._reach.heights + more))
+            self.edges.mark(*self._columns_near(lower, upper, self._reach.edges + more))
 
     def _columns_near(self, lower: Any, upper: Any, reach: float) -> tuple[slice, slice]:
         """Return the rows and columns within a distance of a box, along x and z."""

@@ -1,7 +1,6 @@
 """Field: the ways of all places to the nearest goal, along which it leads crowds."""
 
 from collections.abc import Iterable
-from copy import copy
 
 import numpy as np
 
@@ -70,7 +69,7 @@ class Field(Leading, AttributeGuard):
     def __init__(
         self, places: Places, terms: Terms, distances: Floats, nexts: Int32s, directions: Floats
     ) -> None:
-        super().__init__(_kept(places), terms)
+        super().__init__(places.copy(), terms)
         self._distances, self._nexts, self._directions = distances, nexts, directions
         self._made: Steering | None = None
 
@@ -164,11 +163,3 @@ class Field(Leading, AttributeGuard):
     def __repr__(self) -> str:
         ways = np.count_nonzero(np.isfinite(self._distances))
         return f"<Field of {len(self._nexts)} places, {ways} with a way>"
-
-
-def _kept(places: Places) -> Places:
-    """Return places that stay as these are now."""
-    kept = copy(places)
-    kept.heights, kept.kinds = places.heights.copy(), places.kinds.copy()
-    kept.targets = places.targets.copy()
-    return kept

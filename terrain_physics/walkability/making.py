@@ -14,6 +14,7 @@ from terrain_physics._support.matrices import product
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.walkability.places import Places
+from terrain_physics.walkability.settling import farthest_aside, settle
 from terrain_physics.walkability.still_ground import StillGround
 from terrain_physics.walkability.walkers import Walker, walk
 
@@ -36,6 +37,7 @@ class PlaceReach(NamedTuple):
 
     heights: float
     edges: float
+    aside: float  # how much farther that is, where bodies may slip
 
 
 def reach_of(spacing: float, walker: Walker) -> PlaceReach:
@@ -50,7 +52,8 @@ def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     # A walker is told of its end at the end of an update: half a spacing beyond the end of a
     # diagonal way and beside it, and a stride.
     fastest = max([1.0, *(speed for _, _, speed in walker.material_rules)]) * walker.speed
-    return PlaceReach(own, own + 1.75 * spacing + 2.0 * fastest / UPDATES_PER_SECOND)
+    edges = own + 1.75 * spacing + 2.0 * fastest / UPDATES_PER_SECOND
+    return PlaceReach(own, edges, farthest_aside(spacing, walker))
 
 
 class Maker:
@@ -79,11 +82,17 @@ class Maker:
     def make_heights(self, columns: Int64s) -> None:
         """Write the heights of all levels of columns: row times columns plus column."""
         where = self._places.arrays(), *self._frame, self._ground.table, self._walker.rules
+        lying = np.full((len(columns), self._places.levels), np.nan)
 
         def make(first: int, last: int) -> None:
-            put_heights(*where, columns, first, last)
+            put_heights(*where, columns, first, last, lying)
 
         Workers(self._threads).run(make, len(columns), _HEIGHT_COST)
+        of, level = np.nonzero(~np.isnan(lying))
+        if len(of):
+            self._places.make_asides()
+            who = self._ground, self._walker, self._threads
+            settle(self._places, columns[of], lying[of, level], *who)
 
     def make_edges(self, columns: Int64s) -> None:
         """Write the edges from all levels of columns; heights there and around are up to date."""

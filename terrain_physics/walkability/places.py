@@ -28,10 +28,13 @@ class Places:
         For each number of a place, y of the position of a character at rest there; NaN: none can.
     kinds, targets : ndarray of uint16, shape (n,)
         The edges: see `terrain_physics._kernels.walkability.layout`.
+    asides : ndarray of float32, shape (n, 2) or (0, 2)
+        X and z of where the character rests, from the point of the grid; (0, 2): on all points.
     """
 
     __slots__ = (
-        "columns", "heights", "kinds", "levels", "lower_x", "lower_z", "rows", "spacing", "targets",
+        "asides", "columns", "heights", "kinds", "levels", "lower_x", "lower_z", "rows", "spacing",
+        "targets",
     )  # fmt: skip
 
     heights: Float32s
@@ -46,6 +49,7 @@ class Places:
         self.heights = np.full(len(self), np.nan, dtype=np.float32)
         self.kinds = np.zeros(len(self), dtype=np.uint16)
         self.targets = np.zeros(len(self) if levels > 1 else 0, dtype=np.uint16)
+        self.asides = np.zeros((0, 2), dtype=np.float32)
 
     def __len__(self) -> int:
         return self.levels * self.rows * self.columns
@@ -58,7 +62,12 @@ class Places:
     def arrays(self) -> layout.PlaceArrays:
         """Return the places for kernels."""
         sizes = self.levels, self.rows, self.columns
-        return layout.PlaceArrays(self.heights, self.kinds, self.targets, *sizes)
+        return layout.PlaceArrays(self.heights, self.kinds, self.targets, self.asides, *sizes)
+
+    def make_asides(self) -> None:
+        """Make room for places beside the points of the grid: on most maps no body ever slips."""
+        if not len(self.asides):
+            self.asides = np.zeros((len(self), 2), dtype=np.float32)
 
     def add_edges(self, starts: Int64s, directions: Int64s, kinds: Bytes, levels: Bytes) -> None:
         """Write edges (n,) where there are none."""
@@ -92,16 +101,18 @@ class Places:
         size = levels * self.rows * self.columns
         self.heights = _longer(self.heights, size, np.nan)
         self.kinds, self.targets = _longer(self.kinds, size, 0), _longer(self.targets, size, 0)
+        if len(self.asides):
+            self.asides = _longer(self.asides, size, 0)
         self.levels = levels
 
     def clear(self) -> None:
         """Take all places away."""
-        self.heights[:], self.kinds[:], self.targets[:] = np.nan, 0, 0
+        self.heights[:], self.kinds[:], self.targets[:], self.asides[:] = np.nan, 0, 0, 0
 
     def copy(self) -> "Places":
         """Return the same places in arrays of their own."""
         other = copy(self)
-        for name in ("heights", "kinds", "targets"):
+        for name in ("heights", "kinds", "targets", "asides"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
@@ -116,16 +127,18 @@ class Places:
         """Return the positions (n, 3) of a character at rest on places, in meters."""
         return self.points_at(numbers, self.heights[numbers])
 
-    def points_at(self, numbers: Int64s, heights: Float32s) -> Floats:
+    def points_at(self, numbers: Int64s, heights: Float32s | Floats) -> Floats:
         """Return the positions (n, 3) of a character on places, with heights (n,) of its own."""
         on_level = numbers % (self.rows * self.columns)
         x = self.lower_x + self.spacing * (on_level % self.columns)
         z = self.lower_z + self.spacing * (on_level // self.columns)
+        if len(self.asides):
+            x, z = x + self.asides[numbers, 0], z + self.asides[numbers, 1]
         return np.column_stack([x, heights.astype(np.float64), z])
 
 
 def _longer(values: NDArray[Any], size: int, fill: float) -> NDArray[Any]:
     """Return an array of a size that begins with some values; the others are all the same."""
-    longer = np.full(size, fill, dtype=values.dtype)
+    longer = np.full((size, *values.shape[1:]), fill, dtype=values.dtype)
     longer[: len(values)] = values
     return longer

@@ -78,12 +78,15 @@ _living: "WeakSet[Walkability]" = WeakSet()
 class Walkability(AttributeGuard):
     """Where a character can walk on a ground: places it can stand at, and edges between them.
 
-    Places are on a grid, up to three above each other. From each of them, edges lead in eight
-    directions to the places beside it. An edge holds if the character itself would walk it: placed
-    at rest on one place, its seed the number of the place, told to walk straight at `speed` at 60
-    Hz, it stands within a quarter of the spacing of the other place in three times the time of the
-    way. So all its rules count, and those of the ground. Proofs decide most edges; walks decide
-    the rest.
+    Places are on a grid, up to three above each other. Where a body would lie on an edge that is
+    too steep, as on the nosing of a tread that is narrower than itself, it slips when it is let go:
+    the place is where it comes to stand, beside the point of the grid.
+
+    From each place, edges lead in eight directions to the places beside it. An edge holds if the
+    character itself would walk it: placed at rest on one place, its seed the number of the place,
+    told to walk straight at `speed` at 60 Hz, it stands within a quarter of the spacing of the
+    other place in three times the time of the way. So all its rules count, and those of the ground.
+    Proofs decide most edges; walks decide the rest.
 
     A new map is empty: `update` makes the places, all or those near to a point, at once or a little
     in each frame. Later it makes anew what the ground's changes have touched.
@@ -119,7 +122,12 @@ class Walkability(AttributeGuard):
     Notes
     -----
     A walker that is farther than half the spacing beside its way has lost it, and its edge does not
-    hold.
+    hold. From and to a place beside the grid, it has arrived if it is near enough on the level, and
+    no farther above or below than its step offset.
+
+    A body that slips has to stand still within a second, within a quarter of the spacing, or half
+    the radius if that is more, and never more than half a spacing; and no deeper than its step
+    offset below where it lay, above a walkable face.
 
     Edges are of three kinds. "drop": the character falls by more than its step offset; where it
     would fly past the other place, it stops in the air above it. "step": it goes up or down more
@@ -283,7 +291,10 @@ class Walkability(AttributeGuard):
 
     @property
     def positions(self) -> Floats:
-        """The position of a character at rest on each place, of `shape` and 3; NaN y: none can."""
+        """The position of a character at rest on each place, of `shape` and 3; NaN y: none can.
+
+        On narrow treads it is beside the point of the grid.
+        """
         with self._lock:
             places = self._places
             return _shaped(places, places.points(np.arange(len(places))), 3)
@@ -437,10 +448,11 @@ class Walkability(AttributeGuard):
 
         Notes
         -----
-        The length of an edge is that in space, in whole multiples of 2**-20 m, times the mean of
-        the factors of its ends. No other way from place to place is shorter. The answer does not
-        depend on earlier questions. Materials are those below the places, and are looked up when
-        costs are first asked for, and where the map has changed since.
+        The length of an edge is that in space, between points of the grid, in whole multiples of
+        2**-20 m, times the mean of the factors of its ends. No other way from place to place is
+        shorter. The answer does not depend on earlier questions. Materials are those below the
+        places, and are looked up when costs are first asked for, and where the map has changed
+        since.
 
         Examples
         --------
@@ -667,7 +679,7 @@ class Walkability(AttributeGuard):
 
     def _make(self, update: Update) -> None:
         """Make places, a chunk after another, until all are made or the time is over."""
-        square = update.square(self._reach.edges)
+        square = update.square(self._reach.edges + self._reach.aside)
         try:
             update.begin()
             with reading_still(self._queries, square) as ground:

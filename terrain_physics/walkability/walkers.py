@@ -86,9 +86,9 @@ def at_rest(places: Places, starts: Int64s, ground: StillGround, walker: Walker)
 
     The seed of each is the number of its place, and one update brings it to rest.
     """
-    rows = _rows(len(starts), walker)
+    rows = new_rows(len(starts), walker)
     make_new(rows, places.points(starts), (0.0, 0.0, 0.0), starts.astype(np.uint64))
-    _update(rows, len(starts), ground, walker)
+    advance(rows, len(starts), ground, walker)
     return rows
 
 
@@ -109,16 +109,16 @@ def _walk_some(
     resting = at_rest(places, begun, ground, walker)
     flat = resting.state.reshape(-1), resting.random.reshape(-1)
     edges = Edges(starts, directions, rows_of_starts, *flat, kinds, levels)
-    rows = _rows(min(len(starts), _SLOTS), walker)
+    rows = new_rows(min(len(starts), _SLOTS), walker)
     slots = _slots_over(rows)
     progress = np.zeros(PROGRESS_SIZE, np.int64)
     way = places.lower_x, places.lower_z, places.spacing, walker.speed, walker.max_drop
     arrays = places.arrays()
     while walking := steer_walkers(arrays, *way, walker.rules, edges, slots, progress):
-        _update(rows, walking, ground, walker)
+        advance(rows, walking, ground, walker)
 
 
-def _rows(count: int, walker: Walker) -> Rows:
+def new_rows(count: int, walker: Walker) -> Rows:
     """Return rows (n, ...) of walkers, whose states are still to be written."""
     rows = Rows(
         np.zeros((count, columns.STATE_SIZE)),
@@ -138,7 +138,7 @@ def _slots_over(rows: Rows) -> Slots:
     return Slots(states, draws, walkers, np.zeros_like(states), np.zeros_like(draws))
 
 
-def _update(rows: Rows, count: int, ground: StillGround, walker: Walker) -> None:
+def advance(rows: Rows, count: int, ground: StillGround, walker: Walker) -> None:
     """Advance the first walkers by one update."""
     if walker.material_rules:
         materials = walker.material_rules, ground.names, ground.queries

@@ -32,6 +32,11 @@ class Walks:
     def __init__(self, paths: Any) -> None:
         self.paths = paths
         self.positions = paths.positions
+        _, rows, columns, _ = self.positions.shape
+        places = paths._places
+        x = places.lower_x + paths.spacing * np.arange(columns)
+        z = places.lower_z + paths.spacing * np.arange(rows)
+        self.is_aside = (self.positions[..., 0] != x) | (self.positions[..., 2] != z[:, np.newaxis])
 
     def kind(self, place: tuple[int, int, int], step: tuple[int, int]) -> tuple[int, int]:
         """Return the kind of an edge from (level, row, column), and the level it leads to."""
@@ -65,12 +70,27 @@ class Walks:
         )
         if not hero.update(1 / 60).grounded:
             return NOT_WALKED
+        aside = self.is_aside[:, row + step[0], column + step[1]]
         ahead = np.array(step[::-1]) / math.hypot(*step)
         length = paths.spacing * math.hypot(*step)
-        return self._follow(hero, start, ends, ahead, length, stops=stops)
+        end = int(np.nanargmin(np.abs(ends[:, 1] - start[1])))
+        if self.is_aside[place] or aside[end]:
+            way = (ends[end] - start)[[0, 2]]
+            length = math.hypot(*way)
+            ahead = way / length
+        is_wide = aside | self.is_aside[place]
+        return self._follow(hero, start, ends, is_wide, ahead, length, stops=stops)
 
     def _follow(
-        self, hero: Any, start: Any, ends: Any, ahead: Any, length: float, *, stops: bool
+        self,
+        hero: Any,
+        start: Any,
+        ends: Any,
+        is_wide: Any,
+        ahead: Any,
+        length: float,
+        *,
+        stops: bool,
     ) -> Walked:
         paths, spacing = self.paths, self.paths.spacing
         gravity = hero.gravity * hero.gravity_scale
@@ -95,9 +115,9 @@ class Walks:
             was_in_air |= in_air
             if max(fallen, height - now[1] if in_air else 0.0) > paths.max_drop:
                 break
-            apart = np.linalg.norm(now - ends, axis=1)
-            if hero.grounded and np.nanmin(apart) <= spacing / 4:
-                level = int(np.nanargmin(apart))
+            apart = self._apart(now, ends, is_wide)
+            if hero.grounded and apart.min() < np.inf:
+                level = int(np.argmin(apart))
                 return Walked(
                     arrives=True,
                     fallen=fallen,
@@ -112,6 +132,14 @@ class Walks:
             if aside > spacing / 2 or not -spacing / 2 <= along <= length + spacing / 2:
                 break
         return NOT_WALKED._replace(was_in_air=was_in_air)
+
+    def _apart(self, now: Any, ends: Any, is_wide: Any) -> Any:
+        """Return how far from each end of its edge a walker is that is near enough; else inf."""
+        near, step_offset = self.paths.spacing / 4, self.paths.rules.step_offset
+        apart, rise = np.linalg.norm(now - ends, axis=1), np.abs(now - ends)[:, 1]
+        flat = np.hypot(*(now - ends).T[[0, 2]])
+        beside = is_wide & (flat <= near) & (rise <= max(near, step_offset))
+        return np.where((apart <= near) | beside, apart, np.inf)
 
     @staticmethod
     def _off(walked: Any, ahead: Any) -> tuple[float, float]:

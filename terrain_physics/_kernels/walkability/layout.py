@@ -4,9 +4,14 @@ Places stand on a grid, up to `MOST_LEVELS` above each other, the lowest on leve
 place is ``(level * rows + row) * columns + column``. Edges lead in eight directions to places in
 neighboring columns of the grid: direction 0 leads along +X, and each next one is turned by 45
 degrees towards +Z. The opposite of direction d is ``(d + 4) % 8``.
+
+On a few of them, such as on stairs, a character comes to rest only beside the point of the grid:
+those places are aside.
 """
 
 from typing import NamedTuple
+
+import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Float32s, UInt16s
@@ -31,6 +36,7 @@ class PlaceArrays(NamedTuple):
     heights: Float32s  # (n,): y of the position of a character that rests there; NaN: none can
     kinds: UInt16s  # (n,): two bits for each direction, the kind of the edge
     targets: UInt16s  # (n,): two bits for each direction, its level; (0,) if there is one level
+    asides: Float32s  # (n, 2): x and z of where it rests, from the point of the grid; or (0, 2)
     levels: int
     rows: int
     columns: int
@@ -67,6 +73,22 @@ def level_of(places: PlaceArrays, place: int) -> int:
     """Return the level of a place."""
     size = places.rows * places.columns
     return (1 if place >= size else 0) + (1 if place >= 2 * size else 0)
+
+
+@kernel(inline=True, no_refcount=True)
+def is_aside(places: PlaceArrays, place: int) -> bool:
+    """Tell whether a character on a place rests beside the point of the grid."""
+    if len(places.asides) == 0:
+        return False
+    return bool(places.asides[place, 0] != 0.0 or places.asides[place, 1] != 0.0)
+
+
+@kernel(inline=True, no_refcount=True)
+def aside_of(places: PlaceArrays, place: int) -> tuple[float, float]:
+    """Return x and z of where a character on a place rests, from the point of the grid."""
+    if len(places.asides) == 0:
+        return 0.0, 0.0
+    return float(np.float64(places.asides[place, 0])), float(np.float64(places.asides[place, 1]))
 
 
 @kernel(inline=True, no_refcount=True)

@@ -6,7 +6,8 @@ The cheapest proof comes first:
 2. The way is even: no wall and no riser meets a walk, and it is walked both ways. See `strides.py`.
 3. A body walks there as a character does on the ground.
 
-A walker that leaves the ground is in doubt: a real character decides.
+A walker that leaves the ground is in doubt, and so are edges from and to places that are aside: a
+real character decides.
 """
 
 import math
@@ -35,6 +36,7 @@ from terrain_physics._kernels.walkability.layout import (
     WALK,
     PlaceArrays,
     column_step,
+    is_aside,
     put_edge,
     row_step,
 )
@@ -98,6 +100,12 @@ def _position(land: _Land, column: int, height: float) -> Vec3:
     return (x, height, land.lower_z + spacing * (column // across))
 
 
+@kernel(no_refcount=True)
+def _is_aside(land: _Land, column: int, level: int) -> bool:
+    """Tell whether a place is beside the point of the grid, from where nothing is proved."""
+    return is_aside(land.places, level * land.places.rows * land.places.columns + column)
+
+
 @kernel(noinline=True)
 def _even_ways(land: _Land, column: int, direction: int) -> int:
     """Return which ways from a column forward are even: a bit for each two levels of its ends."""
@@ -109,6 +117,8 @@ def _even_ways(land: _Land, column: int, direction: int) -> int:
         for other in range(land.places.levels):
             to = _height(land.places, end, other)
             if math.isnan(height) or math.isnan(to):
+                continue
+            if _is_aside(land, column, level) or _is_aside(land, end, other):
                 continue
             start, stop = _position(land, column, height), _position(land, end, to)
             if is_even_both_ways(land.scene, land.walker, start, stop, land.ground):
@@ -158,7 +168,10 @@ def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
             nearest = to
     if math.isnan(nearest):
         return NO_EDGE, 0
-    if land.proves != ALL_WALKS:
+    is_known = not _is_aside(land, column, level)
+    for other in range(places.levels):
+        is_known = is_known and not _is_aside(land, end, other)
+    if land.proves != ALL_WALKS or not is_known:
         return DOUBT, 0
     course = course_between(walker, _position(land, column, height), _position(land, end, nearest))
     if may_meet_mover(land.own, walker, course, land.ground):

@@ -7,6 +7,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.depenetrate_upward import rise_onto
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.scene import (
+    CANDIDATE,
     PUSH,
     Memory,
     Scene,
@@ -21,9 +22,11 @@ from terrain_physics._kernels.character.state.layout import (
     OFFSET,
     SIMULTANEOUS,
     SLOPE_COSINE,
+    STEP_OFFSET,
     three_at,
     unpack_body,
 )
+from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
 from terrain_physics._kernels.ground.solids import is_in_solid
 from terrain_physics._kernels.ground.table import (
     GroundTable,
@@ -31,32 +34,83 @@ from terrain_physics._kernels.ground.table import (
     has_movers,
     with_step_start,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.surface.shapes import BOX
-from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, SLOPE_SLACK, WALL_CLEARANCE
+from terrain_physics._kernels.tolerances import (
+    CONTACT_MARGIN,
+    SAME_NORMAL_COSINE,
+    SLOP,
+    SLOPE_SLACK,
+    WALL_CLEARANCE,
+)
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._kernels.walkability.layout import PlaceArrays
 
 # Beyond all ground, in meters: places are made over all of it, however deep and high.
 _FAR = 1e30
 
+# How a body rests.
+_NOWHERE, _LIES, _STANDS = range(3)
+
 
 @kernel(noinline=True, no_refcount=True)
-def _stands(scene: Scene, offset: Vec3, walkable: float) -> bool:
-    """Tell whether a body at an offset overlaps nothing and is on walkable ground.
+def _rest(scene: Scene, offset: Vec3, walkable: float) -> int:
+    """Tell how a body at an offset rests that overlaps nothing.
+
+    It stands on walkable ground, or it lies on edges such as nosings, which it may slip from.
 
     Wedged between steep faces it has come to lie on one of them first, and slid from there. A box
     that comes a little deeper in an update may meet an edge with another one of its own.
     """
     manifold = list_contacts(scene, offset)
     if max(manifold.depth, manifold.overlap) > SLOP or is_buried(scene, offset):
-        return False
+        return _NOWHERE
     if _most_upright(scene, manifold.contacts) < walkable:
-        return False
+        return _LIES if _is_on_edges(scene, manifold.contacts) else _NOWHERE
     if scene.body.kind != BOX:
-        return True
+        return _STANDS
     deeper = list_contacts(scene, subtract(offset, (0.0, WALL_CLEARANCE, 0.0)))
-    return _most_upright(scene, deeper.contacts) >= walkable
+    return _STANDS if _most_upright(scene, deeper.contacts) >= walkable else _NOWHERE
+
+
+@kernel(noinline=True, no_refcount=True)
+def _is_above_footing(scene: Scene, up: float, walkable: float, deepest: float) -> bool:
+    """Tell whether the middle of a body at a rise is above a walkable face, as on a narrow tread.
+
+    Its lowest point is not higher above that than ``deepest``.
+    """
+    low, rows = up - scene.body.half_extents[1] - deepest, scene.candidates
+    for k in range(scene.size):
+        if rows[k, NORMAL + 1] >= walkable and _covers_origin(rows, k):
+            a, normal = three(rows, k, A), three(rows, k, NORMAL)
+            if low <= dot(a, normal) / normal[1] <= up:
+                return True
+    return False
+
+
+@kernel(inline=True, no_refcount=True)
+def _covers_origin(rows: Floats, k: int) -> bool:
+    """Tell whether a candidate that faces up is above or below the origin, to a margin."""
+    corners = three(rows, k, A), three(rows, k, B), three(rows, k, C)
+    for i in range(3):
+        p, q = corners[i], corners[(i + 1) % 3]
+        x, z = q[0] - p[0], q[2] - p[2]
+        if z * p[0] - x * p[2] > CONTACT_MARGIN * (abs(x) + abs(z)):
+            return False
+    return True
+
+
+@kernel(inline=True, no_refcount=True)
+def _is_on_edges(scene: Scene, count: int) -> bool:
+    """Tell whether none of the contacts listed is with the front of a face."""
+    for i in range(count):
+        push = three_at(scene.contacts[i], PUSH)
+        if (
+            dot(push, three(scene.candidates, int(scene.contacts[i, CANDIDATE]), NORMAL))
+            > SAME_NORMAL_COSINE
+        ):
+            return False
+    return True
 
 
 @kernel(inline=True, no_refcount=True)
@@ -95,61 +149,68 @@ def _walkable(rules: Floats) -> float:
 
 
 @kernel(noinline=True)
-def _stands_in_world(
+def _rest_in_world(
     rules: Floats, center: Vec3, draws: UInt64s, ground: GroundTable, memory: Memory
-) -> bool:
+) -> int:
     """Tell the same of a body in the world, among what is there for it.
 
     One-way parts that it is not before are not there, and no body stands in a solid mesh.
     """
     scene = scene_around(rules, center, 0.0, draws, ground, memory)
-    return _stands(scene, (0.0, 0.0, 0.0), _walkable(rules)) and not is_in_solid(ground, center)
+    rest = _rest(scene, (0.0, 0.0, 0.0), _walkable(rules))
+    return _NOWHERE if rest != _NOWHERE and is_in_solid(ground, center) else rest
 
 
 @kernel(noinline=True)
 def _put_levels(
     places: PlaceArrays, place: int, rules: Floats, scene: Scene, origin: Vec3,
-    ground: GroundTable, memory: Memory,
+    ground: GroundTable, memory: Memory, lying: Floats,
 ) -> None:  # fmt: skip
     """Write the heights at which a body stands on a place, level by level, lowest first.
 
-    The scene has all ground over and under the place; ``origin`` is the body's center at height 0.
+    Those at which it lies and may come to stand are written to ``lying`` (levels,). The scene has
+    all ground over and under the place; ``origin`` is the body's center at height 0.
     """
     size, foot, walkable = places.rows * places.columns, float(rules[OFFSET + 1]), _walkable(rules)
-    if places.levels == 1 and not has_movers(ground):
-        up = highest_rise(scene, (0.0, 0.0, 0.0))
-        if up > -np.inf and _stands(scene, (0.0, up, 0.0), walkable):
-            places.heights[place] = np.float32(origin[1] + up - foot)
-        return
-    level, up, stood = -1, _rise_above(scene, -np.inf), -np.inf
-    while up < np.inf:
+    deepest, is_simple = float(rules[STEP_OFFSET]), places.levels == 1 and not has_movers(ground)
+    level, lies, stood = 0, 0, -np.inf
+    up = highest_rise(scene, (0.0, 0.0, 0.0)) if is_simple else _rise_above(scene, -np.inf)
+    while -np.inf < up < np.inf:
         center = add(origin, (0.0, up, 0.0))
-        if _stands_in_world(rules, center, scene.random_state, ground, memory):
-            if up > stood + CONTACT_MARGIN:  # else the same level: of its rises the highest counts
-                level += 1
-            if level == places.levels:
+        if is_simple:
+            rest = _rest(scene, (0.0, up, 0.0), walkable)
+        else:
+            rest = _rest_in_world(rules, center, scene.random_state, ground, memory)
+        if rest == _STANDS:
+            # Else the same level: of its rises the highest counts.
+            level += 1 if up > stood + CONTACT_MARGIN else 0
+            if level > places.levels:
                 return
-            places.heights[place + level * size] = np.float32(center[1] - foot)
+            places.heights[place + (level - 1) * size] = np.float32(center[1] - foot)
             stood = up
-        up = _rise_above(scene, up)
+        elif (
+            rest == _LIES
+            and lies < places.levels
+            and _is_above_footing(scene, up, walkable, deepest)
+        ):
+            lying[lies] = center[1] - foot
+            lies += 1
+        up = np.inf if is_simple else _rise_above(scene, up)
 
 
 @kernel
 def put_heights(
     places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, table: Int64s,
-    rules: Floats, numbers: Int64s, first: int, last: int,
+    rules: Floats, numbers: Int64s, first: int, last: int, lying: Floats,
 ) -> None:  # fmt: skip
     """Write the heights at which a character rests, at columns of places numbers[first:last].
 
     ``rules`` is its row of rules. On one level it is the highest ground that counts, and it may be
-    too steep or without room: NaN.
+    too steep or without room: NaN. Where a body lies on steep ground, and may come to stand if it
+    is let go, its heights are written to ``lying`` (n, levels), whose others stay as they are.
     """
-    table, rules, numbers, draws = (
-        borrow(table),
-        borrow(rules),
-        borrow(numbers),
-        np.zeros(1, np.uint64),
-    )
+    table, rules, numbers, lying = borrow(table), borrow(rules), borrow(numbers), borrow(lying)
+    draws = np.zeros(1, np.uint64)
     memory, own, body = make_memory(), make_memory(), unpack_body(rules)
     lent, lent_own = borrow_memory(memory), borrow_memory(own)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
@@ -161,12 +222,15 @@ def put_heights(
         place = int(numbers[i])
         for level in range(places.levels):
             places.heights[place + level * size] = np.nan
+            if len(places.asides):
+                places.asides[place + level * size, 0] = 0.0
+                places.asides[place + level * size, 1] = 0.0
         x = lower_x + spacing * (place % places.columns)
         z = lower_z + spacing * (place // places.columns)
         origin = add((x, 0.0, z), center)
         above = with_step_start(ground, add(origin, (0.0, _FAR, 0.0)), np.inf)  # of one-way parts
         scene = gathered(scene, above, origin, subtract(origin, wide), add(origin, wide))
-        _put_levels(places, place, rules, scene, origin, ground, lent_own)
+        _put_levels(places, place, rules, scene, origin, ground, lent_own, lying[i])
     keep(memory)
     keep(own)
     keep(draws)

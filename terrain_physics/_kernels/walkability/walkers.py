@@ -9,6 +9,8 @@ done. Each walks alone, so neither slots nor their order matter.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.grounding import rise_of_slope
 from terrain_physics._kernels.character.state.layout import (
@@ -32,12 +34,15 @@ from terrain_physics._kernels.walkability.layout import (
     UPDATES_PER_SECOND,
     WALK,
     PlaceArrays,
+    aside_of,
     column_step,
+    is_aside,
     row_step,
 )
 
-# A walker has arrived if it stands within this share of the spacing of the other place; it has lost
-# its way if it is farther from the way than that share; it stops in the air within the last one.
+# A walker has arrived if it stands within this share of the spacing of the other place; where one
+# of both is aside, as on stairs, within that on the level, and a riser above or below. It has lost
+# its way if it is farther from the way than the next share; it stops in the air within the last.
 _ARRIVED_SHARE, _LOST_SHARE, _STOP_SHARE = 0.25, 0.5, 0.125
 
 # It has so many times the time that its way takes.
@@ -102,6 +107,7 @@ class _Course(NamedTuple):
     ahead_z: float
     length: float
     column: int  # of the end: its place on level 0
+    is_aside: bool  # its start
 
 
 @kernel(inline=True, no_refcount=True)
@@ -122,14 +128,37 @@ def _course(places: PlaceArrays, way: Way, start: int, direction: int) -> _Cours
     row, column = on_level // places.columns, on_level % places.columns
     rows, columns = row_step(direction), column_step(direction)
     steps = math.sqrt(float(rows * rows + columns * columns))
-    return _Course(
+    course = _Course(
         way.lower_x + way.spacing * column,
         way.lower_z + way.spacing * row,
         columns / steps,
         rows / steps,
         way.spacing * steps,
         (row + rows) * places.columns + column + columns,
+        is_aside(places, start),
     )
+    end = _end_ahead(places, start, course.column)
+    if not (course.is_aside or is_aside(places, end)):
+        return course
+    (x, z), (to_x, to_z) = aside_of(places, start), aside_of(places, end)
+    dx, dz = way.spacing * columns + to_x - x, way.spacing * rows + to_z - z
+    size = math.sqrt(dx * dx + dz * dz)
+    start_x, start_z = course.start_x + x, course.start_z + z
+    return _Course(start_x, start_z, dx / size, dz / size, size, course.column, course.is_aside)
+
+
+@kernel(no_refcount=True)
+def _end_ahead(places: PlaceArrays, start: int, column: int) -> int:
+    """Return the place of a column that is nearest in height to a start; on level 0 if none is."""
+    if len(places.asides) == 0:
+        return column
+    best, least = column, math.inf
+    for level in range(places.levels):
+        place = level * places.rows * places.columns + column
+        apart = abs(np.float64(places.heights[place]) - np.float64(places.heights[start]))
+        if apart < least:
+            best, least = place, apart
+    return best
 
 
 @kernel(no_refcount=True)
@@ -151,13 +180,19 @@ def _nearest_level(
     """Return the level of the end that a position is near enough to; -1: none."""
     size = places.rows * places.columns
     limit = _ARRIVED_SHARE * way.spacing
-    best, nearest = -1, limit * limit
+    best, nearest = -1, math.inf
     dx = x - (way.lower_x + way.spacing * (course.column % places.columns))
     dz = z - (way.lower_z + way.spacing * (course.column // places.columns))
     for level in range(places.levels):
-        dy = y - float(places.heights[level * size + course.column])
-        squared = dx * dx + dy * dy + dz * dz
-        if squared < nearest or (squared == nearest and best < 0):
+        place = level * size + course.column
+        aside_x, aside_z = aside_of(places, place)
+        flat = (dx - aside_x) * (dx - aside_x) + (dz - aside_z) * (dz - aside_z)
+        dy = y - float(places.heights[place])
+        squared = flat + dy * dy
+        is_near = squared <= limit * limit
+        if course.is_aside or is_aside(places, place):  # on stairs, a walker may be a step higher
+            is_near = flat <= limit * limit and abs(dy) <= max(limit, way.step_offset)
+        if is_near and squared < nearest:
             best, nearest = level, squared
     return best
 

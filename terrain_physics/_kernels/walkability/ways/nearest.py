@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.walkability.layout import PlaceArrays
+from terrain_physics._kernels.walkability.layout import PlaceArrays, aside_of
 
 
 @kernel(inline=True, no_refcount=True)
@@ -26,7 +26,8 @@ def _nearest_in_cell(
         if math.isnan(height):
             continue
         rise = 0.0 if math.isnan(y) else height - y
-        dx, dz = (column - x) * spacing, (row - z) * spacing
+        aside_x, aside_z = aside_of(places, place)
+        dx, dz = (column - x) * spacing + aside_x, (row - z) * spacing + aside_z
         distance = dx * dx + dz * dz + rise * rise
         if distance < best or (distance == best and place < found):
             best, found = distance, place
@@ -47,9 +48,9 @@ def nearest_place(
     row = int(min(max(z, 0.0), places.rows - 1.0) + 0.5)
     column = int(min(max(x, 0.0), places.columns - 1.0) + 0.5)
     best, found = within * within, places.levels * places.rows * places.columns
-    none = found
+    none, nearer = found, 1.0 if len(places.asides) else 0.5  # half a spacing aside at most
     for ring in range(max(places.rows, places.columns)):
-        apart = max(ring - 0.5, 0.0) * spacing
+        apart = max(ring - nearer, 0.0) * spacing
         if apart * apart > best:
             break
         for r in range(max(row - ring, 0), min(row + ring, places.rows - 1) + 1):
