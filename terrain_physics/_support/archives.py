@@ -7,6 +7,7 @@ gigabytes. A bad archive raises `zipfile.BadZipFile`, or an error of NumPy or zi
 import io
 import struct
 import zipfile
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -71,6 +72,20 @@ def array_of(
     if stream.tell() + count * found.itemsize != len(content):
         raise zipfile.BadZipFile("more or less than the array")
     return np.frombuffer(content, found, count, stream.tell()).reshape(shape)
+
+
+def write_archive(file: BinaryIO, put: Callable[[zipfile.ZipFile], None]) -> None:
+    """Write an archive to a file.
+
+    After an error, such as that of a signal handler in the middle of a member, nothing is written
+    any more: zipfile would raise another error.
+    """
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    try:
+        put(archive)
+        archive.close()
+    finally:
+        archive.fp = None  # closed, also for the garbage collector
 
 
 def write_array(archive: zipfile.ZipFile, name: str, values: NDArray[Any]) -> None:

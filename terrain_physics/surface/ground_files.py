@@ -36,6 +36,7 @@ from terrain_physics._support.archives import (
     content_of,
     members_of,
     refuse_other_bytes,
+    write_archive,
     write_array,
     write_member,
 )
@@ -147,11 +148,8 @@ def save_parts(
     """
     name = file_name(path)
     content = described(name, SavedGround(kind, list(parts), about))
-    with (
-        written_whole(name) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-    ):
-        put_ground(archive, content, parts)
+    with written_whole(name) as file:
+        write_archive(file, lambda archive: put_ground(archive, content, parts))
 
 
 def described(name: str, saved: SavedGround) -> bytes:

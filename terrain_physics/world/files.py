@@ -30,6 +30,7 @@ from terrain_physics._support.archives import (
     content_of,
     members_of,
     refuse_other_bytes,
+    write_archive,
     write_array,
     write_member,
 )
@@ -112,14 +113,15 @@ def save_world(
     }
     content, about = json.dumps(header, allow_nan=False).encode(), described(name, saved)
     _refuse_more(name, len(content), things.rows.nbytes, len(extra))
-    with (
-        written_whole(name) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-    ):
+
+    def put(archive: zipfile.ZipFile) -> None:
         write_member(archive, _HEADER, content, zipfile.ZIP_STORED)
         write_array(archive, _ROWS, things.rows.astype("<u8", copy=False))
         write_member(archive, _EXTRA, extra, zipfile.ZIP_DEFLATED)
         put_ground(archive, about, saved.parts)
+
+    with written_whole(name) as file:
+        write_archive(file, put)
 
 
 def load_world(
