@@ -117,7 +117,8 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
     origins, directions, longest = read_only(
         np.array([(-50.0, 5, 30)]), np.array([(1.0, 0, 0)]), np.array([1e9])
     )
-    with queries_of(ground)._asking() as (source,):
+    queries: Any = queries_of(ground)
+    with queries._asking() as (source,):
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
         assert source.queries.height(30.0, 30.0) == 0.0

@@ -277,7 +277,7 @@ class TestBadInput:
 
     def test_an_update_inside_an_update_is_refused(self) -> None:
         paths = Walkability(HeightMap(np.zeros((4, 4))), CAPSULE)
-        with paths._not_inside(), pytest.raises(RuntimeError, match="inside another one"):
+        with paths._updating, pytest.raises(RuntimeError, match="inside another one"):
             paths.update()
         assert paths.update() == 0
 
