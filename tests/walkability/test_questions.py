@@ -63,6 +63,14 @@ class TestPaths:
         assert path.length == pytest.approx(math.hypot(13, 5))
         assert path.points[:, [0, 2]].tolist() == [[1, 2], [14, 7]]
 
+    def test_a_one_way_part_far_away_bends_no_path(self) -> None:
+        ground = Ground([HeightMap(np.zeros((16, 16)))])
+        key = ground.add(TriangleMesh.box((2, 0.2, 2)), transform=(500, 1, 500))
+        ground.set_one_way(key, (0, 1, 0))
+        path = made(ground).path((1, 2), (14, 7))
+        assert path is not None
+        assert path.points[:, [0, 2]].tolist() == [[1, 2], [14, 7]]
+
     def test_a_path_goes_through_the_door(self) -> None:
         paths = walled()
         path = paths.path((1, 1), (1, 7))
