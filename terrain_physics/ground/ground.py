@@ -212,7 +212,7 @@ class Ground(Surface):
         queries = self._queries_with(parts)
         on = dict(zip(queries, layers, strict=True))
         self._held = GroundParts(queries, on, next_key, changes, poses, movers, names, scales)
-        self._parts = parts
+        self._parts = self._held.surfaces = parts
         self._queries = self._queries_over(self._held)
 
     def _queries_with(self, parts: dict[int, Part]) -> dict[int, PartQueries]:

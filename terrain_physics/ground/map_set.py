@@ -180,7 +180,7 @@ class MapSet:
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
         self.lock, self.reader = lock, Reader(lock)
-        self.followed = Entered(lock, self._begin_followed)
+        self.followed = Entered(lock, self.begin_followed)
         self.unions: list[Union] = []
         self.shown = 0
         self._broken: set[TiledMap] = set()
@@ -318,7 +318,7 @@ class MapSet:
         """Make a change while nobody edits the coming maps, once edits have been followed."""
 
         def followed() -> _T:
-            self._begin_followed()
+            self.begin_followed()
             return change()
 
         while True:
@@ -328,7 +328,7 @@ class MapSet:
                 first = error.first
             first()
 
-    def _begin_followed(self) -> None:
+    def begin_followed(self) -> None:
         """Let unions follow their maps; `NotYet` if some have samples to hand on.
 
         The caller holds the lock.

@@ -125,6 +125,16 @@ class GroundMeshes(Meshes):
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.GROUND)
+        self._version = self.change_count = 0
+        self.clear()
+        self.changes = ChangeLog(0)
+        self.asked = Entered(self.lock, lambda: self.followed().view)
+        self.swept = Entered(self.lock, lambda: self.skinned().view)
+
+    # Changes: the caller holds the lock
+
+    def clear(self) -> None:
+        """Forget all meshes; versions and changes go on."""
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
         self.movers = GroundMovers()
@@ -135,13 +145,7 @@ class GroundMeshes(Meshes):
         self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
         self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
-        self._version = self.change_count = 0
         self._readers = Marks()  # the long queries of the present table
-        self.changes = ChangeLog(0)
-        self.asked = Entered(self.lock, lambda: self.followed().view)
-        self.swept = Entered(self.lock, lambda: self.skinned().view)
-
-    # Changes: the caller holds the lock
 
     @property
     def first(self) -> int:

@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -11,7 +10,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Mark, Marks, holding
+from terrain_physics._locks import Entered, Mark, Marks, holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
@@ -73,6 +72,14 @@ class KeptParts(NamedTuple):
     next_number: int
 
 
+class _Before(NamedTuple):
+    """The parts of a ground before a change that has begun."""
+
+    layout: KeptParts
+    motion: MeshMotion
+    surfaces: dict[int, Any]
+
+
 class GroundParts:
     """The parts of a ground, and the arrays of all of them for characters.
 
@@ -94,6 +101,12 @@ class GroundParts:
         Of each of them; a new tuple whenever maps come or go.
     members : list of MapMember and MeshMember
         Queries ask those that are on any layer, in the order of their first numbers.
+    followed : context manager
+        The lock of the ground, taken once edits have passed between maps, and an interrupted change
+        of parts was put back. It is held by short queries of characters and united maps, by changes
+        of which parts there are, and by readers that need all parts of one moment.
+    surfaces : dict of int to Surface
+        The parts as the game has them, but for a land of tiles; the ground writes to it.
     watchers : Watchers
         They are told of each part that comes, goes or changes by the ground, with its number:
         "added", "removed", "replaced", "moved" and in how many seconds, "layers", "surface",
@@ -102,6 +115,7 @@ class GroundParts:
 
     __slots__ = (
         "_arrays",
+        "_before",
         "_gone",
         "_history",
         "_is_changing",
@@ -119,12 +133,14 @@ class GroundParts:
         "_solids",
         "cell_sizes",
         "changes",
+        "followed",
         "layers",
         "map_queries",
         "members",
         "naming",
         "next_number",
         "queries",
+        "surfaces",
         "watchers",
     )
 
@@ -150,6 +166,9 @@ class GroundParts:
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
         self._map_set = MapSet(self._meshes.lock)
+        self.followed = Entered(self._meshes.lock, self._begin_followed)
+        self.surfaces: dict[int, Any] = {}
+        self._before: _Before | None = None
         self.map_queries: list[SolidMapQueries] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
@@ -174,14 +193,41 @@ class GroundParts:
 
     # Parts that come and go
 
-    @property
-    def followed(self) -> AbstractContextManager[Any]:
-        """The lock of the ground, taken once edits have passed between maps.
+    def _begin_followed(self) -> None:
+        if self._before is not None and not self._is_changing:
+            self._put_back_before(self._before)
+        self._map_set.begin_followed()
 
-        It is held by short queries of characters and united maps, by changes of which parts there
-        are, and by readers that need all parts of one moment.
-        """
-        return self._map_set.followed
+    def _mend(self) -> None:
+        """Put back what an interrupted change has left."""
+        if self._before is not None:
+            with self.followed:
+                pass
+
+    def _put_back_before(self, before: "_Before") -> None:
+        """Have the parts as before a change that was interrupted, all of them put anew."""
+        layout = before.layout
+        self._meshes.clear()
+        self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
+        self.queries, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
+        places = {number: (None, scale) for number, scale in layout.scales.items()}
+        self._put(layout.queries, layout.layers, places)
+        self.next_number, self._layout = layout.next_number, layout
+        self._settle(renamed=True, maps=True)
+        self._name(dict(layout.names))
+        self._meshes.put_motion(before.motion)
+        self.surfaces.clear()
+        self.surfaces.update(before.surfaces)
+        self._gone += 1
+        self._logged_of[self._meshes] = self._meshes.change_count
+        self._logged = self._count()
+        self.changes.note(self._logged, *EVERYWHERE)
+        self._before = None  # last: who is interrupted here puts all back again
+        self.watchers.tell("restored", 0)
+
+    def _begin_change(self) -> None:
+        """Remember the parts as they are, until the change is done."""
+        self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
 
     def change(self, make: Callable[[], _T], *coming: PartQueries) -> _T:
         """Make one change at a time, whatever the thread; nobody edits the coming parts.
@@ -190,6 +236,7 @@ class GroundParts:
         """
         maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, SolidMapQueries)]
         if maps:
+            self._mend()
             return self._map_set.changing(maps, partial(self._change, make))
         with self.followed:
             return self._change(make)
@@ -201,7 +248,9 @@ class GroundParts:
             )
         self._is_changing = True
         try:
-            return make()
+            answer = make()
+            self._before = None
+            return answer
         finally:
             self._is_changing = False
 
@@ -227,6 +276,7 @@ class GroundParts:
         with self.followed:
             before = self.map_depths()
             self._materials.refuse_more([own.storage.material_names for own in parts.values()])
+            self._begin_change()
             renamed = self._put(parts, layers, places)
             self.next_number = next_number
             self._gone += changes
@@ -264,6 +314,7 @@ class GroundParts:
         """Remove a part."""
         with self.followed:
             before, maps = self.map_depths(), _maps_of([self.queries[number]])
+            self._begin_change()
             self._gone += 1
             self._settle(renamed=self._take(number), maps=bool(maps))
             self._name({k: name for k, name in self.naming.parts.items() if k != number})
@@ -275,6 +326,7 @@ class GroundParts:
         with self.followed:
             storage = cast("MeshStorage", queries.storage)
             self._materials.refuse_more([storage.material_names])
+            self._begin_change()
             self.queries[number], self._layout = queries, None
             if self._history is not None:
                 _watch_edits(self._history, storage)
@@ -489,6 +541,7 @@ class GroundParts:
             if layers == self.layers[number]:
                 return
             before, maps = self.map_depths(), _maps_of([self.queries[number]])
+            self._begin_change()
             self._gone += 1
             self._put_on(number, layers)
             self._settle(renamed=False, maps=bool(maps))
@@ -639,6 +692,7 @@ class GroundParts:
             self._map_set.follow()
             return answer
 
+        self._mend()
         return holding(self._map_set.locks, follow_and_edit)
 
     # For characters

@@ -294,8 +294,9 @@ class TestWatching:
         before = Walkability._make
 
         def make(self: Walkability, update: Any) -> None:
-            with update:
-                ground[9, 9] += 1
+            update.begin()
+            ground[9, 9] += 1
+            self._changes.put_back()
             before(self, update)
 
         with monkeypatch.context() as patched:

@@ -1,0 +1,64 @@
+"""Parts of a ground while signal handlers raise."""
+
+import signal
+
+import pytest
+
+from tests.helpers.programs import run
+
+_PARTS = """
+import random, signal, tempfile, threading
+from pathlib import Path
+import numpy as np
+from terrain_physics import Ground, HeightMap, TriangleMesh
+def tile(x):
+    return HeightMap(np.zeros((9, 9)), origin=(x, 0, 0))
+ground = Ground([tile(0), tile(8)])
+box, bar = TriangleMesh.box((1, 1, 1)), TriangleMesh.box((1, 2, 1))
+def change():
+    mesh, more = ground.add(box, transform=(3, 1, 3)), ground.add(tile(16))
+    ground.replace(mesh, bar)
+    ground.set_layers(more, 3)
+    ground.remove(mesh)
+    ground.remove(more)
+change()
+path = Path(tempfile.mkdtemp()) / "level.ground"
+armed, rng = False, random.Random(1)
+def stop(*_):
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+def go_on():
+    while armed:
+        change()
+signal.signal(signal.SIGALRM, stop)
+xs, zs = np.meshgrid(np.arange(0.0, 24.5, 0.5), np.arange(0.0, 8.5, 0.5))
+for number in range(COUNT):
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-3))
+        go_on()
+    except KeyboardInterrupt:
+        pass
+    armed = False
+    other = threading.Thread(target=ground.carve, args=((8, 4), 2, 0.01), daemon=True)
+    other.start()
+    other.join(600)
+    assert not other.is_alive()
+    ground.save(path)
+    again = Ground.load(path)
+    assert list(ground.parts) == list(again.parts)
+    shown = ground.height_at(xs, zs)
+    assert np.array_equal(shown, again.height_at(xs, zs), equal_nan=True)
+    for key in list(ground.parts)[2:]:
+        ground.remove(key)
+    assert np.isnan(ground.height_at(20, 4)) and ground.height_at(3, 3) == 0.0
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
+@pytest.mark.parametrize("interruptions", [100, pytest.param(10_000, marks=pytest.mark.full)])
+def test_parts_are_there_or_not_after_an_interrupted_change(interruptions):
+    run(_PARTS.replace("COUNT", str(interruptions)))
