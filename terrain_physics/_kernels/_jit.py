@@ -12,8 +12,11 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from typing import Any, TypeVar, cast, overload
 
+import numpy as np
+
 from terrain_physics._kernels import _native
 from terrain_physics._kernels._sources import LIBRARY, NativePackage
+from terrain_physics._kernels._undisturbed import undisturbed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -131,6 +134,10 @@ def _with_numba(function: F, *, noinline: bool, **how: Any) -> F:
         keywords = {k: _numba.numba.types.unliteral(v) for k, v in keywords.items()}
         return inner().get_call_template(wider, keywords)
 
+    compile_for = outer._compile_for_args  # noqa: SLF001 that calls from Python come to
+    outer._compile_for_args = lambda *arguments, **keywords: undisturbed(  # noqa: SLF001
+        lambda: compile_for(*arguments, **keywords)
+    )
     outer.inner = inner
     outer.get_call_template = find
     outer.get_overload = lambda signature: inner().get_overload(signature)
@@ -206,15 +213,38 @@ class CachedDispatch:
     Finding them takes as long as the rest of a short call, most of it for read-only arrays.
     """
 
-    __slots__ = ("_kernel", "call")
+    __slots__ = ("_kernel", "_quick", "call")
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
         self._kernel: Any = kernel
+        self._quick: Callable[..., Any] = kernel
         self.call: Callable[..., Any] = self._first
 
     def _first(self, *arguments: Any) -> Any:
-        result = self._kernel(*arguments)
-        self.call = known = self._kernel
+        result = self._checked(*arguments)
+        known = self._kernel
         with contextlib.suppress(Exception):  # private parts of numba, or plain Python
-            self.call = known.overloads[tuple(map(known.typeof_pyval, arguments))].entry_point
+            known = known.overloads[tuple(map(known.typeof_pyval, arguments))].entry_point
+        self._quick = known
+        # To make an array of a result, numba runs Python, where signal handlers come in.
+        self.call = self._checked if _has_arrays(result) else known
         return result
+
+    def _checked(self, *arguments: Any) -> Any:
+        try:
+            return self._quick(*arguments)
+        except SystemError as error:
+            raise _cause_of(error) from None
+
+
+def _has_arrays(result: Any) -> bool:
+    if isinstance(result, tuple):
+        return any(map(_has_arrays, result))
+    return isinstance(result, np.ndarray)
+
+
+def _cause_of(error: BaseException) -> BaseException:
+    """Return what a signal handler has raised: numba tells it as the cause of a SystemError."""
+    while isinstance(error, SystemError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
