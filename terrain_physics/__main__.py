@@ -491,6 +491,7 @@ def _info() -> int:
     if _jit.native is not None:
         level = _jit.native.__name__.rpartition("_")[2]
         print(f"machine code: {platform.machine()}, level {level}, by {_jit.native.COMPILED_BY}")
+        print(f"its module: {_jit.native.__file__}")
         print(f"machine code of the demo: {'as well' if _demo_has_module(level) else 'none'}")
         return 0
     from terrain_physics._kernels import _cache

@@ -492,10 +492,12 @@ def test_options_that_do_not_go_together(arguments, message, capsys):
 @pytest.mark.parametrize(("machine", "level"), [("x86_64", "v3"), ("aarch64", "arm64")])
 def test_info_tells_the_machine_code(capsys, monkeypatch, machine, level):
     name = f"terrain_physics._kernels._native_{level}"
-    monkeypatch.setattr(_jit, "native", SimpleNamespace(__name__=name, COMPILED_BY="numba 1"))
+    native = SimpleNamespace(__name__=name, __file__="module.so", COMPILED_BY="numba 1")
+    monkeypatch.setattr(_jit, "native", native)
     monkeypatch.setattr("platform.machine", lambda: machine)
     assert command_line.run(["info"]) == 0
-    library, demo = capsys.readouterr().out.splitlines()[-2:]
+    library, module, demo = capsys.readouterr().out.splitlines()[-3:]
+    assert module == "its module: module.so"
     assert library == f"machine code: {machine}, level {level}, by numba 1"
     assert demo == "machine code of the demo: none"
 
