@@ -4,12 +4,14 @@ They are compiled, linked and wrapped as those of the library are, in a process 
 """
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from terrain_physics._kernels import _jit
 from tests.helpers import forks
+from tests.helpers.environments import ROOT
 from tests.helpers.examples import rest_is_full
 
 c_compiler = pytest.importorskip("terrain_physics._build.systems.c_compiler")
@@ -276,6 +278,14 @@ raises((MemoryError, ValueError), probe.made, 2**60, 1.0)
 raises((MemoryError, ValueError), probe.made, -1, 1.0)
 """,
     )
+
+
+def test_a_module_does_not_tell_where_it_was_made(place):
+    (module,) = place.rglob("_native_*")
+    content = module.read_bytes()
+    assert b"must not be negative" in content  # an exception, pickled without its place
+    for path in (place, ROOT, Path(sys.prefix)):
+        assert str(path).encode() not in content
 
 
 CALLS = [
