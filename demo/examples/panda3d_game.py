@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import CharacterGroup, CharacterMovement, HeightMap
+from terrain_physics import Axes, CharacterGroup, CharacterMovement, HeightMap
 
 from . import _valley as valley
 from ._valley import Keys
@@ -21,6 +21,7 @@ try:
 except ImportError as error:
     raise SystemExit("this needs Panda3D: pip install panda3d") from error
 
+AXES = Axes("z-up")  # Panda3D's
 MODEL_SCALE = 0.0024  # a panda of 550 units is 1.3 m high
 WITHOUT_WINDOW = """
 window-type offscreen
@@ -32,7 +33,7 @@ audio-library-name null
 
 def show_land(base: Any, land: HeightMap) -> None:
     """Put a height map into the scene: its arrays go into Panda3D's as they are."""
-    arrays = land.to_mesh(axes="z-up")
+    arrays = land.to_mesh(axes=AXES)
     layout = core.GeomVertexFormat.getV3n3c4()
     data = core.GeomVertexData("land", layout, core.Geom.UHStatic)
     data.uncleanSetNumRows(len(arrays.vertices))
@@ -55,14 +56,14 @@ def show_land(base: Any, land: HeightMap) -> None:
 
 def add_light(base: Any) -> None:
     """Let the sun shine, and the sky a little."""
-    x, y, z = valley.SUN
     for light, strength in (
         (core.AmbientLight("sky"), valley.SHADE),
         (core.DirectionalLight("sun"), valley.LIGHT),
     ):
         light.setColor((strength, strength, strength, 1))
         node = base.render.attachNewNode(light)
-        node.lookAt(-x, z, -y)
+        node.setPos(*AXES.to_game(valley.SUN))
+        node.lookAt(0, 0, 0)
         base.render.setLight(node)
 
 
@@ -71,15 +72,15 @@ def add_panda(base: Any, land: HeightMap, number: int) -> tuple[CharacterMovemen
     node = base.render.attachNewNode(f"panda {number}")
     panda = Actor("models/panda-model", {"walk": "models/panda-walk4"})
     panda.setScale(MODEL_SCALE)
-    panda.setH(180)  # it looks along -Y, and its node along +Y
+    panda.setH(180)  # the model looks back
     panda.loop("walk")
     panda.reparentTo(node)
     node.setPythonTag("actor", panda)  # who is forgotten stands still
-    node.setH(180)  # to our +Z
+    node.setH(180)  # it looks along the library's +Z
     if number:
         panda.setColorScale(*valley.GOLD, 1)
     character = CharacterMovement(
-        land, valley.BODY, owner=node, axes="z-up", slope_limit=valley.SLOPE_LIMIT
+        land, valley.BODY, owner=node, axes=AXES, slope_limit=valley.SLOPE_LIMIT
     )
     character.teleport(valley.start_of(land, number))
     return character, node
@@ -115,16 +116,17 @@ def main(arguments: Sequence[str] | None = None) -> tuple[CharacterMovement, Any
 
     def play(seconds: float, pressed: Keys) -> None:
         node.setH(node.getH() + math.degrees(valley.TURN * pressed.turn * seconds))
-        heading = base.render.getRelativeVector(node, (0, pressed.ahead * valley.SPEED, 0))
+        ahead = core.Vec3.forward() * pressed.ahead * valley.SPEED
+        heading = AXES.from_game(base.render.getRelativeVector(node, ahead))
         valley.walk_beside(crowd, hero)
-        hero.walk(heading.x, -heading.y)  # the library's z is -y here
+        hero.walk(heading.x, heading.z)
         if pressed.jump and hero.grounded:
             hero.velocity.y = math.sqrt(2 * hero.gravity * valley.JUMP)
         crowd.update(seconds)  # and all nodes go along
 
-        base.camera.setPos(node, (0, -11, 3.5))
-        x, y, z = base.camera.getPos()
-        base.camera.setZ(max(z, land.height_at(x, -y) + 1))
+        base.camera.setPos(node, core.Vec3.back() * 11 + core.Vec3.up() * 3.5)
+        eye = AXES.from_game(base.camera.getPos())
+        base.camera.setZ(max(eye.y, land.height_at(eye.x, eye.z) + 1))
         base.camera.lookAt(node.getPos() + core.Vec3(0, 0, 2.5))
 
     if options.frames is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import CharacterGroup, CharacterMovement, HeightMap
+from terrain_physics import Axes, CharacterGroup, CharacterMovement, HeightMap
 
 from . import _valley as valley
 from ._valley import Keys
@@ -23,6 +23,7 @@ except ImportError as error:
 from ursina.models.procedural.capsule import Capsule
 from ursina.shaders import basic_lighting_shader
 
+AXES = Axes("y-up-left")  # ursina's
 WITHOUT_WINDOW = """
 load-display p3headlessgl
 aux-display p3tinydisplay
@@ -32,7 +33,7 @@ audio-library-name null
 
 def show_land(land: HeightMap) -> None:
     """Put a height map into the scene: ursina takes its arrays as they are."""
-    arrays = land.to_mesh(axes="y-up-left")
+    arrays = land.to_mesh(axes=AXES)
     colors = valley.sunlit_colors(land)
     mesh = ursina.Mesh(
         vertices=arrays.vertices.ravel(),
@@ -45,7 +46,7 @@ def show_land(land: HeightMap) -> None:
 
 def add_character(land: HeightMap, number: int) -> tuple[CharacterMovement, Any]:
     """Return a character and its entity."""
-    entity = ursina.Entity(rotation_y=180)  # it looks along our +Z, which is its -Z
+    entity = ursina.Entity(rotation_y=180)  # it looks along the library's +Z
     ursina.Entity(
         parent=entity,  # whose `forward` is not scaled
         model=Capsule(),  # 2 m high and 1 m wide, and stands on its position
@@ -54,7 +55,7 @@ def add_character(land: HeightMap, number: int) -> tuple[CharacterMovement, Any]
         shader=basic_lighting_shader,
     )
     character = CharacterMovement(
-        land, valley.BODY, owner=entity, axes="y-up-left", slope_limit=valley.SLOPE_LIMIT
+        land, valley.BODY, owner=entity, axes=AXES, slope_limit=valley.SLOPE_LIMIT
     )
     character.teleport(valley.start_of(land, number))
     return character, entity
@@ -85,15 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> tuple[CharacterMovement, Any
 
     def play(seconds: float, pressed: Keys) -> None:
         entity.rotation_y -= math.degrees(valley.TURN * pressed.turn * seconds)
-        heading = entity.forward * pressed.ahead * valley.SPEED
+        heading = AXES.from_game(entity.forward * pressed.ahead * valley.SPEED)
         valley.walk_beside(crowd, hero)
-        hero.walk(heading.x, -heading.z)  # the library's z is -z here
+        hero.walk(heading.x, heading.z)
         if pressed.jump and hero.grounded:
             hero.velocity.y = math.sqrt(2 * hero.gravity * valley.JUMP)
         crowd.update(seconds)  # and all entities go along
 
-        eye = entity.position - 11 * entity.forward + ursina.Vec3(0, 3.5, 0)
-        eye.y = max(eye.y, land.height_at(eye.x, -eye.z) + 1)
+        eye = entity.position + entity.back * 11 + ursina.Vec3(0, 3.5, 0)
+        below = AXES.from_game(eye)
+        eye.y = max(eye.y, land.height_at(below.x, below.z) + 1)
         ursina.camera.position = eye
         ursina.camera.look_at(entity.position + ursina.Vec3(0, 2.5, 0), up=ursina.Vec3(0, 1, 0))
 
