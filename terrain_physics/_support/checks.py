@@ -55,6 +55,11 @@ def shorten(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def counted(count: int, noun: str, nouns: str | None = None) -> str:
+    """Return a number with its noun, in words: 1 mesh, 2 meshes."""
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
 _NOT_A_NUMBER = (str, bytes, bytearray, complex, np.complexfloating)
 
 

@@ -129,6 +129,9 @@ class GroupState(Trusted):
     format: int = columns.FORMAT
     material_rules: tuple[tuple[Key, MaterialRules], ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<GroupState: {checks.counted(len(self.keys), 'character')}>"
+
     def __post_init__(self) -> None:
         """Copy values that the caller may still write to, such as a bytearray."""
         try:

@@ -185,6 +185,11 @@ class CharacterState(Trusted):
     format: int = columns.FORMAT
     material_rules: MaterialRules = ()
 
+    def __repr__(self) -> str:
+        at = columns.POSITION
+        place = ", ".join(f"{number:.3f}" for number in self.values[at : at + 3])
+        return f"<CharacterState at ({place}), of a {type(self.collider).__name__}>"
+
     def _make(self, name: str) -> None:  # noqa: ARG002 all at once
         kept: KeptNumbers = self._kept
         row = Rows.of_saved(kept.saved)

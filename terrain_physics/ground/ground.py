@@ -1076,7 +1076,8 @@ class Ground(Surface):
 
     def __repr__(self) -> str:
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
-        return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
+        meshes = checks.counted(len(self._parts) - maps, "mesh", "meshes")
+        return f"<Ground: {checks.counted(maps, 'height map')}, {meshes}>"
 
     def _new_keeper(self) -> Keeper:
         return GroundKeeper(self._held, self._parts)

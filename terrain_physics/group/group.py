@@ -513,7 +513,7 @@ class CharacterGroup(GroupTable):
             return any_hits
 
     def __repr__(self) -> str:
-        return f"<CharacterGroup: {len(self)} characters>"
+        return f"<CharacterGroup: {checks.counted(len(self), 'character')}>"
 
     # State
 

@@ -763,7 +763,8 @@ class TriangleMesh(Surface):
 
     def __repr__(self) -> str:
         kind = ", solid" if self.solid else ""
-        return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices{kind}>"
+        faces, vertices = checks.counted(len(self), "face"), len(self.vertices)
+        return f"<TriangleMesh: {faces}, {vertices} vertices{kind}>"
 
     def refit(self, vertices: ArrayLike, *, axes: AnyAxes = "y-up") -> None:
         """Move the vertices; faces stay. Not while another thread queries the mesh.

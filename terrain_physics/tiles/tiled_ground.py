@@ -740,8 +740,9 @@ class TiledGround(Ground):
         return number
 
     def __repr__(self) -> str:
-        count, meshes = len(self._land.loaded), len(self._parts)
-        return f"<TiledGround: {self.tile_count} tiles, {count} loaded, {meshes} meshes>"
+        tiles, loaded = checks.counted(self.tile_count, "tile"), len(self._land.loaded)
+        meshes = checks.counted(len(self._parts), "mesh", "meshes")
+        return f"<TiledGround: {tiles}, {loaded} loaded, {meshes}>"
 
     def __getstate__(self) -> tuple[Any, ...]:
         supply, stored = self._supply, self._supply.tiles.stored

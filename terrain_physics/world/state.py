@@ -3,6 +3,7 @@
 from typing import Any, NoReturn
 
 from terrain_physics._public import public
+from terrain_physics._support import checks
 from terrain_physics.character.group_data import Key
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.kept_world import KeptWorld
@@ -133,7 +134,8 @@ class WorldState:
         )
 
     def __repr__(self) -> str:
-        return f"<WorldState: {len(self.keys)} characters and groups, {self.nbytes} bytes>"
+        things = checks.counted(len(self.keys), "character or group", "characters and groups")
+        return f"<WorldState: {things}, {self.nbytes} bytes>"
 
 
 def state_of(contents: Contents, kept: KeptWorld) -> WorldState:

@@ -455,4 +455,5 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             see_again(rows, content["seen"], queries_of(self._contents.ground))
 
     def __repr__(self) -> str:
-        return f"<World: {len(self)} characters and groups on {self.ground!r}>"
+        things = checks.counted(len(self), "character or group", "characters and groups")
+        return f"<World: {things} on {self.ground!r}>"
