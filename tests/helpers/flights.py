@@ -56,10 +56,10 @@ def drawn_flight(seed: int, kind: str, *, tread: float = 0.2) -> Flight:
     else:
         way = _add_straight(ground, frame, rise, length, steps, as_boxes=kind == "boxes")
     if kind == "turning":
-        x, y, z = way[1]
+        x, y, z = steps * length + _LANDING / 2, steps * rise, 0.0  # the middle of the landing
         second = frame @ _turned(x, y, z, math.pi / 2) @ _turned(_LANDING / 2, 0.0, 0.0, 0.0)
         way = [*way[:2], *_add_straight(ground, second, rise, length, steps, as_boxes=False)[1:]]
-    return Flight(ground, [_point(frame, point) for point in way], body, rules)
+    return Flight(ground, way, body, rules)
 
 
 def _turned(x: float, y: float, z: float, angle: float) -> Any:
@@ -92,7 +92,7 @@ def _add_straight(
     else:
         ground.add(TriangleMesh.stairs(_WIDTH, rise, tread, steps), transform=frame)
     _add_block(ground, frame, (length, 0.0, -half), (length + _LANDING, top, half))
-    return [(-2.0, 0.0, 0.0), (length + _LANDING / 2, top, 0.0)]
+    return [_point(frame, (-2.0, 0.0, 0.0)), _point(frame, (length + _LANDING / 2, top, 0.0))]
 
 
 def _add_spiral(ground: Ground, frame: Any, rise: float, tread: float, steps: int) -> list[Point]:
@@ -108,7 +108,7 @@ def _add_spiral(ground: Ground, frame: Any, rise: float, tread: float, steps: in
         at = (k + 1) * angle
         top = (min(k, steps - 1) + 1) * rise
         way.append((middle * math.cos(at), top, middle * math.sin(at)))
-    return way
+    return [_point(frame, point) for point in way]
 
 
 def is_walked(flight: Flight, way: list[Point]) -> bool:
