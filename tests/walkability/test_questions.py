@@ -67,7 +67,9 @@ class TestPaths:
         ground = Ground([HeightMap(np.zeros((16, 16)))])
         key = ground.add(TriangleMesh.box((2, 0.2, 2)), transform=(500, 1, 500))
         ground.set_one_way(key, (0, 1, 0))
-        path = made(ground).path((1, 2), (14, 7))
+        paths = Walkability(ground, CAPSULE, area=((0, 0), (15, 15)))
+        paths.update()
+        path = paths.path((1, 2), (14, 7))
         assert path is not None
         assert path.points[:, [0, 2]].tolist() == [[1, 2], [14, 7]]
 
