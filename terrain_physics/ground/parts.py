@@ -196,7 +196,8 @@ class GroundParts:
     def _begin_followed(self) -> None:
         if self._before is not None and not self._is_changing:
             self._put_back_before(self._before)
-        self._map_set.begin_followed()
+        if self._map_set.reader.changed:  # a call less for most
+            self._map_set.begin_followed()
 
     def _mend(self) -> None:
         """Put back what an interrupted change has left."""
