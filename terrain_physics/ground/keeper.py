@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics.ground.meshes import MeshMotion
 from terrain_physics.ground.parts import GroundParts, KeptParts
-from terrain_physics.lattice.undo import LatticeEdit
+from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.history import KeptEdit
@@ -101,9 +101,9 @@ class GroundKeeper(Keeper):
         return kept[0]
 
     def _refuse_way(self, edits: list[KeptEdit]) -> None:
-        own = [edit for edit in edits if isinstance(edit, LatticeEdit)]
+        own: list[Any] = [edit for edit in edits if isinstance(edit.storage, LatticeMap)]
         if own and self._streaming is not None:
-            size = sum(edit.nbytes + _RECORD_BYTES * edit.records for edit in own)
+            size = sum(edit.nbytes + _RECORD_BYTES * edit.rectangles for edit in own)
             self._streaming.make_room(size)
 
     def _waits(self) -> int:

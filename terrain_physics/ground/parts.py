@@ -25,7 +25,6 @@ from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.lattice.lattice_map import LatticeMap
-from terrain_physics.lattice.undo import LatticeEdit
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
@@ -781,7 +780,7 @@ def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
 
 def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
-    kinds = {MapStorage: MapEdit, LatticeMap: LatticeEdit, MeshStorage: MeshEdit}
+    kinds = {MapStorage: MapEdit, LatticeMap: MapEdit, MeshStorage: MeshEdit}
     history.watch(storage, kinds[type(storage)])
 
 

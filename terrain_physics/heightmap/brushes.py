@@ -10,8 +10,8 @@ from terrain_physics._kernels.types import Bools, Float32s, Floats
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
-from terrain_physics.heightmap.edits import cells_around, set_heights
-from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.edits import set_heights
+from terrain_physics.heightmap.framed import LiveMap, cells_around
 from terrain_physics.heightmap.storage import MapStorage
 
 # The narrowest fade, in radii: more than rounding, so that samples at the radius count as within.

@@ -10,7 +10,7 @@ from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Fit, Ranges, Region
 from terrain_physics.heightmap.checks import checked_samples, edited
-from terrain_physics.heightmap.framed import LiveMap
+from terrain_physics.heightmap.framed import LiveMap, cells_around
 from terrain_physics.heightmap.storage import MapStorage
 
 
@@ -37,12 +37,6 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
         storage.changed(region, "heights", holes=bool(np.isnan(new).any()))
 
     storage.editing(edit)
-
-
-def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column_1: int) -> Region:
-    """Return the cells that have a corner among samples from first to before last."""
-    rows, columns = terrain.cell_count
-    return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
 
 
 def samples_within(terrain: LiveMap, region: Region) -> Ranges:

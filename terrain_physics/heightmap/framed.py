@@ -2,11 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
@@ -19,6 +21,8 @@ from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapAr
 from terrain_physics.surface.materials import Names
 
 _REMEMBERED_CHANGES = 256
+
+_T = TypeVar("_T")
 
 
 class Materials(Protocol):
@@ -189,3 +193,33 @@ class LiveMap(FramedMap):
 
         Those outside are included if the map is endless.
         """
+
+
+class StoredMap(LiveMap):
+    """A map with values of its own, which edits replace and put back."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def put_solid_depth(self, solid: tuple[float, bool]) -> None:
+        """Be solid as deep as it once was, within `editing`."""
+
+    @abstractmethod
+    def editing(self, edit: Callable[[], _T]) -> _T:
+        """Make an edit while all its locks are held."""
+
+    @abstractmethod
+    def values(self, what: Any, place: Ranges) -> NDArray[Any]:
+        """Return heights, marks of holes or materials of a range, a new array."""
+
+    @abstractmethod
+    def put_back(
+        self, what: Any, region: Region, place: Ranges, values: NDArray[Any], marks: Bools | None
+    ) -> None:
+        """Make an edit of values that the map once had, of those that are marked; None: all."""
+
+
+def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column_1: int) -> Region:
+    """Return the cells that have a corner among samples from first to before last."""
+    rows, columns = terrain.cell_count
+    return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))

@@ -24,7 +24,7 @@ from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.heightmap.framed import LiveMap, no_changes
+from terrain_physics.heightmap.framed import StoredMap, no_changes
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
@@ -40,7 +40,7 @@ THICKNESS_WITH_HOLES = 2.0
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
 
 
-class MapStorage(LiveMap):
+class MapStorage(StoredMap):
     """The arrays of a height map.
 
     Attributes
@@ -186,6 +186,14 @@ class MapStorage(LiveMap):
         made = self.materials
         return (np.zeros(self.cell_count, np.uint8) if made is None else made)[index]
 
+    def values(self, what: Edited, place: Ranges) -> NDArray[Any]:
+        if what == "heights":
+            return self.heights[place].copy()
+        found: NDArray[Any] = (
+            self.hole_marks(place) if what == "holes" else self.material_numbers(place).copy()
+        )
+        return found
+
     def begin_reading(self, mark: Mark) -> tuple[MapArrays, Bytes | None]:
         with self.lock:
             self.readers.add(mark)
@@ -263,8 +271,22 @@ class MapStorage(LiveMap):
         self.set_thickness(solid[0])
         self._thickens = solid[1]
 
-    def put_back(self, what: Edited, region: Region, place: Ranges, values: NDArray[Any]) -> None:
-        """Make an edit of heights, holes or materials with values that the map once had."""
+    def put_solid_depth(self, solid: tuple[float, bool]) -> None:
+        if self.solid_depth != solid:
+            self.watchers.prepare("thickness", self.whole)
+            self.solid_depth = solid
+            self.changed(self.whole, "thickness")
+
+    def put_back(
+        self,
+        what: Edited,
+        region: Region,
+        place: Ranges,
+        values: NDArray[Any],
+        marks: Bools | None = None,
+    ) -> None:
+        if marks is not None:
+            values = np.where(marks, values, self.values(what, place))
         self.watchers.prepare(what, region)
         if what == "heights":
             self.prepare_edit()

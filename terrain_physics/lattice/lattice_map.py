@@ -24,8 +24,7 @@ from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of
-from terrain_physics.heightmap.edits import cells_around
-from terrain_physics.heightmap.framed import LiveMap, no_changes
+from terrain_physics.heightmap.framed import StoredMap, cells_around, no_changes
 from terrain_physics.heightmap.storage import Edited
 from terrain_physics.heightmap.tiled import TileMemory
 from terrain_physics.lattice.blocks import LatticeBlocks
@@ -51,7 +50,7 @@ _SQUARE_BYTES = 4 * _SQUARE * _SQUARE
 _LEAST_BYTES = 1 << 20
 
 
-class LatticeMap(LiveMap):
+class LatticeMap(StoredMap):
     """A height map on a lattice of tiles.
 
     Attributes
@@ -437,10 +436,18 @@ class LatticeMap(LiveMap):
                 unknown[own] = False
         return found
 
+    def put_solid_depth(self, solid: tuple[float, bool]) -> None:
+        """Do nothing: it stays as it was made."""
+
     def put_back(
-        self, what: Edited, place: Ranges, values: NDArray[Any], marks: Bools | None
+        self,
+        what: Edited,
+        region: Region,  # noqa: ARG002 it follows from the place
+        place: Ranges,
+        values: NDArray[Any],
+        marks: Bools | None = None,
     ) -> None:
-        """Set values of a range that were edited before, those that are marked; None: all.
+        """Make an edit of values that were edited before, of those that are marked; None: all.
 
         Tiles that are not loaded have them by the source.
         """
@@ -450,8 +457,8 @@ class LatticeMap(LiveMap):
                 self._make(what, place, values)
                 return
             rows, columns = place
-            for region in rectangles_of(marks):
-                own = slice(*region[:2]), slice(*region[2:])
+            for part in rectangles_of(marks):
+                own = slice(*part[:2]), slice(*part[2:])
                 there = slice(rows.start + own[0].start, rows.start + own[0].stop)
                 across = slice(columns.start + own[1].start, columns.start + own[1].stop)
                 self._make(what, (there, across), values[own])

@@ -21,7 +21,7 @@ from terrain_physics.ground.ground import Ground, loaded_part, saved_part
 from terrain_physics.ground.poses import checked_scale
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY, checked_samples
-from terrain_physics.heightmap.edits import cells_around
+from terrain_physics.heightmap.framed import cells_around
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
@@ -64,9 +64,8 @@ class _Then:
         found: NDArray[Any] = values_of(storage, kind, ...)
         if parts:
             found = found.copy()
-            marks = np.zeros(found.shape, np.bool_)
             for part in parts:
-                part.put_over(found, marks)
+                part.put_over(found)
         return found
 
     def solid_depth(self, storage: MapStorage) -> tuple[float, bool]:
@@ -403,10 +402,7 @@ def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -
 def _edit_map(own: EditedBlocks, depth: tuple[float, bool], values: Values) -> None:
     """Bring a map to its beginning, but for blocks that differ from it."""
     storage = own.storage
-    if storage.solid_depth != depth:
-        storage.watchers.prepare("thickness", storage.whole)
-        storage.solid_depth = depth
-        storage.changed(storage.whole, "thickness")
+    storage.put_solid_depth(depth)
     for kind, block, new in _blocks(own, values):
         place = place_of(block, shape_of(storage, kind))
         if _crossed(values_of(storage, kind, place).astype(DTYPES[kind]), new).any():

@@ -33,7 +33,7 @@ def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes])
             new = values.of(kind, place)
             for replaced in swapped:
                 if replaced.what == kind:
-                    _put_over(new, place, replaced)
+                    replaced.put_over(new, place=place)
             crossed = _crossed(_in_block(new), old)
             crossed[~marks] = 0
             if crossed.any():
@@ -42,20 +42,6 @@ def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes])
         if numbers:
             told[kind] = numbers
     return told
-
-
-def _put_over(values: NDArray[Any], place: Ranges, old: Any) -> None:
-    """Write what an edit has replaced over the values at a place, as far as it is there."""
-    here, there = [], []
-    for span, own in zip(place, old.place, strict=True):
-        first, last = max(span.start, own.start), min(span.stop, own.stop)
-        if first >= last:
-            return
-        here.append(slice(first - span.start, last - span.start))
-        there.append(slice(first - own.start, last - own.start))
-    new = old.values[there[0], there[1]]
-    marks = ... if old.marks is None else old.marks[there[0], there[1]]
-    values[here[0], here[1]][marks] = new[marks]
 
 
 def received_land(own: EditedLand, about: Any, take: Callable[[int], bytes]) -> Wanted:
