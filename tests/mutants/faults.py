@@ -456,9 +456,9 @@ FAULTS = (
     ),
     Fault(
         "joined_edits_sent_without_their_marks",
-        "world.ground.land_difference",
-        "    marks = ... if old.marks is None else old.marks[there[0], there[1]]\n",
-        "    marks = ...\n",
+        "heightmap.undo",
+        "        counts = ... if self.marks is None else self.marks[own]\n",
+        "        counts = ...\n",
         (f"{_TILES}/test_network.py::test_a_state_is_sent_after_later_edits_that_were_joined",),
     ),
     # Meshes at several places.
