@@ -96,7 +96,8 @@ AXES_NAMES = ["y-up", "z-up", "y-up-left"]
 
 @pytest.mark.parametrize("name", AXES_NAMES)
 def test_a_game_converts_points_rows_and_matrices(name):
-    axes, directions = Axes(name), AXES[name]
+    axes: Any = Axes(name)
+    directions = AXES[name]
     rng = np.random.default_rng(6)
     rows = np.float32(rng.normal(size=(20, 3))).astype(np.float64)
     ours = axes.from_game(rows)
@@ -172,4 +173,4 @@ def test_faces_keep_their_front_and_share_what_they_share():
     a, b, c = flat.vertices.reshape(-1, 3, 3).transpose(1, 0, 2)
     assert (np.einsum("ij,ij->i", np.cross(b - a, c - a), flat.normals[::3]) > 0).all()
     with pytest.raises(ValueError, match="axes must be one of"):
-        crate.to_mesh(axes="up")
+        crate.to_mesh(axes="up")  # type: ignore[arg-type]
