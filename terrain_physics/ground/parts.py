@@ -716,9 +716,12 @@ class GroundParts:
             return arrays
 
     def ground_arrays(self) -> GroundArrays:
-        """Return the arrays for characters; they stay as they are while the lock is held."""
-        with self.followed, self._meshes.asked as meshes:
-            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
+        """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
+        if self._map_set.reader.changed:  # a signal handler has edited a map
+            with self.followed:
+                pass
+        meshes = self._meshes.followed().view
+        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
