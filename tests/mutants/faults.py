@@ -572,8 +572,8 @@ FAULTS = (
     Fault(
         "walkability_passes_over_rises",
         "_kernels.walkability.resting",
-        "        up = _rise_above(scene, up)\n",
-        "        up = _rise_above(scene, up + CONTACT_MARGIN)\n",
+        "        up = np.inf if is_simple else _rise_above(scene, up)\n",
+        "        up = np.inf if is_simple else _rise_above(scene, up + CONTACT_MARGIN)\n",
         (f"{_WALKABILITY}/test_same_map.py::TestOnEachLand::test_what_is_far_decides_nothing",),
     ),
     Fault(
@@ -604,8 +604,8 @@ FAULTS = (
     Fault(
         "walkability_edges_stay_farther_than_heights",
         "walkability.changes",
-        "self.edges.mark(*self._columns_near(lower, upper, self._reach.edges))",
-        "self.edges.mark(*self._columns_near(lower, upper, self._reach.heights))",
+        "self.edges.mark(*self._columns_near(lower, upper, self._reach.edges + more))",
+        "self.edges.mark(*self._columns_near(lower, upper, self._reach.heights + more))",
         (
             f"{_WALKABILITY}/test_changes.py::TestParts::test_come_and_go_and_change",
             recorded("walkable places after changes"),
