@@ -122,12 +122,12 @@ class Entered(Generic[_T]):
 
 
 def lasting(begin: Callable[[Mark], _T]) -> Entered[_T]:
-    """Return the context of a long call, which ``begin`` notes by a mark in `Marks`."""
+    """Return the context of a long call, which ``begin`` notes by a mark in `LongCalls`."""
     mark = allocate_lock()
     return Entered(mark, partial(begin, mark))
 
 
-class Marks:
+class LongCalls:
     """The long calls under way. Each holds a lock of its own as its mark until it ends.
 
     So nothing needs to be undone at its end.

@@ -13,7 +13,7 @@ from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materi
 from terrain_physics._kernels.mesh.places import POSE_SIZE
 from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
-from terrain_physics._locks import Entered, Mark, Marks, Rank, lasting, new_lock
+from terrain_physics._locks import Entered, LongCalls, Mark, Rank, lasting, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
@@ -145,7 +145,7 @@ class GroundMeshes(Meshes):
         self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
         self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
-        self._readers = Marks()  # the long queries of the present table
+        self._readers = LongCalls()  # the long queries of the present table
 
     @property
     def first(self) -> int:

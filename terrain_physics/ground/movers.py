@@ -18,7 +18,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     REACH_SIZE,
 )
 from terrain_physics._kernels.types import Floats
-from terrain_physics._locks import Mark, Marks
+from terrain_physics._locks import LongCalls, Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
@@ -206,7 +206,7 @@ class GroundMovers:
         self._rows, self._reaches = NO_MOVERS.rows, NO_MOVERS.reaches
         self._shown: MoverArrays | None = NO_MOVERS
         self._is_lent = True  # the next change copies the arrays; so it does if any are read
-        self._readers = Marks()
+        self._readers = LongCalls()
 
     @property
     def shown(self) -> MoverArrays:

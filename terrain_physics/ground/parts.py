@@ -10,7 +10,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Entered, Mark, Marks, holding
+from terrain_physics._locks import Entered, LongCalls, Mark, holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
@@ -174,7 +174,7 @@ class GroundParts:
         self._is_changing = False
         self._layout: KeptParts | None = None
         self._history: History | None = None
-        self._reading = Marks()  # updates of characters
+        self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._solids: dict[TiledMap, SolidMapQueries] = {}

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapAr
 from terrain_physics.surface.materials import Names
 
 _REMEMBERED_CHANGES = 256
+
+Edited = Literal["heights", "holes", "materials", "thickness"]
+"""What an edit of a map changes."""
 
 _T = TypeVar("_T")
 

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,10 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
-from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
+from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.heightmap.framed import StoredMap, no_changes
+from terrain_physics.heightmap.framed import Edited, StoredMap, no_changes
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
@@ -32,7 +32,6 @@ from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
 
-Edited = Literal["heights", "holes", "materials", "thickness"]
 
 # With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
@@ -55,7 +54,7 @@ class MapStorage(StoredMap):
         The views for characters.
     materials : ndarray of uint8, shape (rows - 1, columns - 1), or None
     material_names : tuple of str, or None
-    readers : Marks
+    readers : LongCalls
         The long queries that hold the arrays as they are now.
     watchers : Watchers
         They are told of each edit: the kind of change, and the region. An edit holds the locks of
@@ -123,7 +122,7 @@ class MapStorage(StoredMap):
     def _start(self, blocks: Float32s | None = None) -> None:
         """Compute all derived values, and start everything that is not saved."""
         self.lock = new_lock(Rank.MAP)
-        self.version, self.readers = 0, Marks()
+        self.version, self.readers = 0, LongCalls()
         self._is_lent = False
         # Thinner, or thicker, than readers have been told; maps united with this one are, too.
         self._is_thinner = False

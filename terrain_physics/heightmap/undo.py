@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared
-from terrain_physics.heightmap.framed import LiveMap, StoredMap, cells_around
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited, LiveMap, StoredMap, cells_around
 
 # Edits are joined by squares of so many samples or cells along each side.
 _SQUARE = 64

@@ -22,10 +22,9 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
-from terrain_physics._locks import Mark, Marks, Rank, holding, in_order, new_lock
+from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of
-from terrain_physics.heightmap.framed import StoredMap, cells_around, no_changes
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited, StoredMap, cells_around, no_changes
 from terrain_physics.heightmap.tiled import TileMemory
 from terrain_physics.lattice.blocks import LatticeBlocks
 from terrain_physics.lattice.ends import GroundEnds
@@ -100,7 +99,7 @@ class LatticeMap(StoredMap):
         self.loaded: dict[int, LoadedTile] = {}
         self.lock, self.watchers = new_lock(Rank.MAP), Watchers()
         self.version = self._revision = self._generation = 0
-        self._reading, self._running = Marks(), Marks()
+        self._reading, self._running = LongCalls(), LongCalls()
         self.changes, self._changes = ChangeLog(0), no_changes()
         self._missing = exists.reshape(-1).astype(np.uint8)
         self._edited, self._loose = set[tuple[int, int]](), set[int]()

@@ -11,7 +11,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bytes, Float32s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.surface.materials import Names
 
 MOST_CELLS = 1 << 17

@@ -25,7 +25,8 @@ from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.edits import samples_within
-from terrain_physics.heightmap.storage import Edited, MapStorage
+from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of

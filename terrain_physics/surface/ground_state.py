@@ -8,7 +8,7 @@ from weakref import ref
 import numpy as np
 
 from terrain_physics._kernels.types import Floats
-from terrain_physics._locks import Marks, holding, in_order, lasting
+from terrain_physics._locks import LongCalls, holding, in_order, lasting
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.surface.changes import ChangeLog, KeptLog
@@ -97,7 +97,7 @@ class Keeper:
         self.history, self.left = History(), NOTHING_LEFT
         self.restored = -1, -1
         self._latest: ref[GroundState] | None = None
-        self._updating = Marks()
+        self._updating = LongCalls()
 
     def contents(self, version: int) -> int:
         """Return the number of the contents at a version, which comes back with them."""

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 from weakref import ref
 
-from terrain_physics._locks import Mark, Marks
+from terrain_physics._locks import LongCalls, Mark
 
 
 class Watcher(Protocol):
@@ -50,7 +50,7 @@ class Reader(Watch):
         super().__init__()
         self.lock = lock
         self.copied: dict[int, int] = {}
-        self._begun, self._running = 0, Marks()
+        self._begun, self._running = 0, LongCalls()
 
     @property
     def latest(self) -> int:

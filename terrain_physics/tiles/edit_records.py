@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.tiles.log import Log, Read
 
 MAGIC, VERSION = b"\x89EDITS\r\n", 1

@@ -45,7 +45,7 @@ def line_on_ground(points: Floats, kinds: Bytes, terms: Terms, spacing: float) -
     below = reach_below(rules)
     look = _look(terms, stride, below)
     feet = points - np.array([0.0, below - rules[columns.OFFSET + 1], 0.0])
-    lengths = np.sqrt((np.diff(points[:, ::2], axis=0) ** 2).sum(axis=1))
+    lengths = np.sqrt(np.square(np.diff(points[:, ::2], axis=0)).sum(axis=1))
     parts = np.maximum(np.ceil(lengths / spacing), 1.0)
     if parts.sum() > MOST_POINTS:
         least_spacing = lengths.sum() / MOST_POINTS

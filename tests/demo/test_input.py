@@ -102,7 +102,7 @@ def test_hints_go_by_themselves_and_come_with_each_scene() -> None:
     app.frame(1 / 60, [])
     assert app.hints_left == 0.0
     assert "jump" not in texts_of(app)
-    press(app, "5")
+    press(app, "0")
     assert app.hints_left > HINT_SECONDS - 1.0
     assert "move the camera" in texts_of(app)
     rows = help_of(USUAL)
@@ -178,7 +178,7 @@ def test_throwing_and_dropping() -> None:
     assert len(thrown) == len(app.scene.bodies) - count == 2
     assert thrown[0].speed > 15.0
     press(app, "2")
-    press(app, "1")
+    press(app, "0")
     press(app, "b")  # a scene without a player throws from the camera
     ball = app.scene.bodies[len(app.scene.bodies) - 1]
     away = np.array(ball.place) - np.array(app.renderer.last.camera.position)

@@ -172,6 +172,8 @@ def joined(name: str, parts: list[Any], answers: list[Any]) -> Any:
         return joined_contacts(parts, answers)
     if hasattr(answers[0], "distance"):
         return joined_hits(parts, answers)
+    if name == "counts that touch":
+        return bits(np.any(answers, axis=0))
     if name == "offsets" or name.startswith("counts"):
         return bits(sum(answers))
     if name == "lists":

@@ -208,7 +208,11 @@ def _placed(mesh: TriangleMesh, matrix: NDArray[np.float64]) -> TriangleMesh:
     turn, place = matrix[:3, :3], matrix[:3, 3]
     vertices = x * turn[:, 0] + y * turn[:, 1] + z * turn[:, 2] + place
     return TriangleMesh(
-        vertices, mesh.faces, materials=mesh.materials, material_names=mesh.material_names
+        vertices,
+        mesh.faces,
+        materials=mesh.materials,
+        material_names=mesh.material_names,
+        solid=mesh.solid,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.lattice import blocks, table
 from terrain_physics.lattice.lattice_map import LatticeMap
 from tests.helpers.examples import rest_is_full

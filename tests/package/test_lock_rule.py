@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import terrain_physics
-from terrain_physics._locks import Entered, Marks, NotYet, holding, lasting
+from terrain_physics._locks import Entered, LongCalls, NotYet, holding, lasting
 from tests.helpers.programs import run
 
 _ROOT = Path(terrain_physics.__file__).parent
@@ -109,7 +109,7 @@ class TestEntered:
 
 
 def test_marks_know_the_calls_under_way_and_their_threads():
-    marks, seen = Marks(), []
+    marks, seen = LongCalls(), []
     assert not marks
     with lasting(marks.add):
         assert marks
@@ -162,8 +162,8 @@ def test_holding_waits_for_none_with_another_in_hand():
 
 _INTERRUPTED = """
 import random, signal, sys, threading
-from terrain_physics._locks import Entered, Marks, holding, lasting
-lock, several, marks = threading.RLock(), [threading.RLock() for _ in range(3)], Marks()
+from terrain_physics._locks import Entered, LongCalls, holding, lasting
+lock, several, marks = threading.RLock(), [threading.RLock() for _ in range(3)], LongCalls()
 entered = Entered(lock, lambda: None)
 def enter():
     with entered:

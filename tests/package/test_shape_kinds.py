@@ -43,6 +43,7 @@ ALIKE = {
     "terrain_physics/surface/shapes.py": [_CORE],
     "terrain_physics/heightmap/queries.py": [_TURNED],  # a kernel for balls, one for all others
     "terrain_physics/walkability/making.py": [_ROUND],
+    "terrain_physics/walkability/settling.py": [_ROUND],
     "terrain_physics/walkability/leading.py": [_ROUND],
     # Only edges and corners of a box meet ground that a round body passes over.
     "terrain_physics/_kernels/walkability/resting.py": [_ROUND],

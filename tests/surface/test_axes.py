@@ -2,6 +2,7 @@
 
 import pickle
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest

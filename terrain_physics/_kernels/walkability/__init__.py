@@ -1,1 +1,1 @@
-"""Resting heights, proofs of edges, steering."""
+"""Resting heights, settling on stairs, proofs of edges, steering."""

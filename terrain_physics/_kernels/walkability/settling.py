@@ -22,7 +22,7 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._kernels.walkability.layout import PlaceArrays
 
 # X of the aside of a place that is on the point of the grid after all: less than all rounding.
-_LEAST_ASIDE = np.float32(1e-30)
+_ON_THE_POINT = np.float32(1e-30)
 
 _GOES_ON, _STANDS, _IS_OFF = range(3)
 
@@ -109,7 +109,7 @@ def put_settled(
             places.heights[place] = np.float32(found[i, 1])
             places.asides[place, 0], places.asides[place, 1] = np.float32(x), np.float32(z)
             if places.asides[place, 0] == 0.0 and places.asides[place, 1] == 0.0:
-                places.asides[place, 0] = _LEAST_ASIDE
+                places.asides[place, 0] = _ON_THE_POINT
 
 
 @kernel(no_refcount=True)

@@ -17,7 +17,7 @@ from terrain_physics._locks import Mark, Rank, new_lock
 from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile, TileSource
 from terrain_physics.surface.streaming import Box, Streaming

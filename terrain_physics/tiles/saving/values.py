@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading.supply import TileSupply

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.saving.values import DTYPES, KINDS, land_digest
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.storage import Edited
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.tiles.saving.values import DTYPES, KINDS, LandValues, checked_values
 from terrain_physics.world.ground.edited_land import BLOCK, Block, EditedLand, FirstValues
 
