@@ -100,7 +100,7 @@ def test_a_game_converts_points_rows_and_matrices(name):
     axes: Any = Axes(name)
     directions = AXES[name]
     rng = np.random.default_rng(6)
-    rows = np.float32(rng.normal(size=(20, 3))).astype(np.float64)
+    rows = rng.normal(size=(20, 3)).astype(np.float32).astype(np.float64)
     ours = axes.from_game(rows)
     np.testing.assert_array_equal(ours, rows @ directions)
     np.testing.assert_array_equal(axes.to_game(ours), rows)
