@@ -113,8 +113,10 @@ def test_a_game_converts_points_rows_and_matrices(name):
     for row in rows.tolist():
         there = axes.from_game(turn * glm.vec3(row))
         assert glm.distance(axes.from_game(turn) * axes.from_game(row), there) < 1e-5
-        moved = axes.from_game(glm.vec3(pose * glm.vec4(*row, 1)))
-        place = axes.from_game(pose) * glm.vec4(axes.from_game(row), 1)
+        x, y, z = row
+        moved = axes.from_game(glm.vec3(pose * glm.vec4(x, y, z, 1)))
+        x, y, z = axes.from_game(row)
+        place = axes.from_game(pose) * glm.vec4(x, y, z, 1)
         assert glm.distance(glm.vec3(place), moved) < 1e-5
     assert axes.to_game(axes.from_game(pose)) == pose
     assert axes.to_game(axes.from_game(turn)) == turn
