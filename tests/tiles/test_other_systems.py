@@ -72,7 +72,10 @@ def test_what_is_read_beside_appends_and_cuts_is_what_lies_there(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("windows")
-def test_a_file_is_replaced_when_its_readers_have_ended(tmp_path: Path) -> None:
+def test_a_file_is_replaced_when_its_readers_have_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_log, "_PATIENCE", 600.0)
     log = made(tmp_path)
     place = log.append(RECORD)
     is_open, may_end = threading.Event(), threading.Event()
