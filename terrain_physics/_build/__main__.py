@@ -62,6 +62,8 @@ def _make_here(parser: argparse.ArgumentParser, folder: Path) -> None:
     if (command := find(HERE)) is None:
         names = ", ".join([*PLATFORMS[HERE].compilers, "ziglang"])
         parser.error(f"no C compiler for {HERE}: none of {names}")
+    if missing := headers.missing():
+        parser.error(missing)
     _make_folder(parser, folder)
 
     def linkers(_: Path) -> Mapping[str, Linker]:

@@ -26,7 +26,7 @@ def state(packages: Sequence[KernelPackage]) -> str:
     found = hashlib.sha256()
     for name in ("numba", "llvmlite", "numpy"):
         found.update(f"{name} {version(name)}\n".encode())
-    found.update(f"{sys.version}\n".encode())
+    found.update(f"{sys.version}\n{_cache.settings()}\n".encode())
     for package in packages:
         lines = signatures.read(package)
         found.update(f"{package.name} {package.digest()} {lines}\n".encode())

@@ -50,7 +50,14 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         modules = self._make()
         build_data["force_include"] |= {str(module): self._place_of(module) for module in modules}
         build_data["pure_python"] = False
-        build_data["tag"] = "cp311-abi3-" + re.sub(r"\W", "_", sysconfig.get_platform())
+        build_data["tag"] = f"cp311-abi3-{self._tag()}"
+
+    def _tag(self) -> str:
+        """Return the system in the wheel's name. Pythons for Macs may name two processors."""
+        if sys.platform == "darwin":
+            own: str = self._platform().tags[0]
+            return own
+        return re.sub(r"\W", "_", sysconfig.get_platform())
 
     def _make(self) -> list[Path]:
         self._place = tempfile.TemporaryDirectory()  # until the wheel is written
@@ -83,7 +90,10 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
     def _what_is_missing(self) -> str:
         if missing := [name for name in ("numba", "numpy", "pyglm") if find_spec(name) is None]:
             return f"{' and '.join(missing)} must be installed first, as `pip wheel .` does"
-        return "" if self._c_compiler() else "there is no C compiler"
+        if self._c_compiler() is None:
+            return "there is no C compiler"
+        missing: str = self._ours("systems.headers").missing()
+        return missing
 
     def _platform(self) -> Any:
         """Return the platform for which machine code is made here; None without one."""

@@ -55,8 +55,6 @@ class Platform:
     """Compilers of the system that link what LLVM writes, best first."""
     linking: tuple[str, ...]
     """Options of its linker; ``{name}`` stands for the name of the module."""
-    tested: str
-    """What was run of its modules, read or linked."""
     suffix: str = ".abi3.so"
     imports: tuple[str, ...] = ()
     """The libraries that its modules may load."""
@@ -99,7 +97,6 @@ PLATFORMS = {
         compilers=_FOUND,
         linking=_ON_LINUX,
         imports=_OF_GLIBC,
-        tested="all tests",
     ),
     "linux-aarch64": Platform(
         system="linux",
@@ -111,7 +108,6 @@ PLATFORMS = {
         compilers=_FOUND,
         linking=_ON_LINUX,
         imports=_OF_GLIBC,
-        tested="linked",
     ),
     "darwin-arm64": Platform(
         system="darwin",
@@ -123,7 +119,6 @@ PLATFORMS = {
         compilers=_FOUND,
         linking=_ON_MACOS,
         imports=_OF_MACOS,
-        tested="linked",
     ),
     "darwin-x86_64": Platform(
         system="darwin",
@@ -136,7 +131,6 @@ PLATFORMS = {
         linking=_ON_MACOS,
         imports=_OF_MACOS,
         has_compilers=False,
-        tested="linked",
     ),
     # Linked with python3.dll, which hands on to that of each version. Microsoft's compiler does not
     # serve: it lacks GCC's atomics, and its objects need its own runtime library.
@@ -151,7 +145,6 @@ PLATFORMS = {
         linking=("-shared", "-s", "-lpython3"),
         suffix=".pyd",
         imports=("python3.dll", "kernel32.dll", "api-ms-win-crt-*"),
-        tested="linked",
     ),
 }
 """The platforms, by `sys.platform` and `platform.machine()`."""

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +29,8 @@ _TIME = (2020, 2, 2, 0, 0, 0)
 
 def what_is_missing() -> str:
     """Return what must be installed before wheels can be made, nothing if all is there."""
+    if lacking := headers.missing():
+        return lacking
     missing = pins.not_installed()
     if find_spec("hatchling") is None:
         missing.append("hatchling")
@@ -39,11 +42,9 @@ def what_is_missing() -> str:
 def make(targets: Sequence[str], folder: Path) -> None:
     """Make a wheel for each of these platforms."""
     wanted = [Wanted(target, level) for target in targets for level in PLATFORMS[target].levels]
-    with (
-        tempfile.TemporaryDirectory() as name,
-        making.made(wanted, lambda work: _linkers(targets, work)) as modules,
-    ):
+    with tempfile.TemporaryDirectory() as name, ExitStack() as block:
         plain = _without_machine_code(Path(name))
+        modules = block.enter_context(making.made(wanted, lambda work: _linkers(targets, work)))
         for target in targets:
             own = [module for module in modules if module.target == target]
             wheel = _assembled(plain, target, own, Path(name))

@@ -128,6 +128,7 @@ class WorkerProcesses:
 
     def rest(self) -> Iterator[None]:
         """Wait until all is done; yield after each answer."""
+        yield  # the last order may have heard all that was left
         while working := [one for one in self._workers if one.is_begun and not one.is_done]:
             wait([worker.answers for worker in working])
             self._hear()

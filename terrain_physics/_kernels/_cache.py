@@ -58,6 +58,12 @@ def cache_root() -> Path:
     return Path(platformdirs.user_cache_dir("terrain_physics", appauthor=False))
 
 
+def settings() -> tuple[Any, ...]:
+    """Return what numba compiles by, beside the processor."""
+    names = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    return tuple(getattr(_numba.numba.config, name, None) for name in names)
+
+
 @cache
 def cache_folder() -> Path | None:
     """Return the folder for this numba and this machine.
@@ -67,7 +73,6 @@ def cache_folder() -> Path | None:
     """
     if not _numba.CAN_CACHE:
         return None
-    settings = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
     try:
         parts = (
             __package__,
@@ -76,7 +81,7 @@ def cache_folder() -> Path | None:
             sys.implementation.cache_tag,
             _numba.binding.get_host_cpu_name(),
             _native.CHECKED,
-            *(getattr(_numba.numba.config, name, None) for name in settings),
+            *settings(),
         )
         folder = cache_root() / f"kernels-{_short_hash(parts)}"
     except Exception:  # a game must start without a current folder

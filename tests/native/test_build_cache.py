@@ -75,6 +75,9 @@ def test_a_state_is_that_of_sources_lists_and_compilers(monkeypatch):
     before = build_cache.state([LIBRARY])
     assert build_cache.state([LIBRARY]) == before
     assert build_cache.state([LIBRARY, DEMO]) != before
+    monkeypatch.setattr(build_cache._cache, "settings", lambda: ("checked bounds",))
+    assert build_cache.state([LIBRARY]) != before
+    monkeypatch.undo()
     monkeypatch.setattr(signatures, "read", lambda _: ["another.kernel(int64)"])
     assert build_cache.state([LIBRARY]) != before
     monkeypatch.undo()

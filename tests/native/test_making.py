@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
@@ -139,6 +140,28 @@ def test_a_missing_c_compiler_is_told_at_once(
         build.main()
     assert ended.value.code == 2
     assert "no C compiler for linux-x86_64: none of cc, gcc, clang" in capsys.readouterr().err
+
+
+def test_missing_headers_are_told_at_once(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr(sys, "argv", ["build", str(tmp_path)])
+    monkeypatch.setattr(build.making, "made", None)
+    monkeypatch.setattr(build.headers.sysconfig, "get_paths", lambda: {"include": str(tmp_path)})
+    with pytest.raises(SystemExit) as ended:
+        build.main()
+    assert ended.value.code == 2
+    assert f"{tmp_path} has no Python.h" in capsys.readouterr().err
+
+
+def test_what_the_last_order_hears_is_not_lost() -> None:
+    from terrain_physics._build.workers import WorkerProcesses
+
+    class Ended:
+        processor, optimized, is_begun, is_done = "all", 1, True, True
+        made: SimpleQueue[str] = SimpleQueue()
+
+    Ended.made.put("machine code")
+    processes: Any = WorkerProcesses([Ended()], 1)  # type: ignore[list-item]
+    assert [code for _ in processes.rest() for code in processes.new()] == ["machine code"]
 
 
 def test_wheels_of_all_systems_need_compilers_of_one_version_and_say_how_to_get_them(

@@ -64,6 +64,14 @@ NUMPYCONFIG = """\
 """
 
 
+def missing() -> str:
+    """Return what is missing of Python's headers, nothing if they are there."""
+    folder = Path(sysconfig.get_paths()["include"])
+    if (folder / "Python.h").is_file():
+        return ""
+    return f"{folder} has no Python.h: Debian and Ubuntu have it in python3-dev"
+
+
 def here() -> list[Path]:
     """Return the folders with the headers of this Python and its NumPy."""
     import numpy as np

@@ -93,6 +93,9 @@ class Linking(AbstractContextManager["Linking"]):
     @property
     def made(self) -> list[Module]:
         """Return what is linked by now; raise what has failed."""
+        for wrapper in self._wrappers.values():
+            if wrapper.done():
+                wrapper.result()
         return [future.result() for future in self._linked if future.done()]
 
     def wait(self, tell: Callable[[], None]) -> None:
