@@ -88,8 +88,8 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
         return ""
 
     def _what_is_missing(self) -> str:
-        if missing := [name for name in ("numba", "numpy", "pyglm") if find_spec(name) is None]:
-            return f"{' and '.join(missing)} must be installed first, as `pip wheel .` does"
+        if absent := [name for name in ("numba", "numpy", "pyglm") if find_spec(name) is None]:
+            return f"{' and '.join(absent)} must be installed first, as `pip wheel .` does"
         if self._c_compiler() is None:
             return "there is no C compiler"
         missing: str = self._ours("systems.headers").missing()

@@ -190,6 +190,14 @@ def unit(name: str, value: Any) -> Floats3:
     return x / length, y / length, z / length
 
 
+def unit_or_zeros(name: str, value: Any) -> Floats3:
+    """Return a vector that was scaled to length 1 before, with its bits, or zeros."""
+    x, y, z = vector(name, value)
+    if (x or y or z) and not abs(x * x + y * y + z * z - 1.0) < 1e-9:
+        raise ValueError(f"{name} must have length 1 or be zeros, got {(x, y, z)}")
+    return x, y, z
+
+
 def vector_or_pair(name: str, value: Any) -> tuple[float, ...]:
     """Return what `vector` does, or two finite floats of what has no more, such as a vec2."""
     if type(value) not in UNPACKED:  # a missing attribute is slow

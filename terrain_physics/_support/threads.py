@@ -9,8 +9,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,8 @@ class _Pool:
             os.register_at_fork(after_in_child=self._renew)
 
     def _renew(self) -> None:
-        self._executor: ThreadPoolExecutor | None = None
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()  # in C: see `_locks`
+        self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._busy = threading.local()
 
@@ -63,20 +64,24 @@ class _Pool:
         self._busy.is_set = True
         try:
             with self._lock:
-                if self._executor is None:
-                    beside = max(processors() - 1, 1)  # the caller works too
-                    self._executor = ThreadPoolExecutor(
-                        beside, "terrain_physics", self._mark_thread
+                while len(self._threads) < max(processors() - 1, 1):  # the caller works too
+                    thread = threading.Thread(
+                        target=self._help, name="terrain_physics", daemon=True
                     )
-            for _ in range(helpers):
-                self._executor.submit(help_out)
+                    thread.start()
+                    self._threads.append(thread)
+            for _ in range(min(helpers, len(self._threads))):
+                self._jobs.put(help_out)
         except RuntimeError:
             pass  # no more threads are to be had, or Python is ending: the caller works alone
         finally:
             self._busy.is_set = False
 
-    def _mark_thread(self) -> None:
+    def _help(self) -> None:
+        """Make the calls that come, one after another."""
         self._busy.is_set = True
+        while True:
+            self._jobs.get()()
 
     @contextmanager
     def not_asked(self) -> Iterator[None]:
@@ -127,11 +132,12 @@ class _Job:
         self._results: dict[int, Any] = {}
         self._begun = self._helpers = 0
         self._has_failed = False
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
 
     def help_out(self) -> None:
         """Work on ranges until none is left."""
-        with self._changed:
+        with self._lock:
             if self._function is None:
                 return
             self._helpers += 1
@@ -139,13 +145,13 @@ class _Job:
             while self._work():
                 pass
         finally:
-            with self._changed:
+            with self._lock:
                 self._helpers -= 1
                 self._changed.notify_all()
 
     def _work(self) -> bool:
         """Work on the next range; return False if none is left."""
-        with self._changed:
+        with self._lock:
             function, place = self._function, self._begun
             if function is None or self._has_failed or place == len(self._ranges):
                 return False
@@ -154,7 +160,7 @@ class _Job:
             result = function(*self._ranges[place])
         except Exception as error:
             result = _Failed(error)
-        with self._changed:
+        with self._lock:
             self._results[place] = result
             # All ranges before it have begun, and nobody needs those behind it.
             self._has_failed |= isinstance(result, _Failed)
@@ -171,7 +177,7 @@ class _Job:
             for place in range(len(self._ranges)):
                 while place not in self._results and self._work():
                     pass
-                with self._changed:
+                with self._lock:
                     while place not in self._results:
                         self._changed.wait()
                 result = self._results.pop(place)
@@ -186,7 +192,7 @@ class _Job:
         interruption: BaseException | None = None
         while True:
             try:
-                with self._changed:
+                with self._lock:
                     self._function = None
                     self._give_up()
                     while self._helpers > 0:

@@ -226,6 +226,7 @@ class Ground(Surface):
     @property
     def parts(self) -> Mapping[int, Part]:
         """The parts by their keys, which ascend; as they are now."""
+        self._held.mend()
         return MappingProxyType(self._parts)
 
     @property
@@ -249,6 +250,7 @@ class Ground(Surface):
     @property
     def part_names(self) -> Mapping[int, str]:
         """The names of the parts that have one, by their keys; as they are now."""
+        self._held.mend()
         return MappingProxyType(dict(self._held.naming.parts))
 
     def key_of(self, name: str) -> int:

@@ -138,7 +138,7 @@ class MovingPart:
             checked_seconds("seconds", mover.seconds)
         mover.put = checks.whole("put", about["put"], 0, count)
         mover.surface = checks.vector("surface_velocity", about["surface_velocity"])
-        mover.one_way = checks.vector("one_way", about["one_way"])
+        mover.one_way = checks.unit_or_zeros("one_way", about["one_way"])
         last = count + 1
         if len(about["moves"]) > MOST_MOVES or (mover.seconds > 0.0 and not about["moves"]):
             raise ValueError("moves must be those that led here")

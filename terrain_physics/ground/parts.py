@@ -198,9 +198,9 @@ class GroundParts:
         if self._map_set.reader.changed:  # a call less for most
             self._map_set.begin_followed()
 
-    def _mend(self) -> None:
+    def mend(self) -> None:
         """Put back what an interrupted change has left."""
-        if self._before is not None:
+        if self._before is not None and not self._is_changing:
             with self.followed:
                 pass
 
@@ -227,6 +227,8 @@ class GroundParts:
 
     def _begin_change(self) -> None:
         """Remember the parts as they are, until the change is done."""
+        if self._before is not None:  # an earlier step of this change has
+            return
         self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
 
     def change(self, make: Callable[[], _T], *coming: PartQueries) -> _T:
@@ -236,7 +238,7 @@ class GroundParts:
         """
         maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, SolidMapQueries)]
         if maps:
-            self._mend()
+            self.mend()
             return self._map_set.changing(maps, partial(self._change, make))
         with self.followed:
             return self._change(make)
@@ -246,6 +248,8 @@ class GroundParts:
             raise RuntimeError(
                 "parts must not be changed by a signal handler while its thread changes them"
             )
+        if self._before is not None:  # of another thread's change, which has failed
+            self._put_back_before(self._before)
         self._is_changing = True
         try:
             answer = make()
@@ -389,6 +393,7 @@ class GroundParts:
         with self.followed:
             before, known = self.map_depths(), self.layout()
             if layout is not known:
+                self._begin_change()
                 self._put_layout(layout, known)
                 self._note(_maps_of(_differing(layout, known)), before)
             self._meshes.put_motion(motion)
@@ -672,6 +677,7 @@ class GroundParts:
 
         There is at least one: if the mask selects nothing, a member that finds nothing.
         """
+        self.mend()
         if mask == ALL_LAYERS:
             return self.members
         met = [member.filtered(mask) for member in self.members if member.layers & mask]
@@ -692,7 +698,7 @@ class GroundParts:
             self._map_set.follow()
             return answer
 
-        self._mend()
+        self.mend()
         return holding(self._map_set.locks, follow_and_edit)
 
     # For characters

@@ -155,7 +155,8 @@ class _ShapeRows:
 
     def __init__(self, shapes: int, most: int, room: ContactRoom) -> None:
         self._shapes, self._most, self._room = shapes, most, room
-        self._turn = threading.Condition()
+        self._lock = threading.RLock()
+        self._turn = threading.Condition(self._lock)
         self._next = self._total = 0
         self._is_over = False
         self._pieces = [(room.ints, room.floats)]
@@ -166,9 +167,8 @@ class _ShapeRows:
 
         They are the part's last ones if ``done`` is ``last``. Waits until the parts before have
         taken all of theirs.
-        before have taken all of theirs.
         """
-        with self._turn:
+        with self._lock:
             self._turn.wait_for(lambda: self._is_over or self._next == first)
             if self._is_over:
                 raise CancelledError
@@ -197,14 +197,14 @@ class _ShapeRows:
     def leave(self, first: int, last: int) -> None:
         """Let the parts behind continue: they wait for this one, even if it fails."""
         if self._next < last:
-            with self._turn:
+            with self._lock:
                 self._turn.wait_for(lambda: self._is_over or self._next >= first)
                 self._next = max(self._next, last)
                 self._turn.notify_all()
 
     def give_up(self) -> None:
         """Wake all waiting parts: an earlier part may never have started."""
-        with self._turn:
+        with self._lock:
             self._is_over = True
             self._turn.notify_all()
 

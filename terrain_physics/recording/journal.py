@@ -629,7 +629,7 @@ def _redo_surface(ground: Any, event: Event) -> None:
 
 
 def _redo_one_way(ground: Any, event: Event) -> None:
-    direction = checks.vector("direction", _floats(event).tolist())
+    direction = checks.unit_or_zeros("direction", _floats(event).tolist())
     held, key = _parts_of(ground), ground._mesh_key(event.key)  # noqa: SLF001 of the same floors
     # Scaled to length 1 once more, it might have other bits.
     held.change(lambda: held.set_one_way(key, direction))

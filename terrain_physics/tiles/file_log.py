@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from terrain_physics._locks import LongCalls, lasting
 from terrain_physics._support.files import (
     CAN_REPLACE_OPEN,
     checked_size,
@@ -34,7 +35,7 @@ _AT_ONCE = 1 << 20
 _LOCKED = 1 << 40
 
 # Where an open file cannot be replaced, its readers have so many seconds to end.
-_PATIENCE = 5.0
+_PATIENCE, _MOMENT = 5.0, 0.002
 
 # An entry for each fork that led to this process: to ask the system which one it is takes longer.
 _forks: list[None] = []
@@ -57,7 +58,7 @@ class FileLog(Log):
         self._path = os.path.abspath(self.name)  # noqa: PTH100 a program may go to another folder
         if os.path.exists(self._path):  # noqa: PTH110
             checked_size(self.name)
-        self._readers = None if CAN_REPLACE_OPEN else _Readers()
+        self._readers = None if CAN_REPLACE_OPEN else LongCalls()
         self._hold(_taken(self._path, self.name))
         self._is_torn = False  # whether bytes may follow that are no record
         self.size = os.fstat(self._descriptor).st_size
@@ -116,7 +117,7 @@ class FileLog(Log):
     @contextmanager
     def reading(self) -> Iterator[Read]:
         self._refuse_closed()
-        with self._readers or nullcontext():
+        with nullcontext() if self._readers is None else lasting(self._readers.add):
             descriptor = _to_read(self._descriptor, self._path)
             try:
                 yield partial(_bytes_at, descriptor)
@@ -136,7 +137,7 @@ class FileLog(Log):
                 if self._readers is None:
                     new = _taken(file.name, self.name)
                 else:  # no file is replaced there while it is open
-                    self._readers.wait(self.name)
+                    self._wait_for(self._readers)
                     self._closing()
         except BaseException:
             if new >= 0:
@@ -151,6 +152,15 @@ class FileLog(Log):
         self.size, self._is_torn, self._is_new = len(content), False, True
         self.sync()
 
+    def _wait_for(self, readers: LongCalls) -> None:
+        """Wait until nobody reads; refuse to wait long, as it may be who waits that reads."""
+        end = time.monotonic() + _PATIENCE
+        while readers:
+            if time.monotonic() > end:
+                rule = "Edits must not be read while their file is replaced"
+                raise PermissionError(errno.EACCES, rule, self.name)
+            time.sleep(_MOMENT)
+
     def sync(self) -> None:
         if self._descriptor < 0:
             return
@@ -163,29 +173,6 @@ class FileLog(Log):
     def close(self) -> None:
         self._closing()
         self._descriptor = -1  # the system may give the old number to another file
-
-
-class _Readers:
-    """Who reads a file that cannot be replaced meanwhile; systems that are so have no forks."""
-
-    def __init__(self) -> None:
-        self._count, self._fewer = 0, threading.Condition()
-
-    def __enter__(self) -> None:
-        with self._fewer:
-            self._count += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._fewer:
-            self._count -= 1
-            self._fewer.notify_all()
-
-    def wait(self, name: str) -> None:
-        """Wait until nobody reads; refuse to wait long, as it may be who waits that reads."""
-        with self._fewer:
-            if not self._fewer.wait_for(lambda: self._count == 0, _PATIENCE):
-                rule = "Edits must not be read while their file is replaced"
-                raise PermissionError(errno.EACCES, rule, name)
 
 
 def _to_read(descriptor: int, path: str) -> int:

@@ -255,6 +255,7 @@ DAMAGED: dict[str, Any] = {
     "a velocity of two": part_with(surface_velocity=[1, 2]),
     "no velocity": part_with(surface_velocity=[NAN, 0, 0]),
     "a velocity of text": part_with(surface_velocity="fast"),
+    "a long one-way direction": part_with(one_way=[0, 2, 0]),
     "no direction": part_with(one_way=[0, NAN, 0]),
     "a direction of four": part_with(one_way=[0, 1, 0, 0]),
     "no moves": part_with(moves=[]),

@@ -71,11 +71,12 @@ def test_a_folder_that_cannot_be_made_is_no_failure(folder):
 def test_a_state_is_that_of_sources_lists_and_compilers(monkeypatch):
     from terrain_physics._build import build_cache, signatures
     from terrain_physics._build.packages import DEMO, LIBRARY
+    from terrain_physics._kernels import _cache
 
     before = build_cache.state([LIBRARY])
     assert build_cache.state([LIBRARY]) == before
     assert build_cache.state([LIBRARY, DEMO]) != before
-    monkeypatch.setattr(build_cache._cache, "settings", lambda: ("checked bounds",))
+    monkeypatch.setattr(_cache, "settings", lambda: ("checked bounds",))
     assert build_cache.state([LIBRARY]) != before
     monkeypatch.undo()
     monkeypatch.setattr(signatures, "read", lambda _: ["another.kernel(int64)"])

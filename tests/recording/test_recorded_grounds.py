@@ -648,6 +648,15 @@ def test_a_direction_is_redone_with_the_same_bits():
         assert queries_again.parts.movers.get(0).one_way == made
 
 
+@pytest.mark.parametrize("direction", [(0, 2, 0), (1e-6, 0, 0), (np.nan, 0, 0)])
+def test_a_direction_of_another_length_is_not_redone(direction):
+    ground = Ground([TriangleMesh.box((4, 0.5, 4))])
+    before = contents_of(ground)
+    with pytest.raises(ValueError, match=r"direction(\.x)? must"):
+        redo(ground, Event("one_way", 0, 0, content=np.array(direction, float).tobytes()))
+    assert contents_of(ground) == before
+
+
 @pytest.mark.parametrize("count", [12, pytest.param(40, marks=pytest.mark.full)])
 def test_damaged_events_are_refused_or_make_a_difference(count, recorded):
     """Whatever numbers an event holds: a replay tells, and never goes on in silence."""

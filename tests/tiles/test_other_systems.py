@@ -167,7 +167,7 @@ def test_where_there_are_no_threads_calls_work_alone(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(threads, "_POOL", threads._Pool())
     found = land.raycast_many(starts, [(0.1, -1, 0)], threads=4).distance
     assert np.array_equal(found, wanted)
-    assert threads._POOL._executor is None
+    assert not threads._POOL._threads
 
 
 TESTS = (

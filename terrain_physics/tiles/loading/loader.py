@@ -30,9 +30,9 @@ class TileLoader:
 
     def __init__(self, read: Callable[[int], ReadTile], end: Callable[[], None], most: int) -> None:
         self._read, self._end, self._most = read, end, most
-        lock = threading.RLock()
-        hold_at_fork(lock, Rank.FILES)
-        self._changed = threading.Condition(lock)
+        self._lock = threading.RLock()
+        hold_at_fork(self._lock, Rank.FILES)
+        self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
         self._is_closed = self._ends_alone = self._is_finished = False
         self._wanted: deque[int] = deque()
@@ -45,7 +45,7 @@ class TileLoader:
 
     def want(self, numbers: Iterable[int]) -> None:
         """Read these tiles in this order, and no others but urgent ones."""
-        with self._changed:
+        with self._lock:
             listed = list(numbers)
             if not self._is_alive():
                 self._reading = None  # by a thread that a fork has left behind
@@ -60,13 +60,13 @@ class TileLoader:
 
     def urge(self, numbers: Iterable[int]) -> None:
         """Read these tiles before all others."""
-        with self._changed:
+        with self._lock:
             self._urgent.update(dict.fromkeys(numbers))
             self._go_on()
 
     def take(self) -> ReadTile | None:
         """Return a tile that is ready, an urgent one first; None if there is none."""
-        with self._changed:
+        with self._lock:
             if not self._ready:
                 return None
             number = next((own for own in self._urgent if own in self._ready), None)
@@ -74,7 +74,7 @@ class TileLoader:
 
     def take_this(self, number: int) -> ReadTile | None:
         """Return the tile of a number if it is ready; else let the caller read it."""
-        with self._changed:
+        with self._lock:
             if number in self._wanted:
                 self._wanted.remove(number)
             return self._taken(number)
@@ -86,19 +86,19 @@ class TileLoader:
 
     def error(self) -> Exception | None:
         """Return an error of the thread that was not told yet; None if there is none."""
-        with self._changed:
+        with self._lock:
             return self._errors.pop(0) if self._errors else None
 
     @property
     def is_busy(self) -> bool:
         """Whether a tile is being read, or waits to be read or taken."""
-        with self._changed:
+        with self._lock:
             is_reading = self._reading is not None and self._is_alive()
             return bool(is_reading or self._ready) or self._next() is not None
 
     def close(self, *, wait: bool = False) -> None:
         """Read no more, and call ``end``; ``wait`` for that, and raise what it raises."""
-        with self._changed:
+        with self._lock:
             thread = self._thread if self._is_alive() else None
             is_own = thread is threading.current_thread()
             self._is_closed, self._ends_alone = True, thread is not None and (is_own or not wait)
@@ -111,7 +111,7 @@ class TileLoader:
 
     def _finish(self) -> None:
         """Call ``end``, once."""
-        with self._changed:
+        with self._lock:
             is_first, self._is_finished = not self._is_finished, True
         if is_first:
             self._end()
@@ -146,7 +146,7 @@ class TileLoader:
 
     def _begun(self) -> int | None:
         """Return the tile to read next, once there is one; None if it is closed."""
-        with self._changed:
+        with self._lock:
             self._reading = None
             while not self._is_closed:
                 number = self._next()
@@ -176,14 +176,14 @@ class TileLoader:
         return not is_begun and self._failed.get(number, now) <= now
 
     def _put(self, number: int, found: ReadTile) -> None:
-        with self._changed:
+        with self._lock:
             self._failed.pop(number, None)
             if not self._is_unwanted:
                 self._ready[number] = found
 
     def _note(self, number: int, error: Exception) -> None:
         """Keep an error to be told, the first time that the tile fails, and try it again later."""
-        with self._changed:
+        with self._lock:
             if number not in self._failed:
                 self._errors.append(error)
             self._failed[number] = time.monotonic() + RETRY_SECONDS
