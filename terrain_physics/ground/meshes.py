@@ -255,15 +255,15 @@ class GroundMeshes(Meshes):
             for number in found.numbers[coming].tolist():
                 self.movers.put(number, self._as_mover(number))
             found = self.find(found.numbers)[0]
-            for k in np.flatnonzero(found.places == 0).tolist():
-                self._put[int(found.numbers[k])] = self.movers.count + k + 1
+        first = self.movers.count + 1
+        put = {int(found.numbers[k]): first + int(k) for k in np.flatnonzero(found.places == 0)}
         self.change_count += 1
         changes = self.changes.room(2 * len(poses))
         tables = *self._prepare_edit().arrays, *self.movers.prepare()
         count = _MOVE.call(
             *tables, found.rows, found.places, poses, seconds, float(self.change_count), changes
         )
-        self.movers.count += len(poses)
+        self._put.update(put)
         self.changes.take(count)
 
     def pose_of(self, number: int) -> Pose | None:

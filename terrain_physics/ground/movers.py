@@ -166,10 +166,14 @@ def _pose_at(row: Floats, place: int) -> Pose:
 class KeptMovers(NamedTuple):
     """The moving parts of a ground at one moment, in arrays that nobody writes to any more."""
 
-    moves: int
     numbers: list[int]
     rows: Floats
     reaches: Floats
+
+    @property
+    def moves(self) -> int:
+        """How many moves there have been."""
+        return int(self.rows[0, columns.COUNT_OF_MOVES])
 
     @property
     def nbytes(self) -> int:
@@ -192,21 +196,23 @@ class GroundMovers:
 
     Attributes
     ----------
-    count : int
-        How many moves there have been.
     numbers : list of int
         Those of the parts, which ascend.
     """
 
-    __slots__ = ("_is_lent", "_reaches", "_readers", "_rows", "_shown", "count", "numbers")
+    __slots__ = ("_is_lent", "_reaches", "_readers", "_rows", "_shown", "numbers")
 
     def __init__(self) -> None:
-        self.count = 0
         self.numbers: list[int] = []
         self._rows, self._reaches = NO_MOVERS.rows, NO_MOVERS.reaches
         self._shown: MoverArrays | None = NO_MOVERS
         self._is_lent = True  # the next change copies the arrays; so it does if any are read
         self._readers = LongCalls()
+
+    @property
+    def count(self) -> int:
+        """How many moves there have been; in the rows, so that a kernel counts what it moves."""
+        return int(self._rows[0, columns.COUNT_OF_MOVES])
 
     @property
     def shown(self) -> MoverArrays:
@@ -296,7 +302,7 @@ class GroundMovers:
         """Continue to count from a number."""
         if count != self.count:
             rows, _ = self.prepare()
-            rows[0, columns.COUNT_OF_MOVES] = self.count = count
+            rows[0, columns.COUNT_OF_MOVES] = count
 
     def kept(self) -> KeptMovers:
         """Return all of it, in values that nobody writes to later.
@@ -304,7 +310,7 @@ class GroundMovers:
         They are copies, so that the next move need not make new arrays.
         """
         rows = self._rows[: 1 + len(self.numbers)].copy()
-        return KeptMovers(self.count, self.numbers.copy(), rows, self._reaches.copy())
+        return KeptMovers(self.numbers.copy(), rows, self._reaches.copy())
 
     def put_kept(self, kept: KeptMovers) -> None:
         """Put it back as it was."""
@@ -315,7 +321,7 @@ class GroundMovers:
         else:
             self._rows, self._reaches = kept.rows, kept.reaches
             self._shown, self._is_lent = None, True
-        self.count, self.numbers = kept.moves, kept.numbers.copy()
+        self.numbers = kept.numbers.copy()
 
     def remove(self, number: int) -> None:
         """Forget a part."""
