@@ -273,25 +273,37 @@ class GroundMovers:
 
     def put(self, number: int, mover: MovingPart) -> None:
         """Take over the present state of a part."""
-        rows, reaches = self.prepare()
+        row = np.empty(MOVER_SIZE)
+        mover.put_row(number, row)
         place = self.place_of(number)
-        if not place:
-            rows, reaches = self.prepare(1)
-            place = bisect_left(self.numbers, number) + 1
-            end = len(self.numbers) + 1
-            rows[place + 1 : end + 1] = rows[place:end]
-            reaches[:, place:end] = reaches[:, place - 1 : end - 1]
-            self.numbers.insert(place - 1, number)
-            self._shown = None
-        mover.put_row(number, rows[place])
-        _SETTLE.call(rows, reaches, place)
+        if place:
+            self._write(place, row)
+        else:
+            self._insert(number, *_settled(row))
+
+    def _write(self, place: int, row: Floats) -> None:
+        """Write the row of a part, and what follows from it, by one call in C."""
+        rows, reaches = self.prepare()
+        any(map(np.copyto, (rows[place], reaches[:, place - 1]), _settled(row)))
+
+    def _insert(self, number: int, row: Floats, reach: Floats) -> None:
+        """Put in the row of a new part; it is there with the last assignment."""
+        rows, reaches = self.prepare(1)
+        before, end = bisect_left(self.numbers, number), len(self.numbers)
+        if before < end:
+            rows, reaches = rows.copy(), reaches.copy()
+            rows[before + 2 : end + 2] = rows[before + 1 : end + 1]
+            reaches[:, before + 1 : end + 1] = reaches[:, before:end]
+        rows[before + 1], reaches[:, before] = row, reach
+        numbers = [*self.numbers[:before], number, *self.numbers[before:]]
+        self._rows, self._reaches, self._shown, self.numbers = rows, reaches, None, numbers
 
     def put_box(self, number: int, box: Box) -> None:
         """Write the box around a part that was refitted."""
-        rows, reaches = self.prepare()
         place = self.place_of(number)
-        rows[place, columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
-        _SETTLE.call(rows, reaches, place)
+        row = self._rows[place].copy()
+        row[columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
+        self._write(place, row)
 
     def refuse_more(self, moves: int) -> None:
         """Raise ValueError if so many moves more could not be counted."""
@@ -317,11 +329,12 @@ class GroundMovers:
         used = len(kept.numbers)
         if kept.numbers == self.numbers:
             rows, reaches = self.prepare()
-            rows[: 1 + used], reaches[:, :used] = kept.rows, kept.reaches[:, :used]
-        else:
-            self._rows, self._reaches = kept.rows, kept.reaches
-            self._shown, self._is_lent = None, True
-        self.numbers = kept.numbers.copy()
+            here, there = (rows[: 1 + used], reaches[:, :used]), (kept.rows, kept.reaches[:, :used])
+            any(map(np.copyto, here, there))  # one call in C
+            return
+        numbers = kept.numbers.copy()
+        self._rows, self._reaches = kept.rows, kept.reaches
+        self._shown, self._is_lent, self.numbers = None, True, numbers
 
     def remove(self, number: int) -> None:
         """Forget a part."""
@@ -329,11 +342,21 @@ class GroundMovers:
         if place:
             rows, reaches = self.prepare()
             end = len(self.numbers)
-            rows[place:end] = rows[place + 1 : end + 1]
-            reaches[:, place - 1 : end - 1] = reaches[:, place:end]
-            del self.numbers[place - 1]
-            self._shown = None
+            if place < end:
+                rows, reaches = rows.copy(), reaches.copy()
+                rows[place:end] = rows[place + 1 : end + 1]
+                reaches[:, place - 1 : end - 1] = reaches[:, place:end]
+            numbers = [*self.numbers[: place - 1], *self.numbers[place:]]
+            self._rows, self._reaches, self._shown, self.numbers = rows, reaches, None, numbers
 
     def saved(self) -> dict[str, Any]:
         """Return all of it for JSON."""
         return self.kept().saved()
+
+
+def _settled(row: Floats) -> tuple[Floats, Floats]:
+    """Return the row of a part (MOVER_SIZE,) with what follows from it, and its reach."""
+    rows, reaches = np.zeros((2, MOVER_SIZE)), np.empty((REACH_SIZE, 1))
+    rows[1] = row
+    _SETTLE.call(rows, reaches, 1)
+    return rows[1], reaches[:, 0]

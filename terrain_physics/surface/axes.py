@@ -9,7 +9,6 @@ counter-clockwise seen from the front in the other axes are so here too.
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.types import Floats
@@ -94,6 +93,12 @@ _FRAMES = {
 _Vector = glm.vec3 | glm.dvec3 | tuple[float, float, float]
 _Matrix3 = glm.mat3 | glm.dmat3
 _Matrix4 = glm.mat4 | glm.dmat4
+
+_OTHER_MATRICES = tuple(
+    getattr(glm, f"{kind}{size}")
+    for kind in ("mat", "dmat")
+    for size in ("2x2", "2x3", "2x4", "3x2", "3x4", "4x2", "4x3")
+)
 
 
 @public
@@ -210,20 +215,24 @@ def _turned(turn: Turn, value: Any) -> Any:
     """Return a point, rows or a matrix after a change of axes."""
     if isinstance(value, (glm.mat3, glm.dmat3, glm.mat4, glm.dmat4)):
         kind = glm.mat3 if len(value) == 3 else glm.mat4
-        columns = _turned_matrix(turn, np.array(value.to_list(), np.float64).T).T
-        return kind(*columns.ravel().tolist())
-    if not hasattr(value, "x") and np.ndim(value) == 2:
-        if np.shape(value) == (4, 4):
-            return _turned_matrix(turn, value)
-        return turn.rows(checks.points("value", value))
-    return glm.vec3(turn.point(checks.vector("value", value)))
+        return kind(*_turned_matrix(turn, value.to_list()).ravel().tolist())  # of its columns
+    if isinstance(value, _OTHER_MATRICES):
+        raise TypeError(f"value must be a mat3 or a mat4, got {checks.shorten(value)}")
+    if hasattr(value, "x") or len(checks.shape_of(value)) != 2:
+        return glm.vec3(turn.point(checks.vector("value", value)))
+    rows = checks.array("value", value, (None, 3), (4, 4))
+    if rows.shape == (4, 4):
+        return _turned_matrix(turn, rows.T).T
+    turned = turn.rows(rows)
+    return turned if turned.flags.writeable else turned.copy()
 
 
-def _turned_matrix(turn: Turn, matrix: NDArray[Any]) -> Floats:
-    turned: Floats = np.array(matrix, np.float64)
+def _turned_matrix(turn: Turn, columns: Any) -> Floats:
+    """Return the columns of a matrix after a change of axes, as rows."""
+    turned = np.array(checks.array("value", columns, (3, 3), (4, 4)))
     turned[:3, :3] = turn.linear(turned[:3, :3])
     if len(turned) == 4:
-        turned[:3, 3] = turn.rows(turned[None, :3, 3])[0]
+        turned[3:, :3] = turn.rows(turned[3:, :3])
     return turned
 
 

@@ -563,8 +563,8 @@ class Contact(NamedTuple):
     @property
     def depth(self) -> float:
         """The length of the penetration, in meters."""
-        x, y, z = (np.float32(part) for part in self.penetration)  # by PyGLM: fused on some systems
-        return float(np.sqrt(x * x + y * y + z * z))
+        x, y, z = self.penetration  # PyGLM's own length is fused on some systems
+        return math.sqrt(x * x + y * y + z * z)
 
 
 @public

@@ -209,8 +209,10 @@ class Changes:
 
     def _mark(self, lower: Any, upper: Any) -> None:
         """Mark the columns that ground within a box matters to."""
-        more = self._reach.aside if len(self._places.asides) else 0.0
         with self._lock:
+            # An update that goes on may find the first place aside.
+            may_be_aside = len(self._places.asides) or self._taken is not None
+            more = self._reach.aside if may_be_aside else 0.0
             self.heights.mark(*self._columns_near(lower, upper, self._reach.heights + more))
             self.edges.mark(*self._columns_near(lower, upper, self._reach.edges + more))
 
@@ -236,17 +238,21 @@ class Changes:
     def put_back(self) -> None:
         """Mark those of them again that were not made; an interrupted update has left them."""
         with self._lock:
-            if self._taken is not None:
-                edges, heights = self._taken
-                self.edges.put(*edges)
-                self.heights.put(*heights)
-                self._taken = None
+            self._put_taken(self.heights, self.edges)
+            self._taken = None
+
+    def _put_taken(self, heights: Marks, edges: Marks) -> None:
+        """Mark what an update has taken off and not made."""
+        if self._taken is not None:
+            edges.put(*self._taken[0])
+            heights.put(*self._taken[1])
 
     def kept(self) -> tuple[Marks, Marks]:
-        """Return the marks, for `put_kept` of another one."""
+        """Return the marks, for `put_kept` of another one; an update may go on meanwhile."""
         with self._lock:
-            self.put_back()
-            return self.heights.copy(), self.edges.copy()
+            heights, edges = self.heights.copy(), self.edges.copy()
+            self._put_taken(heights, edges)
+            return heights, edges
 
     def put_kept(self, kept: tuple[Marks, Marks]) -> None:
         """Take over marks of columns of the same places."""

@@ -12,6 +12,7 @@ from terrain_physics.character.placement import AnyGround, reach_below
 from terrain_physics.geometry.shapes import Ray
 from terrain_physics.walkability.terms import Terms
 
+# Beside those of the path itself.
 MOST_POINTS = 1_000_000
 
 _DOWN = 0.0, -1.0, 0.0
@@ -25,16 +26,17 @@ class _Look(NamedTuple):
     ups: tuple[float, float]  # how far above the last height: near, and from its head
     down: float
 
-    def height_at(self, x: float, y: float, z: float, fall: float) -> float:
+    def height_at(self, x: float, y: float, z: float, fall: float, straight: float) -> float:
         """Return the height of the ground; that of before, y, where a body goes over a gap.
 
         From its head it is looked for only behind a gap, so that what is above does not count.
+        Where the ground waits for its tiles, it is that of the straight line.
         """
         for up in self.ups:
             ray = Ray((x, y + up, z), _DOWN)
             hit = self.ground.raycast(ray, up + self.down + fall, mask=self.mask)
-            if hit is not None and not hit.unknown:
-                return y + up - hit.distance
+            if hit is not None:
+                return straight if hit.unknown else y + up - hit.distance
         return y
 
 
@@ -46,25 +48,26 @@ def line_on_ground(points: Floats, kinds: Bytes, terms: Terms, spacing: float) -
     look = _look(terms, stride, below)
     feet = points - np.array([0.0, below - rules[columns.OFFSET + 1], 0.0])
     lengths = np.sqrt(np.square(np.diff(points[:, ::2], axis=0)).sum(axis=1))
-    parts = np.maximum(np.ceil(lengths / spacing), 1.0)
-    if parts.sum() > MOST_POINTS:
-        least_spacing = lengths.sum() / MOST_POINTS
+    least_spacing = lengths.sum() / MOST_POINTS
+    if spacing < least_spacing:
         raise ValueError(
-            f"spacing must be at least {least_spacing:.3g} m on a path of {lengths.sum():.4g} m, "
-            f"got {spacing}"
+            f"spacing must be at least {1.01 * least_spacing:.3g} m on a path of "
+            f"{lengths.sum():.4g} m, got {spacing}"
         )
+    parts = np.maximum(np.ceil(lengths / spacing), 1.0)
     x, y, z = feet[0].tolist()
-    line = [(x, look.height_at(x, y, z, 0.0), z)]
+    line = [(x, look.height_at(x, y, z, 0.0, y), z)]
     for k, count in enumerate(parts.astype(np.int64).tolist()):
         fall = max(float(feet[k, 1] - feet[k + 1, 1]), 0.0) if kinds[k] == DROP else 0.0
         strides = max(math.ceil(lengths[k] / count / stride), 1)
         y = float(feet[k, 1])
         for i in range(1, count * strides + 1):
             share = i / (count * strides)
-            x, _, z = (feet[k] + share * (feet[k + 1] - feet[k])).tolist()
+            x, straight, z = (feet[k] + share * (feet[k + 1] - feet[k])).tolist()
             if i == count * strides:
                 x, y, z = feet[k + 1].tolist()
-            y = look.height_at(x, y, z, fall)
+                straight = y
+            y = look.height_at(x, y, z, fall, straight)
             if i % strides == 0:
                 line.append((x, y, z))
     return np.array(line)

@@ -1,6 +1,5 @@
 """Places: the grid of a walkability map, with what it holds for each place."""
 
-import math
 from copy import copy
 from typing import Any
 
@@ -118,10 +117,10 @@ class Places:
 
     def column_at(self, x: float, z: float) -> tuple[int, int] | None:
         """Return row and column of the places that are nearest along both axes; None: outside."""
-        row = math.floor((z - self.lower_z) / self.spacing + 0.5)
-        column = math.floor((x - self.lower_x) / self.spacing + 0.5)
-        is_inside = 0 <= row < self.rows and 0 <= column < self.columns
-        return (row, column) if is_inside else None
+        row = (z - self.lower_z) / self.spacing + 0.5
+        column = (x - self.lower_x) / self.spacing + 0.5
+        is_inside = 0.0 <= row < self.rows and 0.0 <= column < self.columns
+        return (int(row), int(column)) if is_inside else None
 
     def points(self, numbers: Int64s) -> Floats:
         """Return the positions (n, 3) of a character at rest on places, in meters."""

@@ -1,5 +1,6 @@
 """Axes of other engines: the same ground, whichever way it is written down."""
 
+import math
 import pickle
 from types import SimpleNamespace
 from typing import Any
@@ -134,7 +135,21 @@ def test_three_rows_are_rows_and_not_a_matrix():
     assert Axes("z-up").to_game(np.zeros((0, 3))).shape == (0, 3)
 
 
-@pytest.mark.parametrize("value", [3, "ab", (1, 2), (1, 2, np.nan), np.eye(5), [[1, 2]], None])
+REFUSED = (
+    3, "ab", (1, 2), (1, 2, np.nan), np.eye(5), [[1, 2]], None, [(1, 2, 3), (4, 5)], [],
+    np.full((4, 4), np.nan), glm.mat4(math.inf), glm.mat3x4(1), glm.mat2(1), [["1"] * 4] * 4,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AXES_NAMES)
+def test_rows_are_those_of_who_asks(name):
+    rows = np.ones((2, 3))
+    turned = Axes(name).to_game(rows)
+    turned[:] = 7.0
+    assert (rows == 1.0).all()
+
+
+@pytest.mark.parametrize("value", REFUSED)
 def test_what_has_no_axes_is_refused(value):
     for ask in (Axes("z-up").to_game, Axes("y-up-left").from_game):
         with pytest.raises((TypeError, ValueError), match="value"):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import (
+    AABB,
     BoxCollider,
     CapsuleCollider,
     Ground,
@@ -114,10 +115,23 @@ def test_layers_that_the_map_leaves_out_are_no_ground() -> None:
 
 
 def test_where_tiles_wait_it_is_straight() -> None:
-    land = TiledGround.open(TilesOfArrays(waves(1, 2)), missing="load")
-    path = path_on(land, (SIDE - 3, 20), (SIDE + 3, 26), area=((SIDE - 4, 18), (SIDE + 4, 28)))
-    line = path.on_ground()
-    assert line[:, 1] == pytest.approx(land.height_at(line[:, 0], line[:, 2]), abs=1e-9)
+    area = (SIDE - 4, 18), (SIDE + 4, 28)
+    land = TiledGround.open(TilesOfArrays(waves(1, 2)), missing="wait")
+    land.load_now(AABB((0, -99, 0), (2 * SIDE, 99, SIDE)))
+    path = path_on(land, (SIDE - 3, 20), (SIDE + 3, 26), area=area)
+    loaded = path.on_ground(0.25)
+    assert loaded[:, 1] == pytest.approx(land.height_at(loaded[:, 0], loaded[:, 2]), abs=1e-9)
+    for _ in range(130):  # what was asked for stays a while
+        land.keep_near([(SIDE - 6, 0, 20)], 1.0, 1.0)
+        land.load_some()
+    assert not land.ready(AABB((SIDE + 1, -99, 18), (SIDE + 4, 99, 28)))
+    waiting, here = path.on_ground(0.25), loaded[:, 0] < SIDE
+    assert waiting[here].tobytes() == loaded[here].tobytes()
+    assert (waiting[:, ::2] == loaded[:, ::2]).all()
+    corners = np.array([tuple(point) for point in path.points])
+    straight = np.interp(waiting[~here, 0], corners[:, 0], corners[:, 1])
+    assert waiting[~here, 1] == pytest.approx(straight, abs=1e-5)
+    assert np.abs(straight - loaded[~here, 1]).max() > 0.3
 
 
 @pytest.mark.parametrize("spacing", [0, -1, math.nan, math.inf, "1", None])
@@ -129,5 +143,8 @@ def test_it_is_refused(spacing: Any) -> None:
 
 def test_too_many_points_say_what_would_do() -> None:
     path = path_on(hills(), (2, 6), (22, 6))
-    with pytest.raises(ValueError, match=r"spacing must be at least 2e-05 m on a path of 20 m"):
-        path.on_ground(1e-6)
+    for spacing in (1e-6, 5e-324):
+        with pytest.raises(
+            ValueError, match=r"spacing must be at least 2.02e-05 m on a path of 20"
+        ):
+            path.on_ground(spacing)

@@ -284,7 +284,7 @@ class TestPlaces:
             row, column = round(z - 2 + 1e-9), round(x + 4 + 1e-9)
             assert paths.labels_at(x, z).tolist() == paths.labels[:, row, column].tolist()
         assert paths.labels_at(0, 6).tolist() == [1, 2, 0]
-        for x, z in ((-4.51, 6), (4.51, 6), (0, 1.49), (0, 1e300)):
+        for x, z in ((-4.51, 6), (4.51, 6), (0, 1.49), (0, 1e300), (-1.7e308, 0)):
             assert paths.labels_at(x, z).tolist() == [0, 0, 0]
 
     @pytest.mark.parametrize(("name", "value"), [("x", math.nan), ("z", math.inf), ("x", "1")])

@@ -19,6 +19,7 @@ from terrain_physics import (
     SphereCollider,
     Walkability,
 )
+from terrain_physics.walkability.update import Update
 
 CAPSULE = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
 
@@ -175,6 +176,23 @@ class TestCopies:
             assert other.update() == 0
             assert not same(other, made(land, slope_limit=0.8, speed=2))
         assert paths.update(around=(4, 4), radius=3) == 0
+
+    def test_a_copy_while_an_update_goes_on_has_yet_to_make_what_that_makes(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        paths, make, copies = Walkability(hills(), CAPSULE), Update.make, []
+
+        def copy_first(update: Update, *details: Any) -> None:
+            copies.append(pickle.dumps(paths))
+            make(update, *details)
+
+        monkeypatch.setattr(Update, "make", copy_first)
+        assert paths.update() == 0
+        monkeypatch.undo()
+        other = pickle.loads(copies[0])
+        assert not same(other, paths)
+        assert other.update() == 0
+        assert same(other, paths)
 
     def test_a_path_is_copied_with_its_map(self) -> None:
         paths = made(HeightMap(np.zeros((9, 9))))

@@ -143,8 +143,9 @@ def _course(places: PlaceArrays, way: Way, start: int, direction: int) -> _Cours
     (x, z), (to_x, to_z) = aside_of(places, start), aside_of(places, end)
     dx, dz = way.spacing * columns + to_x - x, way.spacing * rows + to_z - z
     size = math.sqrt(dx * dx + dz * dz)
+    ahead_x, ahead_z = (dx / size, dz / size) if size > 0.0 else (0.0, 0.0)
     start_x, start_z = course.start_x + x, course.start_z + z
-    return _Course(start_x, start_z, dx / size, dz / size, size, course.column, course.is_aside)
+    return _Course(start_x, start_z, ahead_x, ahead_z, size, course.column, course.is_aside)
 
 
 @kernel(no_refcount=True)
