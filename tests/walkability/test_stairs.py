@@ -20,7 +20,7 @@ from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability import walkers
 from terrain_physics.walkability.still_ground import reading_still
 from tests.helpers.examples import rest_is_full
-from tests.helpers.flights import KINDS, drawn_flight, has_way, is_walked, map_over
+from tests.helpers.flights import KINDS, Flight, drawn_flight, has_way, is_walked, map_over
 from tests.oracles.walked_edges import STEPS, Walks
 
 CAPSULE = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
@@ -80,6 +80,35 @@ def test_steps_that_are_too_high_lead_down_only(degrees: int) -> None:
     ends = (-2, 0, 0), (4, 1.5, 0)
     assert paths.path(*ends) is None
     assert paths.path(*ends[::-1]) is not None
+
+
+def is_led(flight: Flight, paths: Walkability, way: list[Any]) -> bool:
+    """Tell whether a field leads a member of a group over a flight."""
+    path = paths.path(way[0], way[-1])
+    if path is None:
+        return True
+    field, group = (
+        paths.field(tuple(way[-1])),
+        CharacterGroup(flight.ground, flight.body, **flight.rules),
+    )
+    group.add(0, path.points[0])
+    group.update(1 / 60)
+    for _ in range(60 * (6 + int(path.length))):
+        if field.lead(group, speed=3)[0] == 0.0:
+            return True
+        group.update(1 / 60)
+    return False
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(1, 2), pytest.param(range(14), marks=pytest.mark.full)], ids=["one", "many"]
+)
+@pytest.mark.parametrize("kind", rest_is_full(["mesh", "boxes"]))
+def test_fields_lead_over_stairs_from_where_characters_stand(kind: str, seeds: range) -> None:
+    for seed in seeds:
+        drawn = drawn_flight(seed, kind)
+        paths = map_over(drawn, 1.0)
+        assert is_led(drawn, paths, drawn.way[::-1])
 
 
 def asides(paths: Walkability) -> Any:

@@ -28,7 +28,9 @@ from terrain_physics._kernels.walkability.layout import (
     DROP,
     NO_EDGE,
     PlaceArrays,
+    aside_of,
     end_of,
+    is_aside,
     kind_of,
 )
 from terrain_physics._kernels.walkability.open_cells import (
@@ -47,6 +49,7 @@ from terrain_physics._kernels.walkability.pursuit import (
     corner_slack,
     distance_along,
     flat_distance,
+    piece_between,
     point_along,
     pursue,
     pursue_drop,
@@ -121,7 +124,7 @@ def put_ways(places: PlaceArrays, field: Steering) -> None:
 
 @kernel(inline=True)
 def _piece_on(grid: PlaceGrid, row: int, column: int, way: int) -> Piece:
-    """Return the piece of the way that leads on from a place; a point at a goal."""
+    """Return the piece of the way that leads on from a point of the grid; a point at a goal."""
     x, z = grid.lower_x + grid.spacing * column, grid.lower_z + grid.spacing * row
     if way == _STAY:
         return Piece(x, z, 0.0, 0.0, 0.0)
@@ -130,12 +133,25 @@ def _piece_on(grid: PlaceGrid, row: int, column: int, way: int) -> Piece:
     return Piece(x, z, _AHEAD_X[direction], _AHEAD_Z[direction], length)
 
 
+@kernel(no_refcount=True)
+def _piece_beside(places: PlaceArrays, piece: Piece, start: int, end: int) -> Piece:
+    """Return the piece between two places beside the points of the grid that a piece joins."""
+    (x, z), (to_x, to_z) = aside_of(places, start), aside_of(places, end)
+    end_x, end_z = point_along(piece, piece.length)
+    return piece_between(piece.x + x, piece.z + z, end_x + to_x, end_z + to_z)
+
+
 @kernel(inline=True, no_refcount=True)
 def _piece_from(places: PlaceArrays, grid: PlaceGrid, field: Steering, place: int) -> Piece:
     """Return the piece of the way that leads on from a place."""
     on_level = place % (places.rows * places.columns)
     row, column = on_level // places.columns, on_level % places.columns
-    return _piece_on(grid, row, column, int(field.ways[place]))
+    way = int(field.ways[place])
+    piece = _piece_on(grid, row, column, way)
+    end = place if way == _STAY else int(field.nexts[place])
+    if is_aside(places, place) or is_aside(places, end):
+        return _piece_beside(places, piece, place, end)
+    return piece
 
 
 @kernel(inline=True, no_refcount=True)
@@ -153,7 +169,7 @@ def _edge_from(
     if way != _STAY:
         following = int(field.nexts[place])
         last, rest = float(places.heights[following]), float(field.distances[following])
-        share = along / piece.length
+        share = along / piece.length if piece.length > 0.0 else 0.0
     up = y - (first + share * (last - first))
     if way != _STAY and way >= _OVER_EDGE:  # it may fall along there at any height
         up = max(y - first, 0.0) + min(y - last, 0.0)
@@ -185,7 +201,7 @@ def _nearest_edge(
                     place = (level * places.rows + row) * places.columns + column
                     if math.isinf(field.distances[place]):
                         continue
-                    piece = _piece_on(grid, row, column, int(field.ways[place]))
+                    piece = _piece_from(places, grid, field, place)
                     edge = _edge_from(places, field, place, piece, position)
                     if is_second == 0:
                         most = min(most, edge.distance2)
@@ -237,7 +253,7 @@ def _is_at_goal(
         place = (level * places.rows + row) * places.columns + column
         if field.distances[place] == 0.0:
             if abs(position[1] - float(places.heights[place])) <= _LEVEL * grid.spacing:
-                at = _piece_on(grid, row, column, _STAY)
+                at = _piece_from(places, grid, field, place)
                 aside = flat_distance(position[0], position[2], at.x, at.z)
                 if aside <= _ARRIVAL * grid.spacing:
                     return True
