@@ -63,6 +63,6 @@ for number in range(COUNT):
 
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
-@pytest.mark.parametrize("interruptions", [100, pytest.param(10_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("interruptions", [100, pytest.param(3_000, marks=pytest.mark.full)])
 def test_parts_are_there_or_not_after_an_interrupted_change(interruptions):
     run(_PARTS.replace("COUNT", str(interruptions)))
