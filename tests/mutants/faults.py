@@ -25,6 +25,8 @@ _KEPT = "tests/group/test_kept.py"
 _INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
 _WALKABILITY = "tests/walkability"
+_COPIES = f"{_WALKABILITY}/test_walkability.py::TestCopies"
+_STAIRS = f"{_WALKABILITY}/test_stairs.py"
 _WORLD = "tests/world"
 _STRAIGHT_CORNER = (
     f"{_WALKABILITY}/test_path_lead.py::test_a_corner_without_a_turn_is_come_near_first"
@@ -725,5 +727,47 @@ FAULTS = (
         "        if distance <= limit and (distance, row, column, half) < hit:\n",
         "        if distance < limit and (distance, row, column, half) < hit:\n",
         ("tests/heightmap/test_rays.py::test_a_ray_that_ends_on_the_ground_hits_it",),
+    ),
+    Fault(
+        "slope_by_fewer_terms",
+        "_support.angles",
+        "        total -= tangent // (k + 2)\n",
+        "",
+        ("tests/geometry/test_angles.py::test_slopes_are_those_of_the_system_to_rounding",),
+    ),
+    Fault(
+        "swap_of_columns_does_not_mirror",
+        "_support.matrices",
+        "        flips += (i != k) + (j != k) + (pivot < 0.0)\n",
+        "        flips += (i != k) + (pivot < 0.0)\n",
+        ("tests/geometry/test_matrices.py::test_what_mirrors_has_a_negative_determinant",),
+    ),
+    Fault(
+        "machine_code_of_other_settings_is_taken",
+        "_build.build_cache",
+        '    found.update(f"{sys.version}\\n{_cache.settings()}\\n".encode())\n',
+        '    found.update(f"{sys.version}\\n".encode())\n',
+        ("tests/native/test_build_cache.py::test_a_state_is_that_of_sources_lists_and_compilers",),
+    ),
+    Fault(
+        "movers_behind_a_new_one_keep_their_rows",
+        "ground.movers",
+        "            rows[before + 2 : end + 2] = rows[before + 1 : end + 1]\n",
+        "",
+        ("tests/ground/test_movers.py::test_answers_are_those_of_parts_made_there",),
+    ),
+    Fault(
+        "copy_takes_marks_off_the_map_that_is_updated",
+        "walkability.changes",
+        "            heights, edges = self.heights.copy(), self.edges.copy()\n",
+        "            heights, edges = self.heights, self.edges\n",
+        (f"{_COPIES}::test_a_copy_while_an_update_goes_on_has_yet_to_make_what_that_makes",),
+    ),
+    Fault(
+        "fields_lead_between_points_of_the_grid",
+        "_kernels.walkability.lead_members",
+        "    if is_aside(places, place) or is_aside(places, end):\n",
+        "    if False:\n",
+        (f"{_STAIRS}::test_fields_lead_over_stairs_from_where_characters_stand",),
     ),
 )
