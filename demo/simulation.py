@@ -14,6 +14,7 @@ from .scenery.scene import Scene
 
 MOST_STEPS = 5  # a frame; what is missing then is slow motion, not a spiral
 REMEMBERED = 10 * STEPS_A_SECOND
+FIRST_SECONDS = 2.0  # that do not count for the pace: caches are cold, and a scene is new
 PACE_SECONDS = 2.0  # that the pace is a mean of, older ones weighing less
 
 
@@ -31,9 +32,13 @@ class _Pace:
 
     asked: float = 0.0
     done: float = 0.0
+    ignored: float = 0.0
 
     def add(self, asked: float, done: float) -> None:
         """Take down a frame, in seconds."""
+        if self.ignored < FIRST_SECONDS:
+            self.ignored += asked
+            return
         fades = math.exp(-asked / PACE_SECONDS)
         self.asked, self.done = self.asked * fades + asked, self.done * fades + done
 

@@ -496,7 +496,10 @@ def names_and_ways(kind: str) -> Iterator[tuple[str, str]]:
     Also as other languages write them: isOnFloor and IsOnFloor for is_on_floor, and slopeLimit.
     """
     ways = {name: way for way, others in WAYS.get(kind, {}).items() for name in others.split()}
-    own = {way.split("(")[0].split(",")[0]: way for way in WAYS.get(kind, {})}
+    own: dict[str, str] = {}
+    for way in WAYS.get(kind, {}):
+        name = way.split("(")[0].split(",")[0]
+        own[name] = name if name in own else way  # of several ways, what they have in common
     for name, way in (own | ways).items():
         first, *more = name.split("_")
         rest = "".join(word.capitalize() for word in more)

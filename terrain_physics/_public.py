@@ -172,9 +172,10 @@ def _misuse(function: Callable[..., Any], arguments: Any, options: dict[str, Any
     parameters = signature.parameters.values()
     by_place = [own for own in parameters if own.kind is own.POSITIONAL_OR_KEYWORD]
     by_name = [own.name for own in parameters if own.kind is own.KEYWORD_ONLY]
-    if by_name and len(arguments) > len(by_place):
+    left = [own for own in by_name if own not in options]
+    if left and len(arguments) > len(by_place):
         surplus = reprlib.repr(arguments[len(by_place)])
-        return f"{title}: give {surplus} by name, such as {by_name[0]}={surplus}"
+        return f"{title}: give {surplus} by name, such as {left[0]}={surplus}"
     try:
         signature.bind(*arguments, **options)
     except TypeError as error:

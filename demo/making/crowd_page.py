@@ -7,7 +7,7 @@ from terrain_physics import Recording
 
 from ..playground.doorway import Doorway
 
-SECONDS, FRAMES_A_SECOND = 14, 60
+SECONDS, FRAMES_A_SECOND = 13, 60
 
 
 def make(page: Path) -> None:

@@ -6,10 +6,15 @@ The walk that moves comes from ``python -m demo --scene walk --record assets/dem
 
 import argparse
 import tempfile
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
+import pygame
 from PIL import Image
 
+from ..panel.loading import Report, wait_with_bar
+from ..panel.still import Still
 from ..running.command_line import main as demo
 from . import ASSETS
 
@@ -39,7 +44,43 @@ PICTURES = {
 }
 
 
+class Kept:
+    """A screen that keeps what is laid on it."""
+
+    size = SIZE
+
+    def __init__(self) -> None:
+        self.shown = threading.Event()
+        self.panel = pygame.Surface(SIZE)
+
+    def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
+        """Keep a picture."""
+        del boxes
+        self.panel = panel.copy()
+
+    def present(self) -> None:
+        """Let the work end that is waited for."""
+        self.shown.set()
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Stay as large as it is."""
+
+
+def draw_loading() -> None:
+    """Draw what is seen while a scene is loaded."""
+    pygame.display.init()
+    pygame.font.init()
+    kept = Kept()
+    report = Report("Compiling the physics", ("once: the next start takes a second",), 0.6)
+    wait_with_bar(kept, kept.shown.wait, Still("walk"), lambda: report)
+    pixels = pygame.surfarray.array3d(kept.panel).swapaxes(0, 1)
+    Image.fromarray(pixels).save(OUT / "loading.webp", quality=84, method=6)
+
+
 def draw(name: str) -> None:
+    if name == "loading":
+        draw_loading()
+        return
     scene, frames, views = PICTURES[name]
     with tempfile.TemporaryDirectory() as folder:
         large = Path(folder) / "large.png"
@@ -57,6 +98,6 @@ def draw(name: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(PICTURES), help="default: all")
+    parser.add_argument("names", nargs="*", default=[*PICTURES, "loading"], help="default: all")
     for chosen in parser.parse_args().names:
         draw(chosen)

@@ -93,9 +93,18 @@ def edit() -> Frame:
     return Frame(Camera((32, 17, 64), yaw=0.0, pitch=-0.5), land, [fallen], grid=True)
 
 
+def bits() -> Frame:
+    """Return gentle land as a file of 16 bits has it, and on the right as one of 8 bits."""
+    z, x = np.mgrid[:129, :129]
+    gentle = 3.0 + 2.0 * np.sin(x / 16.0) + 2.0 * np.cos(z / 14.0)
+    coarse = np.round(gentle / 0.4) * 0.4  # 256 heights over 100 m
+    land = HeightMap(np.where(x < 64, gentle, coarse), material_names=("sand",))
+    return Frame(Camera((66, 26, 88), pitch=-0.75), land, sun=(0.75, 0.22, -0.35))
+
+
 def main() -> None:
     renderer = open_renderer("software", (2 * SIZE[0], 2 * SIZE[1]), visible=False)
-    for make in (holes, materials, edit):
+    for make in (holes, materials, edit, bits):
         renderer.draw(make())
         picture = Image.fromarray(renderer.read()).resize(SIZE, Image.Resampling.LANCZOS)
         picture.save(OUT / f"land_{make.__name__}.webp", quality=84, method=6)

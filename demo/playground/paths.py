@@ -13,7 +13,7 @@ from ..picture import colors
 from ..picture.frame import Balls, Camera, Frame, Label
 from ..scenery.bodies import Floats
 from ..scenery.inputs import STEP, STEPS_A_SECOND, Controls, Floats3, Rules
-from ..scenery.map_view import ribbon_of, squares_of, tint_of
+from ..scenery.map_view import Ribbon, squares_of, tint_of
 from ..scenery.pick import AnyGround
 from ..scenery.player import BODY, HEIGHT, WALK
 from .building import Piece, arena, block, drawn, solid, stairs
@@ -86,6 +86,7 @@ class Paths(Throng):
         self.gather(scattered(self.random, count, APART) + SOUTH, HERO)
         self.goes_north = np.ones(count, dtype=np.bool_)
         self.path: Path | None = None
+        self._ribbon = Ribbon()
         self.goal: Floats3 | None = None
         self.told = ""
         self.trenches: tuple[Slices, ...] = ()
@@ -282,7 +283,7 @@ class Paths(Throng):
         near = np.hypot(*(middles - self.hero.place)[:, ::2].T) < SHOWN
         frame.tints.append(tint_of(self.plan.squares[near], self._tints(middles)[near]))
         if self.path is not None:
-            ribbon = ribbon_of(self.path)
+            ribbon = self._ribbon.of(self.path, self._ground.version)
             frame.tints += [] if ribbon is None else [ribbon]
             end = self.path.points[-1:] + np.array((0.0, 0.3, 0.0))
             turn = np.eye(3)[np.newaxis]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..picture.camera import NEAR
-from .compiled import compiled
-from .raster import fill_face, see_points
+from .compiled import compiled, inlined
+from .raster import cut, fill_face, see_points
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -15,6 +15,28 @@ Words = NDArray[np.uint32]
 
 LIFT = 1.004
 """Overlays count as this much nearer than they are, so that what they lie on does not hide them."""
+
+
+@inlined
+def _seen_box(corners: Floats, first: int, lens: Floats) -> tuple[float, float, float, float]:
+    """Return least and most x and y of what is before the camera of a triangle; 1e9, -1e9 if none.
+
+    A corner behind the camera counts by where the edges to it leave what is seen.
+    """
+    least_x, most_x, least_y, most_y = 1e9, -1e9, 1e9, -1e9
+    for c in range(3):
+        here, there = first + c, first + (c + 1) % 3
+        is_seen, goes_on = corners[here, 2] > 0.0, corners[there, 2] > 0.0
+        if is_seen:
+            x, y = corners[here, 0], corners[here, 1]
+            least_x, most_x = min(least_x, x), max(most_x, x)
+            least_y, most_y = min(least_y, y), max(most_y, y)
+        if is_seen != goes_on:
+            inner, outer = (here, there) if is_seen else (there, here)
+            x, y = cut(corners, inner, outer, lens[0], lens[1], lens[2])
+            least_x, most_x = min(least_x, x), max(most_x, x)
+            least_y, most_y = min(least_y, y), max(most_y, y)
+    return least_x, most_x, least_y, most_y
 
 
 @compiled
@@ -28,14 +50,7 @@ def draw_tints(
     """
     width = depth.shape[1]
     for k in range(colors.shape[0]):
-        least_x, most_x, least_y, most_y = 1e9, -1e9, 1e9, -1e9
-        for c in range(3 * k, 3 * k + 3):
-            if corners[c, 2] > 0.0:
-                least_x, most_x = min(least_x, corners[c, 0]), max(most_x, corners[c, 0])
-                least_y, most_y = min(least_y, corners[c, 1]), max(most_y, corners[c, 1])
-            else:
-                least_x, most_x, least_y, most_y = 0.0, 1e9, 0.0, 1e9
-                break
+        least_x, most_x, least_y, most_y = _seen_box(corners, 3 * k, lens)
         if most_x < 0.0 or least_x > width or most_y < top or least_y > bottom:
             continue
         fill_face(

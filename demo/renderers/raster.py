@@ -129,7 +129,7 @@ def fill_triangle(
 
 
 @inlined
-def _cut(
+def cut(
     seen: Floats, inner: int, outer: int, focal: float, middle_x: float, middle_y: float
 ) -> tuple[float, float]:
     """Pixel where the way from a vertex in front to one behind meets the near plane."""
@@ -154,15 +154,15 @@ def fill_cut(
             a, b, c = b, c, a
     near = 1.0 / NEAR
     if seen[a, 2] > 0.0:
-        px, py = _cut(seen, a, b, focal, middle_x, middle_y)
-        qx, qy = _cut(seen, a, c, focal, middle_x, middle_y)
+        px, py = cut(seen, a, b, focal, middle_x, middle_y)
+        qx, qy = cut(seen, a, c, focal, middle_x, middle_y)
         fill_triangle(
             seen[a, 0], seen[a, 1], seen[a, 2], px, py, near, qx, qy, near,
             word, top, bottom, depth, surface,
         )  # fmt: skip
     else:
-        px, py = _cut(seen, b, a, focal, middle_x, middle_y)
-        qx, qy = _cut(seen, c, a, focal, middle_x, middle_y)
+        px, py = cut(seen, b, a, focal, middle_x, middle_y)
+        qx, qy = cut(seen, c, a, focal, middle_x, middle_y)
         fill_triangle(
             seen[b, 0], seen[b, 1], seen[b, 2], seen[c, 0], seen[c, 1], seen[c, 2], px, py, near,
             word, top, bottom, depth, surface,

@@ -50,6 +50,20 @@ def tint_of(squares: Floats, tints: NDArray[np.uint8]) -> Tint:
     return Tint(halves, np.repeat(tints, 2, axis=0), _OPACITY)
 
 
+class Ribbon:
+    """A path as a ribbon on the ground. It is made anew where the path or the ground is another."""
+
+    def __init__(self) -> None:
+        self._made_of: tuple[Path, int] | None = None
+        self._tint: Tint | None = None
+
+    def of(self, path: Path, version: int) -> Tint | None:
+        """Return the ribbon of a path over a version of its ground; None for one point."""
+        if self._made_of is None or self._made_of[0] is not path or self._made_of[1] != version:
+            self._made_of, self._tint = (path, version), ribbon_of(path)
+        return self._tint
+
+
 def ribbon_of(path: Path) -> Tint | None:
     """Return a path as a ribbon on the ground, in the colors of its kinds; None for one point."""
     if not path.kinds:
@@ -57,14 +71,27 @@ def ribbon_of(path: Path) -> Tint | None:
     line = path.on_ground(_EVERY) + np.array([0.0, _LIFT, 0.0])
     along = np.diff(line, axis=0)
     aside = np.stack([-along[:, 2], np.zeros(len(along)), along[:, 0]], axis=1)
-    aside *= _HALF_RIBBON / np.linalg.norm(aside, axis=1, keepdims=True)
+    # A piece that goes straight up or down has no sides.
+    aside *= _HALF_RIBBON / np.maximum(np.linalg.norm(aside, axis=1, keepdims=True), 1e-9)
     starts, ends = line[:-1], line[1:]
     corners = np.stack([starts - aside, ends - aside, ends + aside, starts + aside], axis=1)
-    at_end = (line[:-1, np.newaxis, ::2] == path.points[np.newaxis, 1:-1, ::2]).all(axis=2)
-    pieces = at_end.any(axis=1).cumsum()  # a line has all corners of its path
+    pieces = _piece_of_each(line, path.points)
     ribbon = tint_of(corners, np.array([KINDS[kind] for kind in path.kinds], np.uint8)[pieces])
     both = np.concatenate([ribbon.corners, ribbon.corners[:, ::-1]])
     return Tint(both, np.concatenate([ribbon.colors, ribbon.colors]), 0.9)
+
+
+def _piece_of_each(line: Floats, points: Floats) -> NDArray[np.int64]:
+    """Return the piece of a path that each part of its line belongs to.
+
+    A line has all corners of its path, one behind the other; it may cross a corner before or after.
+    """
+    pieces = np.zeros(len(line) - 1, dtype=np.int64)
+    at = 0
+    for corner in points[1:-1, ::2]:
+        at += 1 + int((line[at + 1 :, ::2] == corner).all(axis=1).argmax())
+        pieces[at:] += 1
+    return pieces
 
 
 def _squares(places: Floats, half: float, land: HeightMap) -> Floats:

@@ -607,7 +607,8 @@ def _pair(value: Any) -> tuple[Any, Any]:
     """Return the two velocities of a walk that was given one value."""
     if hasattr(value, "x") and hasattr(value, "y") and not hasattr(value, "z"):
         return value.x, value.y
-    if isinstance(value, (tuple, list, np.ndarray)) and np.shape(value) == (2,):
+    is_row = isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    if is_row and len(value) == 2:
         return value[0], value[1]
     raise TypeError(
         f"walk(vx, vz) takes two numbers, along x and z, or a pair of them, got "

@@ -16,6 +16,8 @@ def test_the_place_of_a_character_is_third() -> None:
     message = r"CharacterMovement\(ground, collider, position, \*, .* give \d+ by name, such as rot"
     with pytest.raises(TypeError, match=message):
         CharacterMovement(LAND, BODY, (5, 0.9, 4), 7)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="give 7 by name, such as owner=7"):  # it has a rotation
+        CharacterMovement(LAND, BODY, (5, 0.9, 4), 7, rotation=np.eye(3))  # type: ignore[misc]
 
 
 PAIRS: tuple[Any, ...] = ((3, -4), [3, -4], glm.vec2(3, -4), glm.dvec2(3, -4), np.array([3, -4]))
@@ -41,6 +43,12 @@ def test_what_is_no_pair_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match="vx must be a finite number"):
         hero.walk((1, 0), 0)  # type: ignore[call-overload]
     assert hero.velocity == glm.vec3(0)
+
+
+@pytest.mark.parametrize("value", [(1, [2, 3]), [1, "b"], (1, None), (1, (2, [3]))])
+def test_of_a_pair_it_is_told_what_is_no_number(value: Any) -> None:
+    with pytest.raises(TypeError, match="vz must be a finite number"):
+        CharacterMovement(LAND, BODY, (5, 2, 4)).walk(value)
 
 
 def test_a_place_or_a_matrix_is_second_in_add() -> None:

@@ -21,6 +21,8 @@ from demo.picture.frame import Camera, Frame, Mesh, Pills  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
 from demo.renderers.enlarge import enlarge, find_taps  # noqa: E402
 from demo.renderers.hero import outline  # noqa: E402
+from demo.renderers.overlays import draw_tints  # noqa: E402
+from demo.renderers.raster import fill_faces, see_points  # noqa: E402
 from demo.renderers.software import SoftwareRenderer, pairs_of  # noqa: E402
 from demo.scenery.inputs import STEP  # noqa: E402
 from demo.scenery.names import VIEW_NAMES  # noqa: E402
@@ -158,6 +160,25 @@ def test_every_view_changes_the_picture(renderer, land, view):
     else:
         setattr(other, view, getattr(with_overlays(bodies_on(land, 60, 64), 60.0, 64.0), view))
     assert changed_share(picture(renderer, plain), picture(renderer, other)) > 0.002
+
+
+def test_tints_cover_what_is_before_the_camera_and_leave_no_marks():
+    chance, lens, size = np.random.default_rng(3), np.array([40.0, 32.0, 24.0]), (48, 64)
+    corners = np.empty((900, 4))
+    around = chance.uniform(-2.0, 2.0, (900, 3)) * (1.0, 1.0, 0.4)  # many reach behind it
+    see_points(around, np.zeros(3), np.eye(3), lens, corners)
+    depth, scratch = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    for k in range(300):
+        marks, pixels = np.zeros(size, np.uint32), np.zeros(size, np.uint32)
+        face = np.array([[3 * k, 3 * k + 1, 3 * k + 2]])
+        wanted, inverse = np.zeros(size, np.uint32), np.zeros(size, np.float32)
+        fill_faces(corners, face, lens, 0, 1, 0, size[0], inverse, wanted)
+        shade = np.array([[0.0, 0.0, 1.0, 1.0]])
+        three = np.ascontiguousarray(corners[3 * k : 3 * k + 3])
+        draw_tints(three, shade, lens, 0, 1, 0, size[0], depth, scratch, marks, pixels)
+        assert not marks.any()
+        assert not scratch.any()
+        assert np.array_equal(pixels, wanted)
 
 
 def test_a_mesh_is_drawn_where_it_is_in_each_frame(renderer, land):

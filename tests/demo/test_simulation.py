@@ -55,6 +55,13 @@ def test_pace_is_simulated_over_asked_time() -> None:
     assert simulation.pace == 1.0
 
 
+def test_a_slow_start_is_no_slow_motion() -> None:
+    simulation = start("counter")
+    for seconds in (0.6, 0.6, 0.6, 0.2, 0.1, 1 / 60, 1 / 60):
+        simulation.advance(seconds, WALK)
+        assert simulation.pace == 1.0
+
+
 def test_same_steps_however_time_is_cut() -> None:
     first, second = start(), start()
     for _ in range(30):

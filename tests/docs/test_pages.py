@@ -90,6 +90,26 @@ def test_there_are_recipes_and_all_are_listed() -> None:
     assert len(RECIPES) >= 45
 
 
+ILLUSTRATED = ["guide/loop", "guide/formats", "guide/engines", "concepts/worlds"]
+MOST_BYTES, LONGEST_ALT = 150_000, 125
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES_OF_RECIPES, *(DOCS / f"{name}.md" for name in ILLUSTRATED)], ids=name_of
+)
+def test_pages_show_a_picture_and_tell_what_is_seen(page: Path) -> None:
+    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    assert pictures
+    for words, address in pictures:
+        assert 20 <= len(words) <= LONGEST_ALT, address
+        assert 0 < (page.parent / address).stat().st_size <= MOST_BYTES, address
+
+
+def test_every_moving_picture_is_shown() -> None:
+    shown = {page.stem for page in PAGES if f"loops/{page.stem}.webp" in page.read_text("utf-8")}
+    assert {file.stem for file in (ROOT / "assets/loops").iterdir()} == shown
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_each_recipe_shows_what_comes_of_it(recipe: Recipe) -> None:
     assert "output" in [block.language for block in recipe.blocks]

@@ -230,6 +230,12 @@ def test_is_told_the_way(guess: str, way: str) -> None:
     assert way in str(caught.value)
 
 
+def test_a_name_with_several_ways_is_told_by_what_they_have_in_common() -> None:
+    told = dict(names_and_ways("CharacterView"))
+    assert told["groundReport"] == told["GroundReport"] == "ground_report"
+    assert told["stepOffset"] == "step_offset"
+
+
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_signposts_hide_nothing(kind: type) -> None:
     """Each is where the table says, raises as a missing name does, and is not listed."""

@@ -686,6 +686,16 @@ def test_a_finger_meets_each_control_of_a_phone(chromium, lone_address):
             assert label.bounding_box()["height"] >= 44
 
 
+def test_in_a_small_frame_the_scene_comes_first(chromium, address):
+    size = {"width": 348, "height": 435}  # on the first page of the site, on a phone
+    with Opened(chromium, address, viewport=size) as page:
+        page.show(1)
+        boxes = [panel.bounding_box() for panel in page.page.locator(".panel:visible").all()]
+        covered = sum(box["width"] * box["height"] for box in boxes)
+        assert covered < 0.25 * size["width"] * size["height"]
+        assert page.page.is_visible("#play")
+
+
 def test_keys_of_the_browser_are_left_to_it(opened):
     opened.run("viewer.follow(0)")
     opened.run("viewer.view.focus()")
