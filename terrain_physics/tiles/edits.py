@@ -411,6 +411,13 @@ class EditStore:
             for record in records:
                 yield KINDS[record.kind], record.ranges, read_values(record, read)
 
+    def places(self) -> list[tuple[Edited, Ranges]]:
+        """Return what `records` yields, without the values."""
+        with self._lock:
+            self._settle()
+            records = (record for square in self._squares for record in square.records)
+            return [(KINDS[record.kind], record.ranges) for record in records]
+
     def ranges(self) -> list[EditedHeights]:
         """Return the least and the greatest height of each square that has any, and where.
 
