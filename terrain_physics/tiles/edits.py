@@ -17,11 +17,10 @@ from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Ranges, shared
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import KINDS, Edited
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     FOLLOWED,
-    KINDS,
     MOST_VALUES,
     RENEWING,
     EditRecord,

@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, FramedMap
 from terrain_physics.heightmap.undo import Patch
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading.supply import TileSupply
-
-KINDS: tuple[Edited, ...] = ("heights", "holes", "materials")
-"""What a tile has: samples, or a value of each cell."""
-
-DTYPES = {"heights": "<f4", "holes": "|u1", "materials": "|u1"}
 
 _ALL = slice(None), slice(None)
 
@@ -78,7 +73,7 @@ class StoredValues(LandValues):
         return self._supply.tiles.stored.read(number)
 
 
-def checked_values(terrain: LatticeMap, kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
+def checked_values(terrain: FramedMap, kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
     """Return values that somebody has sent, as an edit takes them; ValueError for others."""
     if kind == "heights":
         return checked_samples(values.astype(np.float64), terrain.frame[:6].tolist())

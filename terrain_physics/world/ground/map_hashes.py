@@ -17,19 +17,20 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.mixed_words import put_square_hash
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.framed import Edited, StoredMap
+from terrain_physics.heightmap.framed import KINDS, Edited, StoredMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.undo import Patch, place_of
 from terrain_physics.surface.ground_state import GroundState
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
-from terrain_physics.tiles.saving.values import KINDS, LandValues, StoredValues
+from terrain_physics.tiles.saving.values import LandValues, StoredValues
+from terrain_physics.world.ground.edited_land import BLOCK, shape_of
+from terrain_physics.world.ground.edited_land import place_of as block_place
 
 _T = TypeVar("_T")
 
 _PUT = CachedDispatch(put_square_hash)
 
-_SIDE = 32
 _WORD = 1 << 64
 
 # Edits that are remembered one by one, until their squares are.
@@ -202,7 +203,7 @@ class _LandSquares(_Squares):
     def _found(
         self, terrain: StoredMap, squares: Iterable[Square], patches: list[Patch]
     ) -> dict[Square, int]:
-        side = self._supply.land.shape.side // _SIDE
+        side = self._supply.land.shape.side // BLOCK
         by_tiles = sorted(squares, key=lambda own: (own[1] // side, own[2] // side))
         new = [square for square in by_tiles if square not in self._stored]
         if new:
@@ -337,17 +338,15 @@ def _solid_depth(terrain: StoredMap, edits: list[Any]) -> tuple[float, bool]:
 def _squares_in(kind: Edited, place: Ranges) -> list[Square]:
     """Return the squares that a place meets."""
     rows, columns = place
-    across = range(columns.start // _SIDE, (columns.stop - 1) // _SIDE + 1)
-    down = range(rows.start // _SIDE, (rows.stop - 1) // _SIDE + 1)
+    across = range(columns.start // BLOCK, (columns.stop - 1) // BLOCK + 1)
+    down = range(rows.start // BLOCK, (rows.stop - 1) // BLOCK + 1)
     return [(kind, row, column) for row in down for column in across]
 
 
 def _place_in(terrain: StoredMap, square: Square) -> Ranges:
     """Return the samples or cells of a square, as far as the map goes."""
     kind, row, column = square
-    rows, columns = terrain.sample_count if kind == "heights" else terrain.cell_count
-    row, column = _SIDE * row, _SIDE * column
-    return slice(row, min(row + _SIDE, rows)), slice(column, min(column + _SIDE, columns))
+    return block_place((row, column), shape_of(terrain, kind))
 
 
 def _reader_of(values: LandValues, terrain: StoredMap, patches: list[Patch]) -> Read:
