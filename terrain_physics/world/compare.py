@@ -170,7 +170,7 @@ def _of_grounds(frame: int, mine: Any, theirs: Any) -> Mismatch | None:
 def _of_maps(frame: int, mine: Side, theirs: Side) -> Mismatch | None:
     """Return the first map that holds something else: a sample of it, or how deep it is solid."""
     here, there = (
-        {(own.kind, own.key): own.digits for own in side.maps} for side in (mine, theirs)
+        {(kind, key): digits for kind, key, digits in side.maps} for side in (mine, theirs)
     )
     found = _of_ground_hashes(frame, here, there)
     if found is None or None in (found.mine[1], found.theirs[1]):

@@ -1,7 +1,7 @@
 """Hashes of a world: 64 bits for each character and each map, and 16 digits for all of it."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -79,7 +79,7 @@ def hashes_of(numbers: Numbers) -> list[tuple[Name, int]]:
 
 
 def state_hash_of(
-    numbers: Numbers, seconds: float, extra: bytes, ground: bytes, maps: Sequence[MapHash]
+    numbers: Numbers, seconds: float, extra: bytes, ground: bytes, maps: tuple[MapHash, ...]
 ) -> str:
     """Return 16 hexadecimal digits of a world whose clock has steps of so many seconds."""
     digest, parts = hashlib.blake2b(digest_size=8), list(numbers)
@@ -94,16 +94,21 @@ def state_hash_of(
     digest.update(extra)
     digest.update(ground)
     if maps:
-        digest.update(f"maps {[tuple(own) for own in maps]}".encode())
+        digest.update(_maps_content(maps))
     return digest.hexdigest()
 
 
-def ground_hashes_of(state: object, maps: Sequence[MapHash]) -> list[GroundHash]:
+@lru_cache(maxsize=256)
+def _maps_content(maps: tuple[MapHash, ...]) -> bytes:
+    return f"maps {maps}".encode()
+
+
+def ground_hashes_of(state: object, maps: tuple[MapHash, ...]) -> list[GroundHash]:
     """Return the hash of what `ground_content` tells of a ground, and those of its maps."""
     digits = hashlib.blake2b(ground_content(state), digest_size=8).digest()
     return [
         ("ground", None, int.from_bytes(digits, "little")),
-        *((own.kind, own.key, own.digits) for own in maps),
+        *maps,
     ]
 
 

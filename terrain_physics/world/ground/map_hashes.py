@@ -8,7 +8,8 @@ that of the file: what nobody has edited need not be read, and an edit that was 
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar, cast
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -46,21 +47,8 @@ Square = tuple[Edited, int, int]
 Read = Callable[[Square], NDArray[Any]]
 
 
-class MapHash(NamedTuple):
-    """The hash of one thing that a map holds.
-
-    Attributes
-    ----------
-    kind : "heights", "holes", "materials" or "thickness"
-    key : int
-        Of the part.
-    digits : int
-        64 bits.
-    """
-
-    kind: Edited
-    key: int
-    digits: int
+MapHash = tuple[Edited, int, int]
+"""What a map holds, the key of the part, and the 64 bits of its hash."""
 
 
 class _Squares:
@@ -308,11 +296,8 @@ class MapHashes:
     def _hashes_of(self, key: int, terrain: StoredMap, edits: list[Any]) -> list[MapHash]:
         """Return the hashes of a map that nobody edits meanwhile."""
         totals = self._of(terrain).totals(*_then(terrain, edits))
-        depth = _hash_of(repr(_solid_depth(terrain, edits)).encode())
-        return [
-            *(MapHash(kind, key, totals[kind]) for kind in KINDS),
-            MapHash("thickness", key, depth),
-        ]
+        depth = _hash_of_depth(_solid_depth(terrain, edits))
+        return [*((kind, key, totals[kind]) for kind in KINDS), ("thickness", key, depth)]
 
     def _of(self, terrain: StoredMap) -> _Squares:
         known = self._squares.get(terrain)
@@ -333,6 +318,11 @@ def _solid_depth(terrain: StoredMap, edits: list[Any]) -> tuple[float, bool]:
     """Return how deep a map is solid after edits."""
     own = [edit.solid_depth for edit in edits if edit.storage is terrain]
     return own[-1] if own else terrain.solid_depth
+
+
+@lru_cache(maxsize=64)
+def _hash_of_depth(depth: tuple[float, bool]) -> int:
+    return _hash_of(repr(depth).encode())
 
 
 def _squares_in(kind: Edited, place: Ranges) -> list[Square]:
