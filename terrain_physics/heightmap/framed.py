@@ -25,6 +25,15 @@ _REMEMBERED_CHANGES = 256
 Edited = Literal["heights", "holes", "materials", "thickness"]
 """What an edit of a map changes."""
 
+KINDS: tuple[Edited, ...] = ("heights", "holes", "materials")
+"""What has values: samples, or cells."""
+
+TYPES = {"heights": np.float32, "holes": np.bool_, "materials": np.uint8}
+"""Of values of each kind."""
+
+DTYPES = {kind: np.dtype(kind_of) for kind, kind_of in zip(KINDS, ("<f4", "u1", "u1"), strict=True)}
+"""Of the same in files, and on other machines."""
+
 _T = TypeVar("_T")
 
 

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared
-from terrain_physics.heightmap.framed import Edited, LiveMap, StoredMap, cells_around
+from terrain_physics.heightmap.framed import TYPES, Edited, LiveMap, StoredMap, cells_around
 
 # Edits are joined by squares of so many samples or cells along each side.
 _SQUARE = 64
-
-_TYPES = {"heights": np.float32, "holes": np.bool_, "materials": np.uint8}
 
 
 class Patch(NamedTuple):
@@ -103,7 +101,16 @@ def _square(terrain: LiveMap, what: Edited, row: int, column: int, side: int) ->
     bounds = rows.start, rows.stop, columns.start, columns.stop
     region = cells_around(terrain, *bounds) if is_of_samples else Region(*bounds)
     size = rows.stop - rows.start, columns.stop - columns.start
-    return Patch(what, region, (rows, columns), np.zeros(size, _TYPES[what]), np.zeros(size, bool))
+    return Patch(what, region, (rows, columns), np.zeros(size, TYPES[what]), np.zeros(size, bool))
+
+
+def crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Return the exclusive or of the bits of two arrays of one type."""
+    word = f"<u{one.dtype.itemsize}"
+    found: NDArray[Any] = np.bitwise_xor(
+        np.ascontiguousarray(one).view(word), np.ascontiguousarray(other).view(word)
+    )
+    return found
 
 
 class _Held(NamedTuple):

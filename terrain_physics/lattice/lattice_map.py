@@ -24,7 +24,7 @@ from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of
-from terrain_physics.heightmap.framed import Edited, StoredMap, cells_around, no_changes
+from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, cells_around, no_changes
 from terrain_physics.heightmap.tiled import TileMemory
 from terrain_physics.lattice.blocks import LatticeBlocks
 from terrain_physics.lattice.ends import GroundEnds
@@ -314,8 +314,8 @@ class LatticeMap(StoredMap):
         Where no tile is loaded: what edits have left, and where there are none NaN, False and 0.
         """
         size = [span.stop - span.start for span in place]
-        kind = {"heights": np.float32, "holes": np.bool_, "materials": np.uint8}[what]
-        found: NDArray[Any] = np.full(size, np.nan if what == "heights" else 0, dtype=kind)
+        empty = np.nan if what == "heights" else 0
+        found: NDArray[Any] = np.full(size, empty, dtype=TYPES[what])
         lines = int(what == "heights")
         if self.missing_of(place, lines):
             self.source.put_kept(what, place, found)

@@ -25,14 +25,14 @@ from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.edits import samples_within
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import DTYPES, Edited
+from terrain_physics.heightmap.framed import KINDS as KINDS_OF_MAPS
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
-from terrain_physics.tiles.saving.values import DTYPES, checked_values, land_digest
-from terrain_physics.tiles.saving.values import KINDS as KINDS_OF_VALUES
+from terrain_physics.tiles.saving.values import checked_values, land_digest
 from terrain_physics.tiles.tiled_ground import TiledGround
 
 _T = TypeVar("_T")
@@ -447,7 +447,7 @@ def redo(ground: Part | Ground, event: Event) -> None:
 def _redo(ground: Part | Ground, event: Event) -> None:
     if event.kind in _REDONE_TO_GROUNDS:
         _REDONE_TO_GROUNDS[event.kind](ground, event)
-    elif event.kind in KINDS_OF_VALUES and event.key == 0 and isinstance(ground, TiledGround):
+    elif event.kind in KINDS_OF_MAPS and event.key == 0 and isinstance(ground, TiledGround):
         _redo_land(ground._supply, event)  # noqa: SLF001
     elif event.kind in _REDONE_TO_PARTS:
         part = ground.parts[event.key] if isinstance(ground, Ground) else ground

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import DTYPES, KINDS
 from terrain_physics.tiles.log import Log, Read
 
 MAGIC, VERSION = b"\x89EDITS\r\n", 1
@@ -26,13 +26,8 @@ MAGIC, VERSION = b"\x89EDITS\r\n", 1
 _START = struct.Struct("<8sI16s")
 _CHECKSUM = struct.Struct("<I")
 
-KINDS: tuple[Edited, ...] = ("heights", "holes", "materials")
-"""What may be edited; the place of a word is its number in a record."""
-
-TYPES = (np.dtype("<f4"), np.dtype("u1"), np.dtype("u1"))
-"""Of the values of each kind."""
-
-_SIZES = tuple(each.itemsize for each in TYPES)
+_TYPES = tuple(DTYPES[kind] for kind in KINDS)  # by the number of a kind, its place in `KINDS`
+_SIZES = tuple(each.itemsize for each in _TYPES)
 
 # A record: the CRC-32 of what follows, these fields, the values. The fields: a mark, the kind,
 # flags, rows and columns from start to before stop.
@@ -107,8 +102,8 @@ def packed(
     kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any], flags: int = 0
 ) -> tuple[bytes, int]:
     """Return the bytes of a record, and its checksum."""
-    if values.dtype != TYPES[kind]:
-        values = values.astype(TYPES[kind])
+    if values.dtype != _TYPES[kind]:
+        values = values.astype(_TYPES[kind])
     content = _FIELDS.pack(_MARK, kind, flags, *bounds) + values.tobytes()
     checksum = zlib.crc32(content)
     return checksum.to_bytes(4, "little") + content, checksum
@@ -255,4 +250,4 @@ def read_values(record: EditRecord, read: Read) -> NDArray[Any]:
 
 def _values_of(record: EditRecord, content: bytes) -> NDArray[Any]:
     """Return the values of a record, read-only."""
-    return np.frombuffer(content, TYPES[record.kind], offset=HEAD).reshape(record.shape)
+    return np.frombuffer(content, _TYPES[record.kind], offset=HEAD).reshape(record.shape)

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.tiles.edit_records import KINDS, TYPES, EditRecord
+from terrain_physics.heightmap.framed import KINDS
+from terrain_physics.tiles.edit_records import EditRecord
 
 Key = tuple[int, int, int]
 """Kind, row and column of a square: samples or cells from ``row * side`` to before the next one."""
@@ -106,7 +107,7 @@ class EditSquares:
         """Return the records that share a value of a tile, those of a square in their order."""
         side = self._side
         found: list[EditRecord] = []
-        for kind in range(len(TYPES)):
+        for kind in range(len(KINDS)):
             beyond = 2 if kind == _HEIGHTS else 1  # the far borders are samples of the next squares
             for down in range(beyond):
                 for across in range(beyond):

@@ -17,11 +17,10 @@ from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Ranges, shared
 from terrain_physics.heightmap.checks import refuse_overflow
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import KINDS, Edited
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     FOLLOWED,
-    KINDS,
     MOST_VALUES,
     RENEWING,
     EditRecord,
@@ -410,6 +409,13 @@ class EditStore:
                 read = stack.enter_context(self._log.reading())
             for record in records:
                 yield KINDS[record.kind], record.ranges, read_values(record, read)
+
+    def places(self) -> list[tuple[Edited, Ranges]]:
+        """Return what `records` yields, without the values."""
+        with self._lock:
+            self._settle()
+            records = (record for square in self._squares for record in square.records)
+            return [(KINDS[record.kind], record.ranges) for record in records]
 
     def ranges(self) -> list[EditedHeights]:
         """Return the least and the greatest height of each square that has any, and where.

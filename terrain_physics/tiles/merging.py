@@ -8,11 +8,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import rectangles_of
-from terrain_physics.tiles.edit_records import (
-    TYPES,
-    EditRecord,
-    read_values,
-)
+from terrain_physics.heightmap.framed import DTYPES, KINDS
+from terrain_physics.tiles.edit_records import EditRecord, read_values
 from terrain_physics.tiles.log import Read
 
 Bounds = tuple[int, int, int, int]
@@ -35,7 +32,7 @@ def merged(records: Sequence[EditRecord], read: Read) -> list[Merged]:
         max(record.row_stop for record in records) - row,
         max(record.column_stop for record in records) - column,
     )
-    values = np.zeros(size, dtype=TYPES[kind])
+    values = np.zeros(size, dtype=DTYPES[KINDS[kind]])
     known: Bools = np.zeros(size, dtype=np.bool_)
     for record in records:
         here = (

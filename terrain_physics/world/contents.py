@@ -6,6 +6,7 @@ from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.world.ground.beginning import Beginning
+from terrain_physics.world.ground.map_hashes import MapHashes
 from terrain_physics.world.things import Layout, Thing, in_turn, move_in
 from terrain_physics.world.turns import Turns
 
@@ -27,6 +28,8 @@ class Contents:
         The same in the order of an update.
     beginning : Beginning
         Its ground as it is now.
+    maps : MapHashes
+        What hashes the maps of its ground.
     cell_sizes : tuple of (float, float), or None
         Cell sizes of the ground when all bodies were last known to fit there.
     turns : Turns
@@ -41,6 +44,7 @@ class Contents:
         "extra",
         "ground",
         "layout",
+        "maps",
         "things",
         "turn",
         "turns",
@@ -56,6 +60,8 @@ class Contents:
         self.things = {}
         self.ground, self.clock, self.extra = ground, clock, b""
         self.turns, self.beginning = Turns(), Beginning(ground)
+        land = self.beginning.land
+        self.maps = MapHashes(ground, None if land is None else land.supply)
         self.put(())
 
     def put(self, layout: Layout) -> None:

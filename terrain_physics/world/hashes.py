@@ -1,4 +1,4 @@
-"""Hashes of a world: 64 bits for each character, and 16 digits for all of it."""
+"""Hashes of a world: 64 bits for each character and each map, and 16 digits for all of it."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -12,6 +12,7 @@ from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
+from terrain_physics.world.ground.map_hashes import MapHash
 from terrain_physics.world.kept_character import mixed_hashes
 from terrain_physics.world.kept_world import KeptWorld
 
@@ -22,6 +23,9 @@ Part = tuple[Key, tuple[Key, ...] | None, Rows]
 """The key of a thing, the keys of its members if it is a group, and its rows."""
 
 Numbers = Iterable[Part]
+
+GroundHash = tuple[str, int | None, int]
+"""What is hashed of a ground, the key of a part if it is of one, and 64 bits."""
 
 _NO_HITS = np.zeros((0, 0))
 
@@ -74,7 +78,9 @@ def hashes_of(numbers: Numbers) -> list[tuple[Name, int]]:
     return found
 
 
-def state_hash_of(numbers: Numbers, seconds: float, extra: bytes, ground: bytes) -> str:
+def state_hash_of(
+    numbers: Numbers, seconds: float, extra: bytes, ground: bytes, maps: tuple[MapHash, ...]
+) -> str:
     """Return 16 hexadecimal digits of a world whose clock has steps of so many seconds."""
     digest, parts = hashlib.blake2b(digest_size=8), list(numbers)
     contents = [
@@ -87,7 +93,23 @@ def state_hash_of(numbers: Numbers, seconds: float, extra: bytes, ground: bytes)
     digest.update(f"{seconds.hex()} {len(extra)}\n".encode())
     digest.update(extra)
     digest.update(ground)
+    if maps:
+        digest.update(_maps_content(maps))
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _maps_content(maps: tuple[MapHash, ...]) -> bytes:
+    return f"maps {maps}".encode()
+
+
+def ground_hashes_of(state: object, maps: tuple[MapHash, ...]) -> list[GroundHash]:
+    """Return the hash of what `ground_content` tells of a ground, and those of its maps."""
+    digits = hashlib.blake2b(ground_content(state), digest_size=8).digest()
+    return [
+        ("ground", None, int.from_bytes(digits, "little")),
+        *maps,
+    ]
 
 
 def _content(members: tuple[Key, ...] | None, words: UInt64s) -> bytes:
@@ -114,8 +136,7 @@ def _ordered(keys: tuple[Key, ...]) -> tuple[UInt64s, Int64s]:
 def ground_content(state: object) -> bytes:
     """Return which parts a ground has in a state, where, on which layers, and how they move.
 
-    And how often characters waited for ground, if they did. Heights are not in it: to read them all
-    would take far longer than an update.
+    And how often characters waited for ground, if they did. What maps hold is in hashes of theirs.
     """
     rest, waits = getattr(state, "_rest", None), getattr(state, "waits", 0)
     content = b"" if rest is None else bytes(rest.content())

@@ -7,10 +7,12 @@ from typing import Any, NoReturn
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
-from terrain_physics.world.compare import AllRows, Mismatch, compared, compared_worlds
+from terrain_physics.world.compare import AllRows, Mismatch, Side, compared, compared_worlds
 from terrain_physics.world.hashes import (
+    GroundHash,
     Name,
     ground_content,
+    ground_hashes_of,
     hashes_of,
     numbers_of,
     packed_rows,
@@ -233,13 +235,17 @@ class Rewind(AttributeGuard):
         Returns
         -------
         str
+
+        Raises
+        ------
+        RuntimeError
+            Inside another call to the world.
         """
         return self._hash_of(self._kept_at(frame))
 
-    @staticmethod
-    def _hash_of(kept: KeptWorld) -> str:
-        ground = ground_content(kept.ground)
-        return state_hash_of(numbers_of(kept), kept.seconds, kept.extra, ground)
+    def _hash_of(self, kept: KeptWorld) -> str:
+        ground, maps = ground_content(kept.ground), Side(self._contents, kept).maps
+        return state_hash_of(numbers_of(kept), kept.seconds, kept.extra, ground, maps)
 
     def hashes(self, frame: int) -> list[tuple[Name, int]]:
         """Return `World.hashes` of a frame, to find out which character differs.
@@ -254,6 +260,30 @@ class Rewind(AttributeGuard):
         list of (key, int)
         """
         return hashes_of(numbers_of(self._kept_at(frame)))
+
+    def ground_hashes(self, frame: int) -> list[GroundHash]:
+        """Return the hashes of the ground in a frame, to find out which part of it differs.
+
+        Parameters
+        ----------
+        frame : int
+            One of `frames`.
+
+        Returns
+        -------
+        list of (what, key, int)
+            First "ground", without a key: which parts there are, where, on which layers and how
+            they move. Then of each map its "heights", "holes", "materials" and "thickness", with
+            the key of the part: 0 of a map by itself, and of the land of a `TiledGround`. Equal
+            numbers of 64 bits are equal, as in `World.state_hash`.
+
+        Raises
+        ------
+        RuntimeError
+            Inside another call to the world.
+        """
+        kept = self._kept_at(frame)
+        return ground_hashes_of(kept.ground, Side(self._contents, kept).maps)
 
     def rows(self, frame: int, keys: Iterable[Name] | None = None) -> dict[Name, bytes]:
         """Return all numbers of some characters in a frame, to find out which one differs.
@@ -284,20 +314,21 @@ class Rewind(AttributeGuard):
     def compare(self, frame: int, theirs: Any) -> Mismatch | None:
         """Return where another world first differs in a frame; None if no difference is seen.
 
-        Heights are not compared: an edit that only one world made shows as soon as a character
-        comes there. Hashes and rows are of characters alone, and rows of some tell of no others;
-        such a frame does not count as equal.
+        Hashes and rows are of characters alone, hashes of the ground of that alone, and rows of
+        some characters tell of no others; such a frame does not count as equal.
 
         Over a network, send the digits of `state_hash` for each frame; where they differ, `hashes`,
-        which say which character does; and `rows` of that one, which say in what.
+        which say which character does; and `rows` of that one, which say in what. If no character
+        differs, `ground_hashes` say whether heights do, and of which part.
 
         Parameters
         ----------
         frame : int
             One of `frames`.
         theirs : str, list, dict, Rewind or WorldState
-            What `state_hash`, `hashes` or `rows` returned for the same frame elsewhere, hashes also
-            as JSON has brought them; or another world's `Rewind`, or its state.
+            What `state_hash`, `hashes`, `ground_hashes` or `rows` returned for the same frame
+            elsewhere, hashes also as JSON has brought them; or another world's `Rewind`, or its
+            state.
 
         Returns
         -------
@@ -334,14 +365,17 @@ class Rewind(AttributeGuard):
         >>> mine.compare(3, theirs).agreed
         2
         """
-        mine, number, is_whole = self._kept_at(frame), self._number(frame), True
+        number, is_whole = self._number(frame), True
+        mine = Side(self._contents, self._kept_at(frame))
         if isinstance(theirs, Rewind):
-            found = compared_worlds(number, mine, theirs._kept_at(frame))  # noqa: SLF001
+            there = Side(theirs._contents, theirs._kept_at(frame))  # noqa: SLF001
+            found = compared_worlds(number, mine, there)
             self._agree_before(number, theirs)
         elif isinstance(theirs, WorldState):
-            found = compared_worlds(number, mine, theirs._kept)  # noqa: SLF001
+            there = Side(theirs._contents, theirs._kept)  # noqa: SLF001
+            found = compared_worlds(number, mine, there)
         elif isinstance(theirs, str):
-            own = self._hash_of(mine)
+            own = self._hash_of(mine.kept)
             found = None if own == theirs else Mismatch(number, None, None, own, theirs)
         else:
             found, is_whole = compared(number, mine, theirs)
@@ -363,7 +397,7 @@ class Rewind(AttributeGuard):
         for number in reversed(self._kept):
             theirs = other._kept.get(number)  # noqa: SLF001
             if number < frame and theirs is not None:
-                if self._hash_of(self._kept[number]) == self._hash_of(theirs):
+                if self._hash_of(self._kept[number]) == other._hash_of(theirs):  # noqa: SLF001
                     self._agree(number)
                     return
 

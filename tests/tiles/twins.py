@@ -18,7 +18,8 @@ from terrain_physics import (
     TriangleMesh,
     World,
 )
-from terrain_physics.tiles.saving.values import KINDS, LandValues
+from terrain_physics.heightmap.framed import KINDS
+from terrain_physics.tiles.saving.values import LandValues
 from tests.helpers.draws import Draws
 
 FRAME = 1 / 60

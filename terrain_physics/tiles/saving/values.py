@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,11 @@ from numpy.typing import NDArray
 
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, FramedMap
+from terrain_physics.heightmap.undo import Patch
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading.supply import TileSupply
-
-KINDS: tuple[Edited, ...] = ("heights", "holes", "materials")
-"""What a tile has: samples, or a value of each cell."""
-
-DTYPES = {"heights": "<f4", "holes": "|u1", "materials": "|u1"}
 
 _ALL = slice(None), slice(None)
 
@@ -38,28 +35,45 @@ class LandValues:
         self._known: dict[int, LoadedTile] = {}  # of those that were read, the latest
 
     def tile(self, number: int) -> LoadedTile:
-        """Return a tile with its edits."""
-        supply = self._supply
-        found = supply.land.loaded.get(number) or self._known.get(number)
+        """Return a tile."""
+        found = self._known.get(number)
         if found is None:
-            found = supply.tiles.read(number).tile
+            found = self._found(number)
             if len(self._known) >= _MOST_READ:
                 del self._known[next(iter(self._known))]
             self._known[number] = found
         return found
 
-    def of(self, kind: Edited, place: Ranges) -> NDArray[Any]:
-        """Return the values at a place; where no tile is, NaN or 0."""
+    def _found(self, number: int) -> LoadedTile:
+        """Return a tile with its edits."""
+        supply = self._supply
+        return supply.land.loaded.get(number) or supply.tiles.read(number).tile
+
+    def of(self, kind: Edited, place: Ranges, patches: Iterable[Patch] = ()) -> NDArray[Any]:
+        """Return the values at a place, with patches put over them; where no tile is, NaN or 0."""
         terrain, down, across = self._supply.land, *place
         empty = np.nan if kind == "heights" else 0
         found = np.full((down.stop - down.start, across.stop - across.start), empty, DTYPES[kind])
         for number in terrain.tiles_of(place, int(kind == "heights")):
             here, there = _shared(terrain, number, place, int(kind == "heights"))
             found[here] = self.tile(number).values(kind, there)
+            within = _moved(place, here)
+            for patch in patches:
+                if patch.what == kind:
+                    patch.put_over(found[here], place=within)
         return found
 
 
-def checked_values(terrain: LatticeMap, kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
+class StoredValues(LandValues):
+    """Reads values of a land as its file holds them, without edits."""
+
+    __slots__ = ()
+
+    def _found(self, number: int) -> LoadedTile:
+        return self._supply.tiles.stored.read(number)
+
+
+def checked_values(terrain: FramedMap, kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
     """Return values that somebody has sent, as an edit takes them; ValueError for others."""
     if kind == "heights":
         return checked_samples(values.astype(np.float64), terrain.frame[:6].tolist())
@@ -79,6 +93,15 @@ def _shared(terrain: LatticeMap, number: int, place: Ranges, lines: int) -> tupl
         here.append(slice(start - span.start, stop - span.start))
         there.append(slice(start - first, stop - first))
     return (here[0], here[1]), (there[0], there[1])
+
+
+def _moved(place: Ranges, within: Ranges) -> Ranges:
+    """Return rows and columns within a place, on the whole land."""
+    down, across = (
+        slice(span.start + own.start, span.start + own.stop)
+        for span, own in zip(place, within, strict=True)
+    )
+    return down, across
 
 
 def land_digest(supply: TileSupply, earlier: Any = None) -> str:

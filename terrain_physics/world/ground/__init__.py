@@ -1,1 +1,1 @@
-"""Grounds of worlds, kept and sent."""
+"""Grounds of worlds, kept, hashed and sent."""

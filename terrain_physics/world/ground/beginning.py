@@ -14,23 +14,13 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.ground.ground import Ground, saved_part
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Region
+from terrain_physics.heightmap.framed import KINDS
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.surface import Surface, queries_of
 from terrain_physics.tiles.tiled_ground import TiledGround
-from terrain_physics.world.ground.edited_land import EditedLand
-
-BLOCK = 32
-"""Samples or cells along each side of a block."""
-
-KINDS = ("heights", "holes", "materials")
-"""What blocks are of: samples, or a value of each cell."""
-
-DTYPES = {"heights": "<f4", "holes": "|u1", "materials": "|u1"}
-
-Block = tuple[int, int]
-"""Row and column of a block."""
+from terrain_physics.world.ground.edited_land import BLOCK, Block, EditedLand, place_of, shape_of
 
 
 def values_of(storage: MapStorage, kind: str, place: Any) -> NDArray[Any]:
@@ -44,21 +34,6 @@ def values_of(storage: MapStorage, kind: str, place: Any) -> NDArray[Any]:
         return found
     found = storage.material_numbers(place)
     return found
-
-
-def shape_of(storage: MapStorage, kind: str) -> tuple[int, int]:
-    """Return how many rows and columns of samples or cells a map has."""
-    rows, columns = storage.cell_count
-    return (rows + 1, columns + 1) if kind == "heights" else (rows, columns)
-
-
-def place_of(block: Block, shape: tuple[int, int]) -> Ranges:
-    """Return the samples or cells of a block in an array of a shape."""
-    row, column = BLOCK * block[0], BLOCK * block[1]
-    return (
-        slice(row, min(row + BLOCK, shape[0])),
-        slice(column, min(column + BLOCK, shape[1])),
-    )
 
 
 class EditedBlocks:

@@ -20,26 +20,23 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.ground.ground import Ground, loaded_part, saved_part
 from terrain_physics.ground.poses import checked_scale
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.checks import TINY, checked_samples
-from terrain_physics.heightmap.framed import cells_around
+from terrain_physics.heightmap.checks import TINY
+from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, cells_around
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.undo import crossed
 from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, checked_keys
+from terrain_physics.tiles.saving.values import checked_values
 from terrain_physics.world.ground.beginning import (
-    BLOCK,
-    DTYPES,
-    KINDS,
     Beginning,
-    Block,
     EditedBlocks,
     layout_of,
-    place_of,
-    shape_of,
     storage_of,
     values_of,
 )
+from terrain_physics.world.ground.edited_land import BLOCK, Block, place_of, shape_of
 from terrain_physics.world.ground.land_difference import (
     Wanted,
     put_land,
@@ -47,7 +44,7 @@ from terrain_physics.world.ground.land_difference import (
     received_land,
 )
 
-Values = dict[str, dict[Block, NDArray[Any]]]
+Values = dict[Edited, dict[Block, NDArray[Any]]]
 
 
 class _Then:
@@ -59,7 +56,7 @@ class _Then:
     def _of(self, storage: Any) -> list[Any]:
         return [edit for edit in self._edits if edit.storage is storage]
 
-    def values(self, storage: MapStorage, kind: str) -> NDArray[Any]:
+    def values(self, storage: MapStorage, kind: Edited) -> NDArray[Any]:
         parts = [p for edit in self._of(storage) for p in edit.replaced if p.what == kind]
         found: NDArray[Any] = values_of(storage, kind, ...)
         if parts:
@@ -150,7 +147,7 @@ def _put_map(
         for block in sorted(before):
             new = values[place_of(block, values.shape)].astype(dtype)
             old = before[block].astype(dtype)
-            changed = _crossed(new, old)
+            changed = crossed(new, old)
             if changed.any():
                 numbers.append(block)
                 content.append(changed.tobytes())
@@ -162,19 +159,10 @@ def _put_map(
 
 def _put_mesh(key: int, old: Mesh, new: Mesh, told: list[Any], content: list[bytes]) -> None:
     """Tell the vertices of a mesh that was refitted."""
-    changed = _crossed(new.vertices.astype("<f8"), old.vertices.astype("<f8"))
+    changed = crossed(new.vertices.astype("<f8"), old.vertices.astype("<f8"))
     if changed.any():
         told.append(key)
         content.append(changed.tobytes())
-
-
-def _crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Return the exclusive or of the bits of two arrays of one type."""
-    word = f"<u{one.dtype.itemsize}"
-    found: NDArray[Any] = np.bitwise_xor(
-        np.ascontiguousarray(one).view(word), np.ascontiguousarray(other).view(word)
-    )
-    return found
 
 
 @dataclass
@@ -338,24 +326,15 @@ def _map(own: EditedBlocks, about: Any, pieces: _Bytes) -> tuple[tuple[float, bo
 
 
 def _block(
-    own: EditedBlocks, kind: str, block: Block, place: Ranges, pieces: _Bytes
+    own: EditedBlocks, kind: Edited, block: Block, place: Ranges, pieces: _Bytes
 ) -> NDArray[Any]:
     """Return the checked values of a block."""
     old = own.before[kind].get(block)
     if old is None:
         old = values_of(own.storage, kind, place)
-    old = np.ascontiguousarray(old.astype(DTYPES[kind]))
-    word = f"<u{old.dtype.itemsize}"
-    crossed = np.frombuffer(pieces.take(old.nbytes), word).reshape(old.shape)
-    new: NDArray[Any] = (old.view(word) ^ crossed).view(DTYPES[kind])
-    names = own.storage.material_names
-    if kind == "heights":
-        new = checked_samples(new.astype(np.float64), own.storage.frame[:6].tolist())
-    elif kind == "holes" and new.max() > 1:
-        raise ValueError("holes must be marks")
-    elif kind == "materials" and names is not None and new.max() >= len(names):
-        raise ValueError("materials must be known")
-    return new.astype(np.bool_) if kind == "holes" else new
+    old = old.astype(DTYPES[kind])
+    changed = np.frombuffer(pieces.take(old.nbytes), f"<u{old.dtype.itemsize}").reshape(old.shape)
+    return checked_values(own.storage, kind, crossed(old, changed).view(DTYPES[kind]))
 
 
 def _vertices(beginning: Beginning, key: int, pieces: _Bytes) -> NDArray[Any]:
@@ -405,7 +384,7 @@ def _edit_map(own: EditedBlocks, depth: tuple[float, bool], values: Values) -> N
     storage.put_solid_depth(depth)
     for kind, block, new in _blocks(own, values):
         place = place_of(block, shape_of(storage, kind))
-        if _crossed(values_of(storage, kind, place).astype(DTYPES[kind]), new).any():
+        if crossed(values_of(storage, kind, place).astype(DTYPES[kind]), new).any():
             rows, columns = ((each.start, each.stop) for each in place)
             more = cells_around(storage, *rows, *columns)
             region = (
@@ -418,10 +397,10 @@ def _edit_map(own: EditedBlocks, depth: tuple[float, bool], values: Values) -> N
                     column_stop=columns[1],
                 )
             )
-            storage.put_back(kind, region, place, new)  # type: ignore[arg-type]
+            storage.put_back(kind, region, place, new)
 
 
-def _blocks(own: EditedBlocks, values: Values) -> Iterator[tuple[str, Block, NDArray[Any]]]:
+def _blocks(own: EditedBlocks, values: Values) -> Iterator[tuple[Edited, Block, NDArray[Any]]]:
     for kind in KINDS:
         new, before = values.get(kind, {}), own.before[kind]
         for block in sorted(before.keys() | new.keys()):
@@ -435,7 +414,7 @@ def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> Non
     present, wanted = storage.arrays, first.vertices if vertices is None else vertices
     if present is first and vertices is None:
         return
-    if _crossed(present.vertices, wanted).any():
+    if crossed(present.vertices, wanted).any():
         storage.put_back(first if vertices is None else refit_mesh(first, wanted))
 
 

@@ -13,15 +13,29 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.framed import Edited
+from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, FramedMap
 from terrain_physics.tiles.loading.supply import TileSupply
-from terrain_physics.tiles.saving.values import DTYPES, KINDS, land_digest
+from terrain_physics.tiles.saving.values import land_digest
 
 BLOCK = 32
 """Samples or cells along each side of a block."""
 
 Block = tuple[int, int]
 """Row and column of a block."""
+
+
+def shape_of(terrain: FramedMap, kind: str) -> tuple[int, int]:
+    """Return how many rows and columns of samples or cells a map has."""
+    return terrain.sample_count if kind == "heights" else terrain.cell_count
+
+
+def place_of(block: Block, shape: tuple[int, int]) -> Ranges:
+    """Return the samples or cells of a block in an array of a shape, as far as that goes."""
+    row, column = BLOCK * block[0], BLOCK * block[1]
+    return (
+        slice(row, min(row + BLOCK, shape[0])),
+        slice(column, min(column + BLOCK, shape[1])),
+    )
 
 
 class FirstValues(NamedTuple):

@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.heightmap.framed import Edited
-from terrain_physics.tiles.saving.values import DTYPES, KINDS, LandValues, checked_values
-from terrain_physics.world.ground.edited_land import BLOCK, Block, EditedLand, FirstValues
+from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited
+from terrain_physics.heightmap.undo import crossed
+from terrain_physics.tiles.saving.values import LandValues, checked_values
+from terrain_physics.world.ground.edited_land import (
+    BLOCK,
+    Block,
+    EditedLand,
+    FirstValues,
+    place_of,
+    shape_of,
+)
 
 Wanted = dict[Edited, dict[Block, FirstValues]]
 """By kind and block, values that differ from the beginning."""
@@ -34,11 +42,11 @@ def put_land_blocks(own: EditedLand, edits: Iterable[Any], content: list[bytes])
             for replaced in swapped:
                 if replaced.what == kind:
                     replaced.put_over(new, place=place)
-            crossed = _crossed(_in_block(new), old)
-            crossed[~marks] = 0
-            if crossed.any():
+            changed = crossed(_in_block(new), old)
+            changed[~marks] = 0
+            if changed.any():
                 numbers.append(block)
-                content.append(crossed.tobytes())
+                content.append(changed.tobytes())
         if numbers:
             told[kind] = numbers
     return told
@@ -55,7 +63,7 @@ def received_land(own: EditedLand, about: Any, take: Callable[[int], bytes]) -> 
             raise ValueError("blocks must ascend")
         wanted[kind] = {}
         for row, column in blocks:
-            rows, columns = _size(own, kind)
+            rows, columns = shape_of(own.supply.land, kind)
             checks.whole("row", row, 0, (rows - 1) // BLOCK)
             checks.whole("column", column, 0, (columns - 1) // BLOCK)
             wanted[kind][row, column] = _received(own, kind, (row, column), values, take)
@@ -69,11 +77,10 @@ def _received(
     now = _in_block(values.of(kind, _place_of(own, kind, block)))
     known = own.before[kind].get(block)
     first = now if known is None else np.where(known.marks, known.values, now)
-    word = f"<u{first.dtype.itemsize}"
-    crossed = np.frombuffer(take(first.nbytes), word).reshape(first.shape)
-    new: NDArray[Any] = (np.ascontiguousarray(first).view(word) ^ crossed).view(DTYPES[kind])
+    changed = np.frombuffer(take(first.nbytes), f"<u{first.dtype.itemsize}").reshape(first.shape)
+    new = crossed(first, changed).view(DTYPES[kind])
     return FirstValues(
-        checked_values(own.supply.land, kind, new).astype(DTYPES[kind]), crossed != 0
+        checked_values(own.supply.land, kind, new).astype(DTYPES[kind]), changed != 0
     )
 
 
@@ -86,7 +93,7 @@ def put_land(own: EditedLand, wanted: Wanted) -> None:
             place = _place_of(own, kind, block)
             now = values.of(kind, place)
             new = _wanted_in(own, wanted, kind, block, now)
-            rows, columns = np.nonzero(_crossed(new, now))
+            rows, columns = np.nonzero(crossed(new, now))
             if not len(rows):
                 continue
             own_rows, own_columns = (slice(n.min(), n.max() + 1) for n in (rows, columns))
@@ -122,19 +129,9 @@ def _moved(place: Ranges, rows: slice, columns: slice) -> Ranges:
     )
 
 
-def _size(own: EditedLand, kind: Edited) -> tuple[int, int]:
-    """Return how many rows and columns of samples or cells a land has."""
-    terrain = own.supply.land
-    return terrain.sample_count if kind == "heights" else terrain.cell_count
-
-
 def _place_of(own: EditedLand, kind: Edited, block: Block) -> Ranges:
     """Return the samples or cells of a block, as far as the land goes."""
-    down, across = (
-        slice(BLOCK * place, min(BLOCK * (place + 1), size))
-        for place, size in zip(block, _size(own, kind), strict=True)
-    )
-    return down, across
+    return place_of(block, shape_of(own.supply.land, kind))
 
 
 def _in_block(values: NDArray[Any]) -> NDArray[Any]:
@@ -143,13 +140,4 @@ def _in_block(values: NDArray[Any]) -> NDArray[Any]:
         return np.ascontiguousarray(values)
     found = np.zeros((BLOCK, BLOCK), values.dtype)
     found[: values.shape[0], : values.shape[1]] = values
-    return found
-
-
-def _crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Return the exclusive or of the bits of two arrays of one type."""
-    word = f"<u{one.dtype.itemsize}"
-    found: NDArray[Any] = np.bitwise_xor(
-        np.ascontiguousarray(one).view(word), np.ascontiguousarray(other).view(word)
-    )
     return found

@@ -1,0 +1,368 @@
+"""Hashes of the maps of a ground, by their values and whatever their history.
+
+A map has a hash for each square of each kind. Edits mark the squares that they meet, which are
+found again when somebody asks. The hash of a map is the sum of those of its squares, so that a few
+are exchanged without the others. A square of a land of tiles counts by how far its hash is from
+that of the file: what nobody has edited need not be read, and an edit that was taken back is none.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.math.mixed_words import put_square_hash
+from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.framed import KINDS, Edited, StoredMap
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.undo import Patch, place_of
+from terrain_physics.surface.ground_state import GroundState
+from terrain_physics.surface.surface import queries_of
+from terrain_physics.tiles.loading.supply import TileSupply
+from terrain_physics.tiles.saving.values import LandValues, StoredValues
+from terrain_physics.world.ground.edited_land import BLOCK, shape_of
+from terrain_physics.world.ground.edited_land import place_of as block_place
+
+_T = TypeVar("_T")
+
+_PUT = CachedDispatch(put_square_hash)
+
+_WORD = 1 << 64
+
+# Edits that are remembered one by one, until their squares are.
+_MOST_EDITS = 1 << 10
+
+# Versions of a ground whose hashes are remembered: frames of a ring.
+_MOST_KNOWN = 1 << 8
+
+
+Square = tuple[Edited, int, int]
+"""What a square is of, and its row and column among all squares."""
+
+Read = Callable[[Square], NDArray[Any]]
+
+
+MapHash = tuple[Edited, int, int]
+"""What a map holds, the key of the part, and the 64 bits of its hash."""
+
+
+class _Squares:
+    """The hashes of the squares of a map as it is now; a watcher of its storage.
+
+    It does not hold the storage, and ends with it.
+    """
+
+    __slots__ = ("__weakref__", "_about", "_edits", "_known", "_stale", "_totals")
+
+    def __init__(self, terrain: StoredMap) -> None:
+        self._about, self._known = self._hash_of_frame(terrain), dict[Square, int]()
+        self._totals: dict[Edited, int] = dict.fromkeys(KINDS, 0)
+        self._edits: list[tuple[Edited, Region, Ranges | None]] = []
+        cast("Any", terrain).watchers.add(self, 0)
+        self._stale = self._first(terrain)
+
+    def _hash_of_frame(self, terrain: StoredMap) -> int:
+        """Return the hash of how large a map is, and where; that never changes."""
+        frame = (terrain.frame[:6] + 0.0).tolist()  # zeros of one sign
+        return _hash_of(repr((terrain.sample_count, frame)).encode())
+
+    def _first(self, terrain: StoredMap) -> set[Square]:
+        """Return the squares that may count."""
+        found = set(_squares_in("heights", place_of("heights", terrain.whole)))
+        for kind in KINDS[1:]:
+            place = place_of(kind, terrain.whole)
+            if terrain.values(kind, place).any():
+                found.update(_squares_in(kind, place))
+        return found
+
+    def prepare(
+        self,
+        number: int,  # noqa: ARG002
+        what: Edited,
+        region: Region,
+        place: Ranges | None = None,
+    ) -> None:
+        """Hear of an edit that is about to be made."""
+        self._edits.append((what, region, place))  # in a hurry
+        if len(self._edits) >= _MOST_EDITS:
+            self._mark()
+
+    def tell(self, number: int, what: Edited, region: Region) -> None:
+        """Hear of an edit that was made: a signal handler may have asked since `prepare`."""
+        if not self._edits or self._edits[-1][1] is not region:
+            self.prepare(number, what, region)
+
+    def _mark(self) -> None:
+        """Mark the squares that edits have met."""
+        edits = self._edits[:]
+        for what, region, place in edits:
+            if what in KINDS:
+                own = place_of(what, region) if place is None else place
+                self._stale.update(_squares_in(what, own))
+        del self._edits[: len(edits)]
+
+    def totals(self, terrain: StoredMap, patches: list[Patch]) -> dict[Edited, int]:
+        """Return the hash of each kind once patches are put over the map."""
+        self._settle(terrain)
+        found = self._with(self._then(terrain, patches) if patches else {})
+        found["heights"] = (found["heights"] + self._about) % _WORD
+        return found
+
+    def squares(self, terrain: StoredMap, patches: list[Patch]) -> dict[Square, int]:
+        """Return the hash of each square that counts once patches are put over the map."""
+        self._settle(terrain)
+        return self._known | self._then(terrain, patches)
+
+    def _settle(self, terrain: StoredMap) -> None:
+        """Find the hashes of squares that were edited. The caller lets nobody edit meanwhile."""
+        self._mark()
+        stale = self._stale
+        if not stale:
+            return
+        try:
+            self._stale = set()  # for edits of a signal handler
+            new = self._found(terrain, stale, [])
+            totals = self._with(new)
+            self._totals = {}  # whoever is interrupted here adds all up anew
+            self._known.update(new)
+            self._totals = totals
+        except BaseException:  # such as Ctrl-C, or a tile that cannot be read
+            self._stale |= stale
+            raise
+
+    def _then(self, terrain: StoredMap, patches: list[Patch]) -> dict[Square, int]:
+        """Return the hashes of the squares that patches meet, once they are put over them."""
+        met = {own for patch in patches for own in _squares_in(patch.what, patch.place)}
+        return self._found(terrain, met, patches)
+
+    def _with(self, new: dict[Square, int]) -> dict[Edited, int]:
+        """Return the hash of each kind with these squares in place of those that are known."""
+        totals = self._totals.copy()
+        if not totals:
+            totals = dict.fromkeys(KINDS, 0)
+            for square, digits in self._known.items():
+                totals[square[0]] += digits
+        for square, digits in new.items():
+            changed = totals[square[0]] + digits - self._known.get(square, 0)
+            totals[square[0]] = changed % _WORD
+        return totals
+
+    def _found(
+        self, terrain: StoredMap, squares: Iterable[Square], patches: list[Patch]
+    ) -> dict[Square, int]:
+        """Return the hashes of squares once patches are put over them."""
+        return _hashes_of(squares, self.reader(terrain, patches))
+
+    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Callable[[Square], NDArray[Any]]:
+        """Return what reads a square, once patches are put over it."""
+
+        def read(square: Square) -> NDArray[Any]:
+            kind, place = square[0], _place_in(terrain, square)
+            values = terrain.values(kind, place)
+            for patch in patches:
+                if patch.what == kind:
+                    patch.put_over(values, place=place)
+            return values
+
+        return read
+
+
+class _LandSquares(_Squares):
+    """The same of a land of tiles, beside what its file holds."""
+
+    __slots__ = ("_stored", "_supply")
+
+    def __init__(self, supply: TileSupply) -> None:
+        self._supply, self._stored = supply, dict[Square, int]()
+        super().__init__(supply.land)
+
+    def _hash_of_frame(self, terrain: StoredMap) -> int:  # noqa: ARG002
+        return _hash_of(self._supply.tiles.stored.digest.encode())
+
+    def _first(self, terrain: StoredMap) -> set[Square]:  # noqa: ARG002
+        places = self._supply.tiles.edits.places()
+        return {square for place in places for square in _squares_in(*place)}
+
+    def _found(
+        self, terrain: StoredMap, squares: Iterable[Square], patches: list[Patch]
+    ) -> dict[Square, int]:
+        side = self._supply.land.shape.side // BLOCK
+        by_tiles = sorted(squares, key=lambda own: (own[1] // side, own[2] // side))
+        new = [square for square in by_tiles if square not in self._stored]
+        if new:
+            read = _reader_of(StoredValues(self._supply), terrain, [])
+            self._stored.update(_hashes_of(new, read))
+        found = super()._found(terrain, by_tiles, patches)
+        return {own: (digits - self._stored[own]) % _WORD for own, digits in found.items()}
+
+    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Callable[[Square], NDArray[Any]]:
+        return _reader_of(LandValues(self._supply), terrain, patches)
+
+
+class MapHashes:
+    """The hashes of the maps of a ground in its states, each found once.
+
+    Parameters
+    ----------
+    ground : HeightMap, TriangleMesh or Ground
+    supply : TileSupply, optional
+        That of a land of tiles.
+    """
+
+    __slots__ = ("_by_layout", "_by_version", "_ground", "_squares", "_supply")
+
+    def __init__(self, ground: Any, supply: TileSupply | None) -> None:
+        self._ground, self._supply = ground, supply
+        self._squares = WeakKeyDictionary[StoredMap, _Squares]()
+        self._by_version: dict[int, tuple[MapHash, ...]] = {}
+        self._by_layout: tuple[Any, dict[int, StoredMap]] = (), {}  # of the latest layout
+
+    def of(self, state: GroundState) -> tuple[MapHash, ...]:
+        """Return the hashes of all maps in a state."""
+        version, known = state._version, self._by_version  # noqa: SLF001
+        found = known.get(version)
+        if found is None:
+            found = self._now(state) or self._looking(state, self._hashes)
+            if len(known) >= _MOST_KNOWN:
+                del known[next(iter(known))]
+            known[version] = found
+        return found
+
+    def _now(self, state: GroundState) -> tuple[MapHash, ...]:
+        """Return the same quickly, if it is the present state and stays so; else nothing."""
+        ground, version = self._ground, state._version  # noqa: SLF001
+        found: list[MapHash] = []
+        if ground.version == version:
+            for key, terrain in self._maps_in(state).items():
+                with terrain.lock:
+                    found += self._hashes_of(key, terrain, [])
+        return tuple(found) if ground.version == version else ()
+
+    def squares(self, state: GroundState, key: int) -> dict[Square, int]:
+        """Return the hashes of the squares of a map in a state."""
+        return self._looking(
+            state, lambda maps, edits: self._of(maps[key]).squares(*_then(maps[key], edits))
+        )
+
+    def values(self, state: GroundState, key: int, square: Square) -> tuple[Ranges, NDArray[Any]]:
+        """Return where a square of a map is, and its values in a state."""
+
+        def look(maps: dict[int, StoredMap], edits: list[Any]) -> tuple[Ranges, NDArray[Any]]:
+            terrain = maps[key]
+            read = self._of(terrain).reader(*_then(terrain, edits))
+            return _place_in(terrain, square), read(square)
+
+        return self._looking(state, look)
+
+    def solid_depth(self, state: GroundState, key: int) -> tuple[float, bool]:
+        """Return how deep a map is solid in a state, see `LiveMap`."""
+        return self._looking(state, lambda maps, edits: _solid_depth(maps[key], edits))
+
+    def _looking(
+        self, state: GroundState, look: Callable[[dict[int, StoredMap], list[Any]], _T]
+    ) -> _T:
+        """Look at the maps of a state, and the edits that lead there from what they hold now."""
+        maps, keeper = self._maps_in(state), self._ground._kept()  # noqa: SLF001
+        found: _T = (
+            keeper.looking(state, [*maps.values()], lambda edits, _: look(maps, edits))
+            if maps
+            else look(maps, [])
+        )
+        return found
+
+    def _maps_in(self, state: GroundState) -> dict[int, StoredMap]:
+        rest: Any = state._rest  # noqa: SLF001
+        layout = None if rest is None else rest.layout
+        if self._by_layout[0] is not layout:
+            parts = {0: self._ground} if rest is None else rest.parts
+            storages = {
+                key: getattr(queries_of(own), "storage", None) for key, own in parts.items()
+            }
+            maps = {key: own for key, own in storages.items() if isinstance(own, MapStorage)}
+            land: Any = {} if self._supply is None else {0: self._supply.land}
+            self._by_layout = layout, land | dict(sorted(maps.items()))
+        return self._by_layout[1]
+
+    def _hashes(self, maps: dict[int, StoredMap], edits: list[Any]) -> tuple[MapHash, ...]:
+        return tuple(
+            own for key, terrain in maps.items() for own in self._hashes_of(key, terrain, edits)
+        )
+
+    def _hashes_of(self, key: int, terrain: StoredMap, edits: list[Any]) -> list[MapHash]:
+        """Return the hashes of a map that nobody edits meanwhile."""
+        totals = self._of(terrain).totals(*_then(terrain, edits))
+        depth = _hash_of_depth(_solid_depth(terrain, edits))
+        return [*((kind, key, totals[kind]) for kind in KINDS), ("thickness", key, depth)]
+
+    def _of(self, terrain: StoredMap) -> _Squares:
+        known = self._squares.get(terrain)
+        if known is None:
+            supply = self._supply
+            is_land = supply is not None and terrain is supply.land
+            known = _LandSquares(supply) if is_land else _Squares(terrain)  # type: ignore[arg-type]
+            self._squares[terrain] = known
+        return known
+
+
+def _then(terrain: StoredMap, edits: list[Any]) -> tuple[StoredMap, list[Patch]]:
+    """Return a map, and the patches that edits put over it."""
+    return terrain, [own for edit in edits if edit.storage is terrain for own in edit.replaced]
+
+
+def _solid_depth(terrain: StoredMap, edits: list[Any]) -> tuple[float, bool]:
+    """Return how deep a map is solid after edits."""
+    own = [edit.solid_depth for edit in edits if edit.storage is terrain]
+    return own[-1] if own else terrain.solid_depth
+
+
+@lru_cache(maxsize=64)
+def _hash_of_depth(depth: tuple[float, bool]) -> int:
+    return _hash_of(repr(depth).encode())
+
+
+def _squares_in(kind: Edited, place: Ranges) -> list[Square]:
+    """Return the squares that a place meets."""
+    rows, columns = place
+    across = range(columns.start // BLOCK, (columns.stop - 1) // BLOCK + 1)
+    down = range(rows.start // BLOCK, (rows.stop - 1) // BLOCK + 1)
+    return [(kind, row, column) for row in down for column in across]
+
+
+def _place_in(terrain: StoredMap, square: Square) -> Ranges:
+    """Return the samples or cells of a square, as far as the map goes."""
+    kind, row, column = square
+    return block_place((row, column), shape_of(terrain, kind))
+
+
+def _reader_of(values: LandValues, terrain: StoredMap, patches: list[Patch]) -> Read:
+    """Return what reads a square of a land, once patches are put over it."""
+    return lambda square: values.of(square[0], _place_in(terrain, square), patches)
+
+
+def _hashes_of(squares: Iterable[Square], read: Read) -> dict[Square, int]:
+    """Return the hashes of squares."""
+    with np.errstate(over="ignore"):  # as plain Python, the kernel lets products wrap
+        return {square: _hash_of_square(square, read(square)) for square in squares}
+
+
+def _hash_of_square(square: Square, values: NDArray[Any]) -> int:
+    """Return the hash of a square; 0 of cells that are all 0, as on maps that have none."""
+    kind, row, column = square
+    if kind == "heights":
+        words = values.view(np.uint32)
+    elif values.any():
+        words = values.astype(np.uint32)
+    else:
+        return 0
+    out = np.empty(1, np.uint64)
+    _PUT.call(words.reshape(-1), row, column, out)
+    return int(out.item())
+
+
+def _hash_of(content: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
