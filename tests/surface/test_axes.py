@@ -135,7 +135,7 @@ def test_three_rows_are_rows_and_not_a_matrix():
     assert Axes("z-up").to_game(np.zeros((0, 3))).shape == (0, 3)
 
 
-REFUSED = (
+REFUSED: tuple[Any, ...] = (
     3, "ab", (1, 2), (1, 2, np.nan), np.eye(5), [[1, 2]], None, [(1, 2, 3), (4, 5)], [],
     np.full((4, 4), np.nan), glm.mat4(math.inf), glm.mat3x4(1), glm.mat2(1), [["1"] * 4] * 4,
 )  # fmt: skip
