@@ -45,6 +45,9 @@ _WAIT, _AT_ONCE = (True,), (False,)
 _acquire: Any = type(threading.RLock()).acquire
 _release = methodcaller("release")
 
+Lending = tuple[list[Any], Iterator[Any], Iterator[Any]]
+"""See `trying`."""
+
 
 def new_lock(rank: Rank) -> AbstractContextManager[Any]:
     """Return a lock that its holder may take again; a forked child finds it released."""
@@ -54,22 +57,41 @@ def new_lock(rank: Rank) -> AbstractContextManager[Any]:
 
 
 def hold_at_fork(lock: Any, rank: Rank) -> None:
-    """Take a lock before each fork, and release it in parent and child."""
+    """Take a lock before each fork, and release it in parent and child.
+
+    numba's is a class of Python, around a lock that C alone can take.
+    """
     with _making:
-        _made[lock] = rank, next(_numbers)
+        _made[getattr(lock, "_lock", lock)] = rank, next(_numbers)
 
 
 def is_held(lock: Any) -> bool:
     """Tell whether any thread holds a lock, as that of a parent process in a forked child."""
-    if lock._is_owned() or not lock.acquire(blocking=False):  # noqa: SLF001 has no other name
+    if lock._is_owned():  # noqa: SLF001 has no other name
         return True
-    lock.release()
-    return False
+    taken, taking, giving = trying((lock,))
+    try:
+        taken.extend(taking)
+        return not taken
+    finally:
+        any(giving)
 
 
 def in_order(locks: Iterable[Any]) -> list[Any]:
     """Return locks in the order in which every thread takes them."""
     return sorted(locks, key=_made.__getitem__)
+
+
+def trying(locks: Sequence[Any], waits: Iterable[bool] = _AT_ONCE) -> Lending:
+    """Return an empty list, what takes locks into it, and what gives back those that are in it.
+
+    They are taken by ``taken.extend(taking)`` within a ``try``, up to one that is not to be had at
+    once, and given back by ``any(giving)`` in its ``finally``. No signal handler comes between.
+    ``waits`` tells of each lock whether it is waited for.
+    """
+    taken: list[Any] = []
+    takes = map(_acquire, locks, waits)
+    return taken, compress(locks, takewhile(truth, takes)), map(_release, taken)
 
 
 class NotYet(Exception):  # noqa: N818 it is caught by whom it tells
@@ -171,8 +193,7 @@ def holding(find: Callable[[], Sequence[Any]], call: Callable[[], _T]) -> _T:
     locks, first = find(), 0
     while True:
         order = (*locks[first:], *locks[:first])
-        taken: list[Any] = []
-        taking, giving = _taking(order), map(_release, taken)
+        taken, taking, giving = trying(order, chain(_WAIT, repeat(False)))  # noqa: FBT003
         try:
             taken.extend(taking)
             if len(taken) == len(order):
@@ -187,42 +208,40 @@ def holding(find: Callable[[], Sequence[Any]], call: Callable[[], _T]) -> _T:
             locks, first = found, 0
 
 
-def _taking(order: Sequence[Any]) -> Iterator[Any]:
-    """Take locks as they are asked for, up to one that would have to be waited for in turn."""
-    takes = map(_acquire, order, chain(_WAIT, repeat(False)))  # noqa: FBT003
-    return compress(order, takewhile(truth, takes))
-
-
 def _take_all() -> None:
+    """Take all locks before a fork.
+
+    Those of compilers are always waited for. So is, at last, that of who makes a lock: such a
+    thread may hold one of the others.
+    """
     while True:
         with _making:
             locks = in_order(_made)
-            compilers = [lock for lock in locks if _made[lock][0] is Rank.COMPILER]
-        order = locks[: len(locks) - len(compilers)]
-        while len(_held) < len(order):
+        last = [lock for lock in locks if _made[lock][0] is Rank.COMPILER] + [_making]
+        order = locks[: len(locks) + 1 - len(last)]
+        while len(_held) < len(locks) + 1:
             _release_held()
-            _held.extend(_taking(order))
+            waits = chain(_WAIT, repeat(False, len(order) - 1), repeat(True))  # noqa: FBT003
+            _held.extend(trying([*order, *last], waits)[1])
             order = [*order[len(_held) :], *order[: len(_held)]]  # wait for that one first
-        for lock in compilers:  # they come last, and always wait
-            lock.acquire()
-            _held.append(lock)
-        # The last one: a thread that makes a lock may hold one of the others.
-        _making.acquire()
         known = set(map(id, locks))
         if all(id(lock) in known for lock in _made):
             return
-        _release_all()
+        _release_held()
 
 
 def _release_held() -> None:
-    any(map(_release, _held))
+    any(_Giving())
     _held.clear()
 
 
-def _release_all() -> None:
-    _release_held()
-    _making.release()
+class _Giving:
+    """Gives back the locks that are held, as it is iterated over: by C alone."""
+
+    __iter__ = staticmethod(partial(map, _release, _held))
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_take_all, after_in_parent=_release_all, after_in_child=_release_all)
+    os.register_at_fork(before=_take_all)
+    for done in (partial(any, _Giving()), _held.clear):  # no handler comes in before they begin
+        os.register_at_fork(after_in_parent=done, after_in_child=done)

@@ -1,6 +1,6 @@
 """Edits of all maps of a ground at once: united maps change exactly as one map would."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -31,12 +31,20 @@ def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
     """Change the heights of all maps; the caller holds their locks."""
     # If one map refuses its change, no map is changed.
     strokes = [(terrain.storage, brush.stroke(terrain.storage)) for terrain in maps]
-    for terrain, (place, heights) in strokes:
-        for part, own, new in _shares(terrain, place, heights, lines=1):
+    shares = [
+        share
+        for terrain, (place, heights) in strokes
+        for share in _shares(terrain, place, heights, lines=1)
+    ]
+
+    def put() -> None:
+        for part, own, new in shares:
             if isinstance(part, LatticeMap):
                 part.edit("heights", own, new)
             else:
                 set_heights(part, own, new)
+
+    _on_all(put)
 
 
 def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names: Names) -> None:
@@ -52,11 +60,24 @@ def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names:
         for part, own, marked in _shares(terrain.storage, *disc.cells(terrain.storage), lines=0)
         if marked.any()
     ]
-    for part, own, marked, number in painted:
-        if isinstance(part, LatticeMap):
-            part.paint(own, marked, number)
-        else:
-            paint(part, own, marked, number)
+
+    def put() -> None:
+        for part, own, marked, number in painted:
+            if isinstance(part, LatticeMap):
+                part.paint(own, marked, number)
+            else:
+                paint(part, own, marked, number)
+
+    _on_all(put)
+
+
+def _on_all(put: Callable[[], None]) -> None:
+    """Write values to all maps, also if a signal handler raises once it has begun."""
+    try:
+        put()
+    except BaseException:
+        put()
+        raise
 
 
 def _own_number(material: Any, names: Names, own_names: Names) -> int:

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap.batch_contacts import contact_rows as kernels
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import (
     NO_ROW,
@@ -31,6 +32,8 @@ _SPARE = 1.1
 
 # How many touches, which shape, row, code, where to resume: see `find_contacts`.
 _Touches = tuple[int, Int64s, Int64s, Int64s, Place]
+
+_FIND = CachedDispatch(find_contacts)
 
 
 class ContactQuery:
@@ -132,7 +135,7 @@ class ContactQuery:
 
     def _find(self, place: Place, last: int) -> _Touches:
         """Return the next touches from a place on, and where to resume; see `find_contacts`."""
-        found: _Touches = find_contacts(*self._views, *self._shapes, *place, last)
+        found: _Touches = _FIND.call(*self._views, *self._shapes, *place, last)
         if found[0] < 0:
             raise ValueError(
                 f"shapes must be over at most 100 million cells, got shape {-1 - found[0]}"

@@ -30,13 +30,11 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
         return
     region = cells_around(storage, row_0, row_1, column_0, column_1)
 
-    def edit() -> None:
-        storage.watchers.prepare("heights", region)
-        storage.prepare_edit()
+    def put() -> None:
         storage.heights[place] = new
-        storage.changed(region, "heights", holes=bool(np.isnan(new).any()))
 
-    storage.editing(edit)
+    holes = bool(np.isnan(new).any())
+    storage.editing(lambda: storage.edit("heights", region, put, holes=holes))
 
 
 def samples_within(terrain: LiveMap, region: Region) -> Ranges:
@@ -65,10 +63,12 @@ def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: B
             across.start + column_0,
             across.start + column_1,
         )
-        storage.watchers.prepare("heights", region)
-        storage.prepare_edit()
-        storage.heights[place][set_here] = samples[set_here]
-        storage.changed(region, "heights", holes=bool(np.isnan(samples[set_here]).any()))
+        new = samples[set_here]
+
+        def put() -> None:
+            storage.heights[place][set_here] = new
+
+        storage.edit("heights", region, put, holes=bool(np.isnan(new).any()))
 
     storage.editing(edit)
 
@@ -84,14 +84,11 @@ def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> N
     if new.size == 0:
         return
 
-    def edit() -> None:
-        storage.watchers.prepare("holes", region)
-        storage.prepare_hole_edit()
+    def put() -> None:
         kept = storage.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
         storage.cells[place] = kept | (new * np.uint8(kernels.CELL_HOLE))
-        storage.changed(region, "holes", holes=bool(new.any()))
 
-    storage.editing(edit)
+    storage.editing(lambda: storage.edit("holes", region, put, holes=bool(new.any())))
 
 
 def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> None:
@@ -100,12 +97,10 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
     if new.size == 0:
         return
 
-    def edit() -> None:
-        storage.watchers.prepare("materials", region)
+    def put() -> None:
         storage.prepare_material_edit()[place] = new
-        storage.changed(region, "materials")
 
-    storage.editing(edit)
+    storage.editing(lambda: storage.edit("materials", region, put))
 
 
 def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> None:
@@ -116,12 +111,10 @@ def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> N
     row, column = place[0].start, place[1].start
     region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
 
-    def edit() -> None:
-        storage.watchers.prepare("materials", region)
+    def put() -> None:
         storage.prepare_material_edit()[place][marked] = material
-        storage.changed(region, "materials")
 
-    storage.editing(edit)
+    storage.editing(lambda: storage.edit("materials", region, put))
 
 
 def _fitted(
@@ -136,9 +129,7 @@ def _fitted(
 def set_thickness(storage: MapStorage, depth: float) -> None:
     """Set how deep below its surface the ground is solid."""
 
-    def edit() -> None:
-        storage.watchers.prepare("thickness", storage.whole)
+    def put() -> None:
         storage.set_thickness(depth)
-        storage.changed(storage.whole, "thickness")
 
-    storage.editing(edit)
+    storage.editing(lambda: storage.edit("thickness", storage.whole, put))

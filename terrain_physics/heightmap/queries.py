@@ -59,6 +59,7 @@ _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.nor
 _SURFACE, _SWEEP = CachedDispatch(surface_at), CachedDispatch(sweep_hits)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
+_TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
 _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
 
 
@@ -112,13 +113,15 @@ class MapQueries(Queries):
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         with self.storage.reading() as ((heights, cells, _, frame), _):
-            count, vertices, normals, ids = triangles_in(heights, cells, frame, lower, upper, most)
+            count, vertices, normals, ids = _TRIANGLES.call(
+                heights, cells, frame, lower, upper, most
+            )
         return None if count > most else Triangles(vertices, normals + 0.0, ids)
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
         with self.storage.reading() as (views, _):
-            total, ids = list_triangles(*views, boxes, most, offsets)
+            total, ids = _LIST.call(*views, boxes, most, offsets)
         if total < 0:
             raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
         checks.refuse_more("triangles", total, most)

@@ -272,9 +272,7 @@ class MapStorage(StoredMap):
 
     def put_solid_depth(self, solid: tuple[float, bool]) -> None:
         if self.solid_depth != solid:
-            self.watchers.prepare("thickness", self.whole)
-            self.solid_depth = solid
-            self.changed(self.whole, "thickness")
+            self.edit("thickness", self.whole, lambda: setattr(self, "solid_depth", solid))
 
     def put_back(
         self,
@@ -286,17 +284,17 @@ class MapStorage(StoredMap):
     ) -> None:
         if marks is not None:
             values = np.where(marks, values, self.values(what, place))
-        self.watchers.prepare(what, region)
-        if what == "heights":
-            self.prepare_edit()
-            self.heights[place] = values
-        elif what == "holes":
-            self.prepare_hole_edit()
-            kept = self.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
-            self.cells[place] = kept | (values * np.uint8(kernels.CELL_HOLE))
-        else:
-            self.prepare_material_edit()[place] = values
-        self.changed(region, what)
+
+        def put() -> None:
+            if what == "heights":
+                self.heights[place] = values
+            elif what == "holes":
+                kept = self.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
+                self.cells[place] = kept | (values * np.uint8(kernels.CELL_HOLE))
+            else:
+                self.prepare_material_edit()[place] = values
+
+        self.edit(what, region, put)
 
     @property
     def nbytes(self) -> int:
@@ -304,7 +302,27 @@ class MapStorage(StoredMap):
         made = 0 if self.materials is None else self.materials.nbytes
         return self.heights.nbytes + self.cells.nbytes + made
 
-    def changed(self, region: Region, what: Edited, *, holes: bool = False) -> None:
+    def edit(
+        self, what: Edited, region: Region, put: Callable[[], None], *, holes: bool = False
+    ) -> None:
+        """Make an edit by ``put``, which writes values, and update all that follows from them.
+
+        ``holes`` tells whether there are any then.
+        """
+        self.watchers.prepare(what, region)
+        if what == "heights":
+            self.prepare_edit()
+        elif what == "holes":
+            self.prepare_hole_edit()
+        try:
+            put()
+            self._changed(region, what, holes=holes)
+        except BaseException:  # such as Ctrl-C: what has begun is made all the same
+            put()
+            self._changed(region, what, holes=holes)
+            raise
+
+    def _changed(self, region: Region, what: Edited, *, holes: bool) -> None:
         """Update everything derived from the cells of a region, and record the change.
 
         ``holes`` tells whether there are any now. Values derived from heights are written only if

@@ -76,6 +76,7 @@ _CONTAINS = CachedDispatch(contains_rows)
 _SIGNED_DISTANCES = CachedDispatch(signed_distance_rows)
 _SWEEP, _CONTACTS = CachedDispatch(sweep_rows), CachedDispatch(contacts_of_one)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
+_NEAR = CachedDispatch(list_near)
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, Int64s, Floats]
@@ -141,7 +142,7 @@ class MeshQueries(Queries):
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
         with self.storage.reading as table:
-            total, ids = list_near(table, self._mask, boxes, most, offsets)
+            total, ids = _NEAR.call(table, self._mask, boxes, most, offsets)
         checks.refuse_more("triangles", total, most)
         return offsets, ids
 

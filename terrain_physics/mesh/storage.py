@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
@@ -18,6 +19,8 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.materials import materials_of
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
+
+_NORMALS = CachedDispatch(face_normals)
 
 
 class MeshStorage(Meshes):
@@ -132,7 +135,7 @@ class MeshStorage(Meshes):
     def normals(self) -> Floats:
         """The unit normals (n, 3) of the faces' fronts, found on first use."""
         if self._normals is None:
-            self._normals = face_normals(self.arrays.corners, self.arrays.order)
+            self._normals = _NORMALS.call(self.arrays.corners, self.arrays.order)
             self._normals.setflags(write=False)
         return self._normals
 
@@ -215,4 +218,4 @@ def _uses_all(vertices: Floats, faces: Int32s) -> bool:
 def placed_triangles(triangles: Triangles, corners: Floats) -> Triangles:
     """Return triangles whose ``corners`` (3 n, 3) are elsewhere."""
     rows, order = read_only(corners.reshape(-1, 9), np.arange(len(triangles.ids), dtype=np.int32))
-    return Triangles(corners.reshape(-1, 3, 3), face_normals(rows, order), triangles.ids)
+    return Triangles(corners.reshape(-1, 3, 3), _NORMALS.call(rows, order), triangles.ids)

@@ -503,12 +503,12 @@ def _redo_thickness(part: Any, event: Event) -> None:
         part.thickness = depth
         return
 
-    def edit() -> None:
-        storage.watchers.prepare("thickness", storage.whole)
-        storage.solid_depth = checks.between("thickness", depth, TINY, np.inf), True
-        storage.changed(storage.whole, "thickness")
+    solid = checks.between("thickness", depth, TINY, np.inf), True
 
-    storage.editing(edit)
+    def put() -> None:
+        storage.solid_depth = solid
+
+    storage.editing(lambda: storage.edit("thickness", storage.whole, put))
 
 
 def _redo_vertices(part: Any, event: Event) -> None:

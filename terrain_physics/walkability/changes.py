@@ -65,8 +65,9 @@ class Changes:
     """
 
     __slots__ = (
-        "__weakref__", "_changed", "_depths", "_lock", "_mask", "_materials_matter", "_places",
-        "_queries", "_reach", "_seen", "_solid", "_taken", "edges", "heights", "repaints",
+        "__weakref__", "_changed", "_depths", "_lock", "_looked_at", "_mask", "_materials_matter",
+        "_places", "_queries", "_reach", "_seen", "_solid", "_taken", "edges", "heights",
+        "repaints",
     )  # fmt: skip
 
     heights: Marks
@@ -90,7 +91,7 @@ class Changes:
         self._depths: dict[int, float] = {}  # the same of the maps of a ground, as united
         self.repaints = 0
         self.begin(places)
-        self._changed = {_GROUND}
+        self._changed, self._looked_at = {_GROUND}, set[int]()
         parts = parts_of(queries)
         if parts is not None:
             parts.watchers.add(self, _GROUND)
@@ -134,19 +135,20 @@ class Changes:
     def look(self) -> None:
         """Mark what parts touch that have come, gone or changed since the last look."""
         _ = self._queries.version  # maps hand on samples that they share
-        changed = set()
-        while self._changed:
-            changed.add(self._changed.pop())  # others may add meanwhile
+        changed = self._looked_at  # not empty: a signal handler ended the last look
+        changed.update(list(self._changed))
+        self._changed.difference_update(changed)  # others may add meanwhile
         if not changed:
             return
         parts = parts_of(self._queries)
         if parts is None:
             self._take_over({0: self._alone()}, [0])
-            return
-        with parts.followed:
-            numbers = [*parts.queries, *self._seen] if _GROUND in changed else changed
-            self._take_over(self._parts_now(parts, numbers), numbers)
-            self._compare_maps(parts)
+        else:
+            with parts.followed:
+                numbers = [*parts.queries, *self._seen] if _GROUND in changed else [*changed]
+                self._take_over(self._parts_now(parts, numbers), numbers)
+                self._compare_maps(parts)
+        changed.clear()
 
     def _alone(self) -> _Seen:
         """Return a map or a mesh that is the ground by itself."""
@@ -179,31 +181,32 @@ class Changes:
             if before == after:
                 continue
             self.repaints += 1
+            # First: if a signal handler raises, all of this is done again.
+            for seen in (before, after):
+                if seen is not None:
+                    self._mark(*seen.box)
             if before is not None:
-                before.storage.watchers.remove(self, number)
                 del self._seen[number]
-                self._mark(*before.box)
+                before.storage.watchers.remove(self, number)
             if after is not None:
                 if after.is_map:
                     self._solid[number] = after.storage.solid_depth
-                self._seen[number] = after
                 after.storage.watchers.add(self, number)
+                self._seen[number] = after
                 if not after.is_map and after.storage.version != after.content[0]:
                     self._changed.add(number)  # refitted before this watched it
-                self._mark(*after.box)
 
     def _compare_maps(self, parts: GroundParts) -> None:
         """Mark everything if other maps than those that came or went are other ground now.
 
         United maps are as thick as the thinnest, and a single map may go on at its border.
         """
-        before, self._depths = self._depths, parts.map_depths()
-        now = self._depths
-        if before == now or not before:
-            return
-        is_same = before.items() <= now.items() or now.items() <= before.items()
-        if not is_same or 1 in {len(before), len(now)}:
-            self._mark(*EVERYWHERE)
+        before, now = self._depths, parts.map_depths()
+        if before and before != now:
+            is_same = before.items() <= now.items() or now.items() <= before.items()
+            if not is_same or 1 in {len(before), len(now)}:
+                self._mark(*EVERYWHERE)
+        self._depths = now
 
     # Marks
 

@@ -672,8 +672,8 @@ class Walkability(AttributeGuard):
         if levels > places.levels:
             refuse_more_places(places.rows, places.columns, levels, places.spacing)
             with self._lock:
+                self._changes.begin(places)  # first: then a handler that raises leaves all marked
                 places.grow(levels)
-                self._changes.begin(places)
                 self._revision += 1
         self._changes.look()
 

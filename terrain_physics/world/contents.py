@@ -66,7 +66,7 @@ class Contents:
 
     def put(self, layout: Layout) -> None:
         """Have these things from now on, and no others."""
-        before, self.things = self.things, dict(layout)
-        self.layout, self.turn = layout, in_turn(layout)
-        move_in(before.values(), self.things.values(), self.world)
+        things, turn = dict(layout), in_turn(layout)
+        move_in(self.things.values(), things.values(), self.world)
+        self.things, self.turn, self.layout = things, turn, layout
         self.cell_sizes: tuple[tuple[float, float], ...] | None = None

@@ -1,5 +1,6 @@
 """A world at one moment, in arrays that can be written again."""
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -120,6 +121,14 @@ class KeptWorld:
             checks.named_check(key, refuse_in_other, "it", thing, contents.world)
         for _, thing in (*contents.layout, *self.layout):
             thing._frame_time().refuse_in_update()  # noqa: SLF001
+        try:
+            self._put(contents)
+        except BaseException:  # such as Ctrl-C: what has begun is put back all the same
+            self._put(contents)
+            raise
+        _show(self.parts)
+
+    def _put(self, contents: Contents) -> None:
         contents.ground.restore(self.ground)  # refuses, if at all, before anything has changed
         leave_groups(self.layout, contents.ground)
         if contents.layout is not self.layout:
@@ -132,7 +141,6 @@ class KeptWorld:
                 part.put()
         contents.clock._put_back(self.clock)  # noqa: SLF001
         contents.extra, contents.cell_sizes = self.extra, self.fit
-        _show(self.parts)
 
     @property
     def nbytes(self) -> int:
@@ -148,7 +156,9 @@ def _show(parts: list[Kept]) -> None:
         for show in part.shows():
             try:
                 show()
-            except BaseException as error:  # an owner may raise any
+            except BaseException as error:  # of an owner; or of a signal handler, only once
                 errors.append(error)
+                with suppress(BaseException):
+                    show()
     if errors:
         raise errors[0]

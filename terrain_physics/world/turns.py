@@ -1,17 +1,14 @@
 """Turns of a world: one thing is done to it at a time, and nothing inside an update."""
 
 from collections.abc import Callable
-from itertools import compress
-from operator import methodcaller
 from time import sleep
 from typing import Any, ParamSpec, TypeVar
 
-from terrain_physics._locks import Rank, new_lock
+from terrain_physics._locks import Rank, new_lock, trying
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_take_now, _release = methodcaller("acquire", False), methodcaller("release")  # noqa: FBT003
 _MOMENT = 1e-4  # seconds
 
 
@@ -32,22 +29,16 @@ class Turns:
         self.running = ""
 
     def do(self, what: str, call: Callable[P, R], /, *args: P.args, **options: P.kwargs) -> R:
-        """Have the world for one call, and return what it returns; or raise RuntimeError.
-
-        The lock is taken and given back by one call of C each, and no handler can come between
-        these and the ``try``.
-        """
-        locks: tuple[Any, ...] = (self.lock,)
+        """Have the world for one call, and return what it returns; or raise RuntimeError."""
         while not self.lock._is_owned():  # noqa: SLF001 has no other name
-            taken: list[bool] = []
-            taking, giving = map(_take_now, locks), map(_release, compress(locks, taken))
+            taken, taking, giving = trying((self.lock,))
             try:
                 taken.extend(taking)
-                if taken[0]:
+                if taken:
                     self.running = what
                     return call(*args, **options)
             finally:
-                if taken == [True]:
+                if taken:
                     self.running = ""
                 any(giving)
             if self.running:

@@ -1,4 +1,4 @@
-"""Parts of a ground while signal handlers raise."""
+"""Parts of a ground, and its maps, while signal handlers raise."""
 
 import signal
 
@@ -66,3 +66,69 @@ for number in range(COUNT):
 @pytest.mark.parametrize("interruptions", [100, pytest.param(3_000, marks=pytest.mark.full)])
 def test_parts_are_there_or_not_after_an_interrupted_change(interruptions):
     run(_PARTS.replace("COUNT", str(interruptions)))
+
+
+_EDITS = """
+import random, signal
+import numpy as np
+from terrain_physics import Ground, HeightMap, SphereCollider, TriangleMesh, Walkability
+def tile(x):
+    return HeightMap(np.zeros((9, 9)), origin=(x, 0, 0))
+maps = tile(0), tile(8)
+ground = Ground(maps)
+box = ground.add(TriangleMesh.box((1, 0.2, 1)), transform=(4, 0.1, 4))
+paths = Walkability(ground, SphereCollider(0.4), spacing=1.0)
+rays = np.linspace((0, 0.4, 3), (1, 0.4, 5), 9), [[1.0, 0, 0]] * 9
+calls = (
+    lambda: ground.raise_((8, 4), 3, 0.8), lambda: ground.paint((8, 4), 2, 3),
+    lambda: maps[0].holes.__setitem__((5, 5), True),
+    lambda: (ground.remove(box), ground.raise_((3, 3), 2, 1)),
+)
+def look():
+    paths.update()
+    return [
+        *(part.tobytes() for own in maps for part in (own.heights, own.materials[:], own.holes[:])),
+        paths.heights.tobytes(), paths.edges.tobytes(), list(ground.parts),
+        ground.raycast_many(*rays).distance.tobytes(),
+    ]
+start = ground.state()
+before = look()
+def known(call):
+    call()
+    found = look()
+    ground.restore(start)
+    assert look() == before != found
+    return found
+after = [known(call) for call in calls]
+partly = known(lambda: ground.remove(box))
+armed, rng = False, random.Random(1)
+def stop(*_):
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, stop)
+def go_on(call):
+    call()
+    while armed:
+        pass
+for number in range(COUNT):
+    chosen = number % len(calls)
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 2e-3))
+        go_on(calls[chosen])
+    except KeyboardInterrupt:
+        pass
+    armed = False
+    assert look() in (before, after[chosen], partly), chosen
+    ground.restore(start)
+assert look() == before
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
+@pytest.mark.parametrize("interruptions", [100, pytest.param(10_000, marks=pytest.mark.full)])
+def test_an_interrupted_edit_is_made_on_all_maps_or_on_none_and_is_told(interruptions):
+    run(_EDITS.replace("COUNT", str(interruptions)))

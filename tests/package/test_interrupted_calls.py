@@ -1,12 +1,15 @@
 """What comes out of a call that a signal handler ends by raising: that error, and no other."""
 
 import io
+import re
 import signal
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
 
+import terrain_physics
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels._undisturbed import undisturbed
 from terrain_physics._support.archives import write_archive
@@ -50,6 +53,42 @@ def test_a_kernel_raises_a_system_error_of_its_own():
         CachedDispatch(fail).call()
 
 
+_LIBRARY = Path(terrain_physics.__file__).parent
+_KERNEL = re.compile(r"^@kernel\b.*\ndef ([a-z]\w*)\((?:.|\n)*?\) -> (.*):$", re.MULTILINE)
+_ARRAY = re.compile(r"\b(Floats|Float32s|U?Int\d\ds|Bytes|Bools|NDArray)\b")
+_IMPORT = re.compile(r"^from terrain_physics\._kernels\S* import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+def _bare_calls(text: str, kernels: set[str]) -> list[str]:
+    imported = set(re.findall(r"\w+", " ".join(_IMPORT.findall(text))))
+    called = re.findall(r"(?<!def )(?<![\w.])(kernels\.)?(\w+)\(", text)
+    return [name for module, name in called if name in kernels and (module or name in imported)]
+
+
+def test_kernels_that_make_arrays_are_called_where_causes_are_raised():
+    """That is through `CachedDispatch`."""
+    sources = {path: path.read_text(encoding="utf-8") for path in _LIBRARY.rglob("*.py")}
+    inner = {path for path in sources if {"_kernels", "_build"} & {*path.parts}}
+    kernels = {
+        name
+        for path in inner
+        for name, result in _KERNEL.findall(sources[path])
+        if _ARRAY.search(result)
+    }
+    assert {"find_contacts", "list_near", "face_normals"} < kernels
+    bare = {path.name: _bare_calls(sources[path], kernels) for path in sources.keys() - inner}
+    assert {name: own for name, own in bare.items() if own} == {}
+
+
+@pytest.mark.parametrize(
+    "call", ["import list_near\nlist_near(1)", "import mesh as kernels\nkernels.list_near(1)"]
+)
+def test_the_rule_of_arrays_sees_faults(call):
+    text = f"from terrain_physics._kernels.mesh {call}"
+    assert _bare_calls(text, {"list_near"}) == ["list_near"]
+    assert _bare_calls(text.replace("(", ".call("), {"list_near"}) == []
+
+
 class TestUndisturbed:
     def test_is_made_where_no_handler_runs(self):
         assert undisturbed(threading.current_thread) is not threading.main_thread()
@@ -68,13 +107,20 @@ class TestUndisturbed:
             undisturbed(lambda: 1 // 0)
 
 
-_CONTACTS = """
+_ARRAYS = """
 import random, signal
 import numpy as np
-from terrain_physics import HeightMap, Sphere
+from terrain_physics import AABB, HeightMap, Sphere, TriangleMesh
 land = HeightMap(np.random.default_rng(0).normal(0, 0.2, (65, 65)))
-def ask():
-    land.contacts(Sphere((20, 0, 20), 0.5))
+mesh, box = TriangleMesh.box((1, 1, 1)), AABB((20, -1, 20), (22, 1, 22))
+balls = [Sphere((20 + k, 0, 20), 0.5) for k in range(3)]
+asked = {
+    "contacts": lambda: land.contacts(balls[0]),
+    "many contacts": lambda: land.contacts(balls),
+    "triangles": lambda: land.triangles_in(box),
+    "triangles of a mesh": lambda: mesh.triangles_in(AABB((-1, -1, -1), (1, 1, 1))),
+}
+ask = asked["NAME"]
 ask()
 armed, interrupted, rng = False, 0, random.Random(1)
 def stop(*_):
@@ -100,8 +146,9 @@ while interrupted < COUNT:
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("interruptions", [300, pytest.param(10_000, marks=pytest.mark.full)])
-def test_contacts_raise_what_a_handler_raised(interruptions):
-    run(_CONTACTS.replace("COUNT", str(interruptions)))
+@pytest.mark.parametrize("name", ["contacts", "many contacts", "triangles", "triangles of a mesh"])
+def test_kernels_that_make_arrays_raise_what_a_handler_raised(name, interruptions):
+    run(_ARRAYS.replace("COUNT", str(interruptions)).replace("NAME", name))
 
 
 _FIRST_LOAD = """

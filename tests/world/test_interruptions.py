@@ -133,6 +133,51 @@ def test_a_handler_that_raises_leaves_a_world_free(count):
     run(_INTERRUPTED.replace("COUNT", str(count)))
 
 
+_RESTORED = """
+import random, signal
+from tests.world.scenes import scene
+from terrain_physics import Rewind
+own = scene()
+world, rewind = own.world, Rewind(own.world)
+rewind.save(0)
+for frame in range(5):
+    own.play(frame)
+start = world.state()
+after = world.state_hash()
+rewind.restore(0)
+before, first = world.state_hash(), world.state()
+assert before != after
+armed, rng = False, random.Random(1)
+def stop(*_):
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+def go_on(call):
+    call()
+    while armed:
+        pass
+signal.signal(signal.SIGALRM, stop)
+for number in range(COUNT):
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 6e-4))
+        (lambda: world.restore(start), lambda: rewind.restore(0))[number % 2]()
+    except KeyboardInterrupt:
+        pass
+    armed = False
+    assert world.state_hash() in (before, after)
+    world.restore((start, first)[number % 2])
+    assert world.state_hash() == (after, before)[number % 2]
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
+@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.full)])
+def test_an_interrupted_restore_is_made_or_not(count):
+    run(_RESTORED.replace("COUNT", str(count)))
+
+
 @pytest.mark.parametrize("call", ["update", "state", "state_hash", "hashes", "rewind"])
 def test_another_thread_is_refused_at_once(call):
     world = World(HeightMap([[0, 0], [0, 0]]))
