@@ -258,6 +258,10 @@ class GroundQueries(Queries):
         return self._parts.version
 
     @property
+    def moves(self) -> int:
+        return self._parts.movers.count
+
+    @property
     def changes(self) -> ChangeLog:
         return self._parts.changes
 

@@ -207,6 +207,11 @@ class Queries(ABC):
         return version if keeper is None else keeper.contents(version)
 
     @property
+    def moves(self) -> int:
+        """How many moves of parts there have been."""
+        return 0
+
+    @property
     @abstractmethod
     def changes(self) -> ChangeLog:
         """The latest changes of the ground, up to `version`."""

@@ -20,6 +20,7 @@ from tests.benchmarks.timing import print_table
 def main(*, smoke: bool = False) -> None:
     _crowd(smoke=smoke)
     _asked_first(20 if smoke else 400)
+    _asleep(20 if smoke else 400)
 
 
 def _crowd(*, smoke: bool) -> None:
@@ -78,3 +79,26 @@ def _walker(count: int) -> tuple[Ground, CharacterMovement]:
     for _ in range(count):
         ground.add(deck)
     return ground, CharacterMovement(ground, SphereCollider(0.4), position=(200, 0.4, 200))
+
+
+def _asleep(rounds: int) -> None:
+    """Print what an update asleep costs after a far edit."""
+    rows = []
+    for name in ("a map", "a ground of one map"):
+        land = HeightMap(np.zeros((257, 257)))
+        body = SphereCollider(0.4)
+        mover = CharacterMovement(
+            land if name == "a map" else Ground([land]), body, position=(200, 0.4, 200)
+        )
+        for _ in range(60):
+            mover.update(1 / 60)
+        times: tuple[list[float], list[float]] = [], []
+        for frame in range(2 * rounds):
+            if frame % 2:
+                land.carve((100, 100 + frame % 50), 2, 0.001)
+            begun = time.perf_counter()
+            mover.update(1 / 60)
+            times[frame % 2].append(time.perf_counter() - begun)
+        quiet, edited = (median(own) * 1e6 for own in times)
+        rows.append((name, f"{edited:6.1f} us, {quiet:6.1f} if nothing changes"))
+    print_table("An update of one body asleep, after a far pit was dug, median", rows)
