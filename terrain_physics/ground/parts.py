@@ -453,6 +453,15 @@ class GroundParts:
         with self.followed:
             return self._meshes.followed().bounds(number)
 
+    def box_of_meshes(self) -> tuple[Floats, Floats]:
+        """Return the corners (3,) of the box around all meshes; infinities if there are none."""
+        with self.followed:
+            return self._meshes.followed().bounds_of_all()
+
+    def map_numbers(self) -> list[int]:
+        """Return the numbers of the maps."""
+        return [number for member in self._maps for number in member.parts.tolist()]
+
     def look_of_mesh(self, number: int) -> tuple[tuple[Floats3, Floats3], tuple[Any, ...]]:
         """Return the box around a mesh, and all that matters of it to characters but its motion.
 
