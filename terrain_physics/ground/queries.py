@@ -234,6 +234,9 @@ class GroundQueries(Queries):
             answers = [member.queries.contains(points, threads) for member in members]
         return np.asarray(np.logical_or.reduce(answers))
 
+    def contains_one(self, point: Floats3) -> bool:
+        return self._asked(lambda on: any(member.queries.contains_one(point) for member in on))
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         with self._asking() as members:
             answers = [member.queries.signed_distances(points, threads) for member in members]

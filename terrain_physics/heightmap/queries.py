@@ -283,6 +283,15 @@ class MapQueries(Queries):
         y = points[:, 1]
         return np.asarray((y <= surface) & (y >= surface - thickness))
 
+    def contains_one(self, point: Floats3) -> bool:
+        x, y, z = point
+        storage = self.storage
+        with storage.lock:
+            heights, cells, _, frame = storage.views
+            surface: float = _HEIGHT.call(heights, cells, frame, x, z)
+            thickness = float(frame[kernels.THICKNESS])
+        return surface - thickness <= y <= surface
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         y = points[:, 1]
         with self.storage.reading() as (views, _):

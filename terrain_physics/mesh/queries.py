@@ -297,6 +297,12 @@ class MeshQueries(Queries):
             Workers(threads).run(ask, len(points), _RAY_COST)
         return inside.view(np.bool_)
 
+    def contains_one(self, point: Floats3) -> bool:
+        (points,), inside = read_only(np.array([point])), np.empty(1, np.uint8)
+        with self.storage.asked as table:
+            _CONTAINS.call(table, self._mask, points, 0, 1, inside)
+        return bool(inside[0])
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         order = along_a_curve(points)  # see `closest_points`
         along = points[order]

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
@@ -147,6 +148,10 @@ class Queries(ABC):
     @abstractmethod
     def contains(self, points: Floats, threads: int | None) -> Bools:
         """Tell which points (n, 3) are in something solid, or on a surface."""
+
+    def contains_one(self, point: Floats3) -> bool:
+        """Tell whether a point is in something solid, or on a surface."""
+        return bool(self.contains(read_only(np.array([point]))[0], None)[0])
 
     @abstractmethod
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:

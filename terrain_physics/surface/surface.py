@@ -903,6 +903,10 @@ class Surface(metaclass=PublicType):
         >>> crate.contains([(0, 0, 0), (1, 0, 0), (2, 0, 0)])
         array([ True,  True, False])
         """
+        if threads is None and _is_one(points):
+            place = checks.vector("points", points)
+            refuse_far_row("points", place)
+            return self._filtered(mask).contains_one(place)
         places, is_one = _one_or_many(points)
         inside = self._filtered(mask).contains(places, threads)
         return bool(inside[0]) if is_one else inside
@@ -1059,10 +1063,7 @@ def _place(name: str, value: Any) -> float:
 
 def _one_or_many(points: Any) -> tuple[Floats, bool]:
     """Return points (n, 3), read-only, and whether it is one that was given as three numbers."""
-    try:
-        is_one = hasattr(points, "x") or (np.ndim(points) == 1 and len(points) > 0)
-    except ValueError:  # rows of different lengths
-        is_one = False
+    is_one = _is_one(points)
     if is_one:
         places = np.array([checks.vector("points", points)])
     else:
@@ -1070,6 +1071,16 @@ def _one_or_many(points: Any) -> tuple[Floats, bool]:
     refuse_far("points", places)
     places.setflags(write=False)
     return places, is_one
+
+
+def _is_one(points: Any) -> bool:
+    """Tell whether points are one that is given as three numbers."""
+    if type(points) is tuple and len(points) == 3 and type(points[0]) is float:
+        return True  # a missing attribute is slow
+    try:
+        return hasattr(points, "x") or (np.ndim(points) == 1 and len(points) > 0)
+    except ValueError:  # rows of different lengths
+        return False
 
 
 def queries_of(ground: Surface) -> Queries:
