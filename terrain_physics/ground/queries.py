@@ -242,6 +242,9 @@ class GroundQueries(Queries):
             answers = [member.queries.signed_distances(points, threads) for member in members]
         return np.asarray(np.minimum.reduce(answers))
 
+    def signed_distance(self, point: Floats3) -> float:
+        return self._asked(lambda on: min(member.queries.signed_distance(point) for member in on))
+
     @property
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self._parts.queries.values())

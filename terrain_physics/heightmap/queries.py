@@ -305,6 +305,22 @@ class MapQueries(Queries):
         distances[(y == surface) | (y == underside)] = 0.0
         return np.where((y < surface) & (y > underside), 0.0 - distances, distances)
 
+    def signed_distance(self, point: Floats3) -> float:
+        x, y, z = point
+        storage = self.storage
+        with storage.lock:
+            views = storage.views
+            heights, cells, _, frame = views
+            surface: float = _HEIGHT.call(heights, cells, frame, x, z)
+            thickness = float(frame[kernels.THICKNESS])
+            distance: float = _CLOSEST.call(*views, x, y, z)[1]
+            if thickness < inf:  # the underside is the surface, that much farther down
+                distance = min(distance, _CLOSEST.call(*views, x, y + thickness, z)[1])
+        underside = surface - thickness
+        if y in {surface, underside}:
+            return 0.0
+        return 0.0 - distance if underside < y < surface else distance
+
     @property
     def triangle_count(self) -> int:
         rows, columns = self.storage.cell_count

@@ -317,6 +317,12 @@ class MeshQueries(Queries):
         distances[order] = found
         return distances
 
+    def signed_distance(self, point: Floats3) -> float:
+        (points,), found = read_only(np.array([point])), np.empty(1)
+        with self.storage.asked as table:
+            _SIGNED_DISTANCES.call(table, self._mask, points, 0, 1, found)
+        return float(found[0])
+
     @property
     def triangle_count(self) -> int:
         return self.storage.triangle_count

@@ -157,6 +157,10 @@ class Queries(ABC):
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
 
+    def signed_distance(self, point: Floats3) -> float:
+        """Return the distance of a point to the surface, below 0 in something solid."""
+        return float(self.signed_distances(read_only(np.array([point]))[0], None)[0])
+
     @property
     @abstractmethod
     def triangle_count(self) -> int:

@@ -14,7 +14,7 @@ from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import PublicType, public, quick
 from terrain_physics._support import checks
-from terrain_physics._support.checks import MOST_RESULTS
+from terrain_physics._support.checks import MOST_RESULTS, Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
@@ -904,9 +904,7 @@ class Surface(metaclass=PublicType):
         array([ True,  True, False])
         """
         if threads is None and _is_one(points):
-            place = checks.vector("points", points)
-            refuse_far_row("points", place)
-            return self._filtered(mask).contains_one(place)
+            return self._filtered(mask).contains_one(_one_place(points))
         places, is_one = _one_or_many(points)
         inside = self._filtered(mask).contains(places, threads)
         return bool(inside[0]) if is_one else inside
@@ -953,6 +951,8 @@ class Surface(metaclass=PublicType):
         >>> crate.signed_distance([(1, 0, 0), (4, 0, 0)])
         array([0., 3.])
         """
+        if threads is None and _is_one(points):
+            return self._filtered(mask).signed_distance(_one_place(points))
         places, is_one = _one_or_many(points)
         distances = self._filtered(mask).signed_distances(places, threads)
         return float(distances[0]) if is_one else distances
@@ -1081,6 +1081,12 @@ def _is_one(points: Any) -> bool:
         return hasattr(points, "x") or (np.ndim(points) == 1 and len(points) > 0)
     except ValueError:  # rows of different lengths
         return False
+
+
+def _one_place(point: Any) -> Floats3:
+    place = checks.vector("points", point)
+    refuse_far_row("points", place)
+    return place
 
 
 def queries_of(ground: Surface) -> Queries:

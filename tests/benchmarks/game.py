@@ -126,6 +126,9 @@ def queries(scale: int) -> None:
             "whether one point is in it": lambda: [
                 land.contains((100.5, 9.0, 100.5)) for _ in range(1000)
             ],
+            "its signed distance": lambda: [
+                land.signed_distance((100.5, 9.0, 100.5)) for _ in range(1000)
+            ],
             "triangles within 2 m": lambda: [land.triangles_in(box) for _ in range(1000)],
         },
         10,

@@ -183,7 +183,7 @@ def on_and_beside(surface: Surface) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("options", [{}, {"mask": 2}], ids=["all", "masked"])
-def test_a_point_alone_is_contained_like_one_of_many(
+def test_a_point_alone_is_in_the_ground_like_one_of_many(
     ground: Ground, options: dict[str, Any]
 ) -> None:
     thin = HeightMap(np.random.default_rng(1).uniform(0, 1, (9, 9)), thickness=0.5, border="open")
@@ -195,15 +195,19 @@ def test_a_point_alone_is_contained_like_one_of_many(
         inside += many.sum()
         assert many.tolist() == [surface.contains(tuple(p), **options) for p in points.tolist()]
         assert many.tolist() == [surface.contains(glm.dvec3(p), **options) for p in points]
+        distances = surface.signed_distance(points, **options)
+        alone = [surface.signed_distance(tuple(p), **options) for p in points.tolist()]
+        assert distances.tobytes() == np.array(alone).tobytes()
     assert options or inside > 20
 
 
-@pytest.mark.parametrize(("kind", "most"), [("map", 20), ("mesh", 25), ("ground", 50)])
-def test_whether_a_point_is_contained_takes_few_calls(kind: str, most: int) -> None:
-    land, box = rough(), TriangleMesh.box((3, 3, 3))
+@pytest.mark.parametrize(("kind", "most"), [("map", 30), ("mesh", 25), ("ground", 60)])
+def test_where_a_point_is_takes_few_calls(kind: str, most: int) -> None:
+    land, box = HeightMap(np.zeros((9, 9))), TriangleMesh.box((3, 3, 3))
     surface = {"map": land, "mesh": box, "ground": Ground([land, box])}[kind]
-    surface.contains((2.0, 0.5, 3.0))
-    assert calls_of(partial(surface.contains, (2.0, 0.5, 3.0))) <= most
+    for ask in (surface.contains, surface.signed_distance):
+        ask((2.0, 0.5, 3.0))
+        assert calls_of(partial(ask, (2.0, 0.5, 3.0))) <= most
 
 
 def test_a_point_too_far_or_of_no_numbers_is_refused_alone_too() -> None:
@@ -212,7 +216,7 @@ def test_a_point_too_far_or_of_no_numbers_is_refused_alone_too() -> None:
         with pytest.raises(ValueError, match="points must be below 1e\\+38 m"):
             surface.contains((1e39, 0.0, 0.0))
         with pytest.raises(TypeError, match="points must be three numbers"):
-            surface.contains(no_numbers)
+            surface.signed_distance(no_numbers)
 
 
 def test_types_tell_one_from_many() -> None:

@@ -435,6 +435,9 @@ class TiledQueries(GroundQueries):
     def contains_one(self, point: Floats3) -> bool:
         return Queries.contains_one(self, point)  # of tiles that may be missing
 
+    def signed_distance(self, point: Floats3) -> float:
+        return Queries.signed_distance(self, point)
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
             return (GroundQueries.signed_distances(self, some_of(rows, points), threads),)
