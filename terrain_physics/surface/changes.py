@@ -124,10 +124,11 @@ def _halved(rows: Floats) -> Floats:
     firsts = np.flatnonzero((places - begins) % 2 == 0)
     if len(firsts) == len(rows):  # each has a version of its own
         firsts = places[::2]
-    merged: Floats = rows[np.append(firsts[1:], len(rows)) - 1]
+    first = rows[firsts]
+    merged: Floats = rows[np.append(firsts[1:], len(rows)) - 1]  # the later ones, or the same
     lower, upper = slice(CHANGE_LOWER, CHANGE_UPPER), slice(CHANGE_UPPER, CHANGE_SIZE)
-    merged[:, lower] = np.minimum.reduceat(rows[:, lower], firsts)
-    merged[:, upper] = np.maximum.reduceat(rows[:, upper], firsts)
+    np.minimum(first[:, lower], merged[:, lower], out=merged[:, lower])
+    np.maximum(first[:, upper], merged[:, upper], out=merged[:, upper])
     return merged
 
 
