@@ -371,12 +371,16 @@ class CharacterMovement(CharacterView):
             return MoveResult(plain_row(state))
         queries = queries_of(self._ground)
         contents, idle = queries.contents, self._idle
-        if idle is not None and not self._is_left_as(idle, seconds, contents):
+        if idle is not None and not self._is_left_as(idle, seconds):
             idle = None
-        if idle is not None and not idle.changed:
+        if idle is not None and not idle.changed and idle.contents == contents:
             return idle.result
         time.in_update = True
         try:
+            if idle is not None and idle.contents != contents:
+                idle = self._slept_on(idle, queries, contents)
+                if idle is not None:
+                    return idle.result
             return self._advance(queries, contents, idle, seconds)
         finally:
             time.in_update = False
@@ -446,12 +450,27 @@ class CharacterMovement(CharacterView):
         state, rules, _, random_state, _ = self._numbers
         return state.tobytes(), rules.tobytes(), random_state.tobytes()
 
-    def _is_left_as(self, idle: _Idle, seconds: float, contents: int) -> bool:
-        """Tell whether nothing has changed since an idle update."""
+    def _slept_on(self, idle: _Idle, queries: Queries, contents: int) -> _Idle | None:
+        """Return the idle update again if it also holds on the changed ground, else None.
+
+        It does where nothing near has changed: who sleeps is left as the kernel leaves him.
+        """
+        if idle.changed or queries.streaming is not None:
+            return None
+        self._see_changes(queries, contents)
+        state, moves = self._numbers.state, queries.moves
+        if state[columns.UNDISTURBED] == 0.0:
+            return None
+        if moves > 0:
+            state[columns.MOVES_SEEN : columns.MOVES_SEEN + columns.UPDATES_SEEN] = moves
+        self._idle = idle._replace(numbers=self._bytes(), contents=contents)
+        return self._idle
+
+    def _is_left_as(self, idle: _Idle, seconds: float) -> bool:
+        """Tell whether nothing but the ground may have changed since an idle update."""
         position, velocity = self._position, self._velocity
         return (
             seconds == idle.seconds
-            and contents == idle.contents
             and not (position.written or velocity.written)
             and position == position.shown
             and velocity == velocity.shown

@@ -236,16 +236,15 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [self._box_of(key) for key in self._held.queries]
+            boxes = [self._box_of_map(key) for key in self._held.map_numbers()]
+            boxes.append(self._held.box_of_meshes())
         lowers, uppers = zip(*boxes, strict=True)
         return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))
 
-    def _box_of(self, key: int) -> tuple[Any, Any]:
-        """Return the lower and upper corner of the box around a part where it is."""
-        part = self._parts[key]
-        if isinstance(part, TriangleMesh):
-            return self._held.box_of_mesh(key)
-        return part.bounds.lower64, part.bounds.upper64
+    def _box_of_map(self, key: int) -> tuple[Any, Any]:
+        """Return the lower and upper corner of the box around a map."""
+        bounds = self._parts[key].bounds
+        return bounds.lower64, bounds.upper64
 
     @property
     def part_names(self) -> Mapping[int, str]:

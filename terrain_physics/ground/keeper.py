@@ -91,14 +91,11 @@ class GroundKeeper(Keeper):
     def _version(self) -> int:
         return self._held.version
 
-    def _kept_log(self) -> tuple[KeptLog, KeptLog]:
-        return self._held.kept_logs()
+    def _kept_log(self) -> KeptLog:
+        return self._held.changes.kept()
 
-    def _put_log(self, kept: tuple[KeptLog, KeptLog]) -> None:
-        self._held.put_logs(*kept)
-
-    def _own_log(self, kept: tuple[KeptLog, KeptLog]) -> KeptLog:
-        return kept[0]
+    def _put_log(self, kept: KeptLog) -> None:
+        self._held.changes.put_back(kept)
 
     def _refuse_way(self, edits: list[KeptEdit]) -> None:
         own: list[Any] = [edit for edit in edits if isinstance(edit.storage, LatticeMap)]

@@ -89,9 +89,10 @@ class GroundMeshes(Meshes):
     lock : context manager
         That of the ground: held by short queries of meshes, and by changes of any parts.
     changes : ChangeLog
-        The places where meshes came, went and moved lately, by the count of such changes.
-    change_count : int
-        That count.
+        That of the ground, of all parts: meshes note here where they came, went and moved.
+    told : int
+        The latest version of the ground that anybody was told. Changes are noted under the next
+        one: all who have looked before have seen an earlier one, all who will look a later one.
     scales : dict of int to float
         The scales of the meshes that have another one than 1.
     movers : GroundMovers
@@ -110,12 +111,12 @@ class GroundMeshes(Meshes):
         "_watch",
         "_without_skin",
         "asked",
-        "change_count",
         "changes",
         "lock",
         "movers",
         "scales",
         "swept",
+        "told",
     )
 
     lock: AbstractContextManager[Any]
@@ -125,7 +126,7 @@ class GroundMeshes(Meshes):
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.GROUND)
-        self._version = self.change_count = 0
+        self._version = self.told = 0
         self.clear()
         self.changes = ChangeLog(0)
         self.asked = Entered(self.lock, lambda: self.followed().view)
@@ -257,11 +258,10 @@ class GroundMeshes(Meshes):
             found = self.find(found.numbers)[0]
         first = self.movers.count + 1
         put = {int(found.numbers[k]): first + int(k) for k in np.flatnonzero(found.places == 0)}
-        self.change_count += 1
         changes = self.changes.room(2 * len(poses))
         tables = *self._prepare_edit().arrays, *self.movers.prepare()
         count = _MOVE.call(
-            *tables, found.rows, found.places, poses, seconds, float(self.change_count), changes
+            *tables, found.rows, found.places, poses, seconds, float(self.told + 1), changes
         )
         self._put.update(put)
         self.changes.take(count)
@@ -336,7 +336,6 @@ class GroundMeshes(Meshes):
             same[to] = (_bits(now[at]) == _bits(poses[to])).all(axis=1)
         here = [number in self._storages for number in numbers.tolist()]
         coming = np.array(here, np.bool_) & ~same
-        self.change_count += 1
         if not coming.any():
             return
         found = self.find(numbers[coming])[0]
@@ -345,7 +344,7 @@ class GroundMeshes(Meshes):
         poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
         tables = *table.arrays, np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1))
         count = _MOVE.call(
-            *tables, found.rows, places, poses, seconds, float(self.change_count), changes
+            *tables, found.rows, places, poses, seconds, float(self.told + 1), changes
         )
         self.changes.take(count)
 
@@ -489,8 +488,7 @@ class GroundMeshes(Meshes):
 
     def _note(self, number: int) -> None:
         """Note a change at the present place of a mesh."""
-        self.change_count += 1
-        self.changes.note(self.change_count, *self._table.bounds(number))
+        self.changes.note(self.told + 1, *self._table.bounds(number))
 
     def _count(self, number: int, version: int) -> None:
         """Count the refits of a mesh up to a version that have not been counted yet."""

@@ -28,7 +28,7 @@ from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
-from terrain_physics.surface.changes import EVERYWHERE, ChangeLog, KeptLog
+from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
@@ -92,8 +92,6 @@ class GroundParts:
         The names of materials and parts; a new one if they have changed, and only then.
     next_number : int
         Of the next part: no number is used twice.
-    changes : ChangeLog
-        The places of the latest changes, as of the last look at `version`.
     map_queries : list of SolidMapQueries
         Those of the maps.
     cell_sizes : tuple of (float, float)
@@ -119,7 +117,6 @@ class GroundParts:
         "_history",
         "_is_changing",
         "_layout",
-        "_logged",
         "_logged_of",
         "_map_set",
         "_maps",
@@ -131,7 +128,6 @@ class GroundParts:
         "_sides",
         "_solids",
         "cell_sizes",
-        "changes",
         "followed",
         "layers",
         "map_queries",
@@ -180,15 +176,13 @@ class GroundParts:
         self._solids: dict[TiledMap, SolidMapQueries] = {}
         self._sides = SideTable()
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
-        self._logged_of: dict[Any, int] = {}
-        self.changes = ChangeLog(0)
+        self._logged_of: dict[PartQueries, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
         self.change(adopt, *parts.values())
         self._meshes.load_movers(movers)
-        self._logged_of[self._meshes] = self._meshes.change_count
-        self._logged = self._count()
-        self.changes = ChangeLog(self._logged)
+        self._meshes.told = self._count()
+        self._meshes.changes = ChangeLog(self._meshes.told)
 
     # Parts that come and go
 
@@ -219,9 +213,7 @@ class GroundParts:
         self.surfaces.clear()
         self.surfaces.update(before.surfaces)
         self._gone += 1
-        self._logged_of[self._meshes] = self._meshes.change_count
-        self._logged = self._count()
-        self.changes.note(self._logged, *EVERYWHERE)
+        self._note_box(*EVERYWHERE)
         self._before = None  # last: who is interrupted here puts all back again
         self.watchers.tell("restored", 0)
 
@@ -461,6 +453,15 @@ class GroundParts:
         with self.followed:
             return self._meshes.followed().bounds(number)
 
+    def box_of_meshes(self) -> tuple[Floats, Floats]:
+        """Return the corners (3,) of the box around all meshes; infinities if there are none."""
+        with self.followed:
+            return self._meshes.followed().bounds_of_all()
+
+    def map_numbers(self) -> list[int]:
+        """Return the numbers of the maps."""
+        return [number for member in self._maps for number in member.parts.tolist()]
+
     def look_of_mesh(self, number: int) -> tuple[tuple[Floats3, Floats3], tuple[Any, ...]]:
         """Return the box around a mesh, and all that matters of it to characters but its motion.
 
@@ -523,13 +524,17 @@ class GroundParts:
         """
         if not maps:
             return
-        version, now = self._count(), self.map_depths()
+        now = self.map_depths()
         is_same = before.items() <= now.items() or now.items() <= before.items()
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
-            self.changes.note(version, *EVERYWHERE)
+            self._note_box(*EVERYWHERE)
             return
         for terrain in maps:
-            self.changes.note(version, *terrain.storage.box_of(terrain.storage.whole))
+            self._note_box(*terrain.storage.box_of(terrain.storage.whole))
+
+    def _note_box(self, lower: Floats3, upper: Floats3) -> None:
+        """Note a change within a box."""
+        self.changes.note(self._meshes.told + 1, lower, upper)
 
     def map_depths(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
@@ -640,9 +645,14 @@ class GroundParts:
         """The number of changes: edits and refits of parts, and parts that came and went."""
         with self.followed:
             version = self._count()
-            if version != self._logged:
+            if version != self._meshes.told:
                 self._log(version)
             return version
+
+    @property
+    def changes(self) -> ChangeLog:
+        """The places of the latest changes: of meshes all, of maps as of the last `version`."""
+        return self._meshes.changes
 
     def _count(self) -> int:
         return (
@@ -650,21 +660,11 @@ class GroundParts:
         )
 
     def _log(self, version: int) -> None:
-        """Remember the places of the parts' changes since this was last called."""
+        """Note the edits of the maps since this was last called; a version is told."""
         seen = self._logged_of
-        changed: list[GroundMeshes | SolidMapQueries] = [self._meshes, *self.map_queries]
-        for part in changed:
+        for part in self.map_queries:
             seen[part] = self.changes.follow(version, part.changes, seen[part])
-        self._logged = version
-
-    def kept_logs(self) -> tuple[KeptLog, KeptLog]:
-        """Return the latest changes as of the last look at `version`, and those of meshes."""
-        return self.changes.kept(), self._meshes.changes.kept()
-
-    def put_logs(self, own: KeptLog, of_meshes: KeptLog) -> None:
-        """Put them back; what has changed until now, as `version` has told, is left out."""
-        self.changes.put_back(own)
-        self._meshes.changes.put_back(of_meshes)
+        self._meshes.told = version
 
     @property
     def own_changes(self) -> int:

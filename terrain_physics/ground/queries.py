@@ -234,10 +234,16 @@ class GroundQueries(Queries):
             answers = [member.queries.contains(points, threads) for member in members]
         return np.asarray(np.logical_or.reduce(answers))
 
+    def contains_one(self, point: Floats3) -> bool:
+        return self._asked(lambda on: any(member.queries.contains_one(point) for member in on))
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         with self._asking() as members:
             answers = [member.queries.signed_distances(points, threads) for member in members]
         return np.asarray(np.minimum.reduce(answers))
+
+    def signed_distance(self, point: Floats3) -> float:
+        return self._asked(lambda on: min(member.queries.signed_distance(point) for member in on))
 
     @property
     def triangle_count(self) -> int:
@@ -256,6 +262,10 @@ class GroundQueries(Queries):
     @property
     def version(self) -> int:
         return self._parts.version
+
+    @property
+    def moves(self) -> int:
+        return self._parts.movers.count
 
     @property
     def changes(self) -> ChangeLog:

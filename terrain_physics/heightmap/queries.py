@@ -286,6 +286,15 @@ class MapQueries(Queries):
         y = points[:, 1]
         return np.asarray((y <= surface) & (y >= surface - thickness))
 
+    def contains_one(self, point: Floats3) -> bool:
+        x, y, z = point
+        storage = self.storage
+        with storage.lock:
+            heights, cells, _, frame = storage.views
+            surface: float = _HEIGHT.call(heights, cells, frame, x, z)
+            thickness = float(frame[kernels.THICKNESS])
+        return surface - thickness <= y <= surface
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         y = points[:, 1]
         with self.storage.reading() as (views, _):
@@ -298,6 +307,22 @@ class MapQueries(Queries):
         underside = surface - thickness
         distances[(y == surface) | (y == underside)] = 0.0
         return np.where((y < surface) & (y > underside), 0.0 - distances, distances)
+
+    def signed_distance(self, point: Floats3) -> float:
+        x, y, z = point
+        storage = self.storage
+        with storage.lock:
+            views = storage.views
+            heights, cells, _, frame = views
+            surface: float = _HEIGHT.call(heights, cells, frame, x, z)
+            thickness = float(frame[kernels.THICKNESS])
+            distance: float = _CLOSEST.call(*views, x, y, z)[1]
+            if thickness < inf:  # the underside is the surface, that much farther down
+                distance = min(distance, _CLOSEST.call(*views, x, y + thickness, z)[1])
+        underside = surface - thickness
+        if y in {surface, underside}:
+            return 0.0
+        return 0.0 - distance if underside < y < surface else distance
 
     @property
     def triangle_count(self) -> int:

@@ -298,6 +298,12 @@ class MeshQueries(Queries):
             Workers(threads).run(ask, len(points), _RAY_COST)
         return inside.view(np.bool_)
 
+    def contains_one(self, point: Floats3) -> bool:
+        (points,), inside = read_only(np.array([point])), np.empty(1, np.uint8)
+        with self.storage.asked as table:
+            _CONTAINS.call(table, self._mask, points, 0, 1, inside)
+        return bool(inside[0])
+
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         order = along_a_curve(points)  # see `closest_points`
         along = points[order]
@@ -311,6 +317,12 @@ class MeshQueries(Queries):
             Workers(threads).run(ask, len(points), _SHAPE_COST)
         distances[order] = found
         return distances
+
+    def signed_distance(self, point: Floats3) -> float:
+        (points,), found = read_only(np.array([point])), np.empty(1)
+        with self.storage.asked as table:
+            _SIGNED_DISTANCES.call(table, self._mask, points, 0, 1, found)
+        return float(found[0])
 
     @property
     def triangle_count(self) -> int:

@@ -15,7 +15,7 @@ from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
-# Most changes remembered, each in its box; then the older half is merged two by two.
+# Most changes remembered, each in its box, before more come; then older ones are merged two by two.
 _REMEMBERED = 1024
 
 # Shared by grounds that have not changed, so that they take no memory.
@@ -66,8 +66,8 @@ class ChangeLog:
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
         rows = self.rows
-        if len(rows) + more > _REMEMBERED and len(rows) > 1:
-            half = min(len(rows), _REMEMBERED) // 2
+        if len(rows) >= _REMEMBERED:
+            half = _REMEMBERED // 2
             rows = np.concatenate([_merged(rows[:-half], half // 2), rows[-half:]])
         elif len(rows) + more <= len(self._room):
             return len(rows)
@@ -113,13 +113,23 @@ class ChangeLog:
 
 
 def _halved(rows: Floats) -> Floats:
-    """Return one row for two, within the box around both, and the version of the later one."""
-    first, second = rows[:-1:2], rows[1::2]
-    merged = second.copy()
+    """Return one row for two, within the box around both, and the version of the later one.
+
+    Those of one version are joined first: who has looked between two versions stays apart from the
+    earlier one.
+    """
+    versions, places = rows[:, CHANGE_VERSION], np.arange(len(rows))
+    is_other = np.append(True, versions[1:] != versions[:-1])
+    begins = np.maximum.accumulate(np.where(is_other, places, 0))
+    firsts = np.flatnonzero((places - begins) % 2 == 0)
+    if len(firsts) == len(rows):  # each has a version of its own
+        firsts = places[::2]
+    first = rows[firsts]
+    merged: Floats = rows[np.append(firsts[1:], len(rows)) - 1]  # the later ones, or the same
     lower, upper = slice(CHANGE_LOWER, CHANGE_UPPER), slice(CHANGE_UPPER, CHANGE_SIZE)
-    np.minimum(first[:, lower], second[:, lower], out=merged[:, lower])
-    np.maximum(first[:, upper], second[:, upper], out=merged[:, upper])
-    return np.concatenate([merged, rows[-1:]]) if len(rows) % 2 else merged
+    np.minimum(first[:, lower], merged[:, lower], out=merged[:, lower])
+    np.maximum(first[:, upper], merged[:, upper], out=merged[:, upper])
+    return merged
 
 
 def _merged(rows: Floats, most: int) -> Floats:

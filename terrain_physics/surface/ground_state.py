@@ -170,7 +170,7 @@ class Keeper:
 
     def seen_in(self, state: GroundState) -> tuple[Floats, int, Floats, int]:
         """Return by what characters wake in a state: changes, those forgotten, left, contents."""
-        changes, forgotten = self._own_log(state._log)  # noqa: SLF001
+        changes, forgotten = state._log  # noqa: SLF001
         return changes, forgotten, state._left, state._contents  # noqa: SLF001
 
     def imagined(self, storages: list[Any], change: Callable[[], None]) -> GroundState:
@@ -245,18 +245,13 @@ class Keeper:
         """Return the changes by which characters wake, from those of the ground."""
         return changes
 
-    def _kept_log(self) -> Any:
+    def _kept_log(self) -> KeptLog:
         """Return the changes by which characters wake, as they are now."""
         raise NotImplementedError
 
-    def _put_log(self, kept: Any) -> None:
+    def _put_log(self, kept: KeptLog) -> None:
         """Put them back."""
         raise NotImplementedError
-
-    def _own_log(self, kept: Any) -> KeptLog:
-        """Return those of the ground itself."""
-        found: KeptLog = kept
-        return found
 
 
 def _with_left(left: Floats, contents: int, version: int) -> Floats:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
@@ -148,9 +149,17 @@ class Queries(ABC):
     def contains(self, points: Floats, threads: int | None) -> Bools:
         """Tell which points (n, 3) are in something solid, or on a surface."""
 
+    def contains_one(self, point: Floats3) -> bool:
+        """Tell whether a point is in something solid, or on a surface."""
+        return bool(self.contains(read_only(np.array([point]))[0], None)[0])
+
     @abstractmethod
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
+
+    def signed_distance(self, point: Floats3) -> float:
+        """Return the distance of a point to the surface, below 0 in something solid."""
+        return float(self.signed_distances(read_only(np.array([point]))[0], None)[0])
 
     @property
     @abstractmethod
@@ -205,6 +214,11 @@ class Queries(ABC):
         """The number of the present contents: the version, but after a restore that of then."""
         version, keeper = self.version, self.keeper
         return version if keeper is None else keeper.contents(version)
+
+    @property
+    def moves(self) -> int:
+        """How many moves of parts there have been."""
+        return 0
 
     @property
     @abstractmethod

@@ -14,7 +14,7 @@ from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import PublicType, public, quick
 from terrain_physics._support import checks
-from terrain_physics._support.checks import MOST_RESULTS
+from terrain_physics._support.checks import MOST_RESULTS, Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
@@ -903,6 +903,8 @@ class Surface(metaclass=PublicType):
         >>> crate.contains([(0, 0, 0), (1, 0, 0), (2, 0, 0)])
         array([ True,  True, False])
         """
+        if threads is None and _is_one(points):
+            return self._filtered(mask).contains_one(_one_place(points))
         places, is_one = _one_or_many(points)
         inside = self._filtered(mask).contains(places, threads)
         return bool(inside[0]) if is_one else inside
@@ -949,6 +951,8 @@ class Surface(metaclass=PublicType):
         >>> crate.signed_distance([(1, 0, 0), (4, 0, 0)])
         array([0., 3.])
         """
+        if threads is None and _is_one(points):
+            return self._filtered(mask).signed_distance(_one_place(points))
         places, is_one = _one_or_many(points)
         distances = self._filtered(mask).signed_distances(places, threads)
         return float(distances[0]) if is_one else distances
@@ -1059,10 +1063,7 @@ def _place(name: str, value: Any) -> float:
 
 def _one_or_many(points: Any) -> tuple[Floats, bool]:
     """Return points (n, 3), read-only, and whether it is one that was given as three numbers."""
-    try:
-        is_one = hasattr(points, "x") or (np.ndim(points) == 1 and len(points) > 0)
-    except ValueError:  # rows of different lengths
-        is_one = False
+    is_one = _is_one(points)
     if is_one:
         places = np.array([checks.vector("points", points)])
     else:
@@ -1070,6 +1071,22 @@ def _one_or_many(points: Any) -> tuple[Floats, bool]:
     refuse_far("points", places)
     places.setflags(write=False)
     return places, is_one
+
+
+def _is_one(points: Any) -> bool:
+    """Tell whether points are one that is given as three numbers."""
+    if type(points) is tuple and len(points) == 3 and type(points[0]) is float:
+        return True  # a missing attribute is slow
+    try:
+        return hasattr(points, "x") or (np.ndim(points) == 1 and len(points) > 0)
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def _one_place(point: Any) -> Floats3:
+    place = checks.vector("points", point)
+    refuse_far_row("points", place)
+    return place
 
 
 def queries_of(ground: Surface) -> Queries:

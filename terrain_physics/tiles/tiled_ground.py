@@ -717,10 +717,8 @@ class TiledGround(Ground):
         """
         return super().bounds
 
-    def _box_of(self, key: int) -> tuple[Any, Any]:
-        if key == TILES:
-            return self._supply.corners
-        return super()._box_of(key)
+    def _box_of_map(self, key: int) -> tuple[Any, Any]:
+        return self._supply.corners if key == TILES else super()._box_of_map(key)
 
     def _refuse_again(self, part: HeightMap) -> None:
         raise TypeError(

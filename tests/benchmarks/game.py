@@ -123,6 +123,12 @@ def queries(scale: int) -> None:
     times = median_seconds(
         {
             "one height": lambda: [land.height_at(100.5, 100.5) for _ in range(1000)],
+            "whether one point is in it": lambda: [
+                land.contains((100.5, 9.0, 100.5)) for _ in range(1000)
+            ],
+            "its signed distance": lambda: [
+                land.signed_distance((100.5, 9.0, 100.5)) for _ in range(1000)
+            ],
             "triangles within 2 m": lambda: [land.triangles_in(box) for _ in range(1000)],
         },
         10,

@@ -44,7 +44,8 @@ def main(*, smoke: bool = False) -> None:
     }
     _batches(grounds, rng, 1_000 if smoke else 100_000, 3 if smoke else 9)
     _single(grounds, rng, 200 if smoke else 5_000, 3 if smoke else 9)
-    _changes(200 if smoke else 10_000)
+    for count in (1, 200 if smoke else 10_000):
+        _changes(count)
 
 
 def _batches(grounds: dict[str, Ground], rng: np.random.Generator, count: int, rounds: int) -> None:
@@ -119,7 +120,7 @@ def _changes(count: int) -> None:
               for place in np.random.default_rng(2).uniform(0, 1000, (count + 200, 3))]  # fmt: skip
     ground = Ground(crates[:count])
     ground.height_at(0.0, 0.0)
-    adding, removing = [], []
+    adding, removing, measuring, keeping = [], [], [], []
     for crate in crates[count:]:
         begun = time.perf_counter()
         key = ground.add(crate)
@@ -127,10 +128,19 @@ def _changes(count: int) -> None:
         ground.height_at(500.0, 500.0)
         asked = time.perf_counter()
         ground.remove(key)
+        removed = time.perf_counter()
+        assert ground.bounds
+        measured = time.perf_counter()
+        state = ground.state()
+        keeping.append(time.perf_counter() - measured)
+        del state
         adding.append(added - begun)
-        removing.append(time.perf_counter() - asked)
+        removing.append(removed - asked)
+        measuring.append(measured - removed)
     rows = [
         ("add", f"{median(adding) * 1e6:6.1f} us"),
         ("remove", f"{median(removing) * 1e6:6.1f} us"),
+        ("bounds", f"{median(measuring) * 1e6:6.1f} us"),
+        ("state", f"{median(keeping) * 1e6:6.1f} us"),
     ]
     print_table(f"A mesh beside {count:,} others, median", rows)

@@ -84,6 +84,7 @@ CHANGES = {
     "a pit": lambda mover: mover.ground.carve((8, 8), 3, 1),
     "a far pit": lambda mover: mover.ground.carve((28, 8), 3, 1),
     "a lift that comes": lambda mover: mover.ground.move(2, ((8, 0.2, 8), glm.quat()), FRAME),
+    "a lift that moves far away": lambda mover: mover.ground.move(2, (28, 9, 8), FRAME),
     "a part that goes": lambda mover: mover.ground.remove(0),
     "another ground": lambda mover: setattr(
         mover, "ground", HeightMap(np.full((17, 17), -1.0), border="open")
@@ -107,6 +108,18 @@ def test_what_is_written_is_seen_in_the_next_update(name):
         assert movers[0].state() == movers[1].state()
         assert movers[0].position == movers[1].position
         assert movers[0].max_delta == movers[1].max_delta
+
+
+@pytest.mark.parametrize("name", ["a far pit", "a lift that moves far away"])
+def test_the_last_result_is_kept_if_the_ground_changes_far_away(name):
+    mover = asleep()
+    result = mover.update(FRAME)
+    for _ in range(3):
+        CHANGES[name](mover)
+        assert mover.update(FRAME) is result
+        assert mover.update(FRAME) is result
+    CHANGES["a pit"](mover)
+    assert mover.update(FRAME) is not result
 
 
 @pytest.mark.parametrize("seed", range(6))

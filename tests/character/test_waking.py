@@ -1,5 +1,7 @@
 """Wake on a change of ground: characters near it look again, and nothing else differs."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from pyglm import glm
@@ -17,6 +19,7 @@ from terrain_physics import (
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
+from tests.helpers.calls import calls_of
 from tests.helpers.pairwise import each_once
 
 BODIES = SphereCollider(0.5), CapsuleCollider(0.4, 1.8), BoxCollider((0.3, 0.9, 0.5))
@@ -197,6 +200,33 @@ def test_a_character_alone_is_woken_like_one_in_a_group():
     for mover in movers:
         mover.update(1 / 60)
     assert [mover.grounded and mover.position.y == 0.5 for mover in movers] == [False, True]
+
+
+def test_an_update_after_moves_of_many_far_parts_calls_no_more_than_after_one():
+    calls = {}
+    for count in (1, 300):
+        ground = Ground([HeightMap(np.zeros((9, 9)))])
+        keys = [ground.add(TriangleMesh.box((1, 1, 1))) for _ in range(count)]
+        hero = CharacterMovement(ground, BODIES[0], position=(4, 0.5, 4))
+        places = np.column_stack([np.arange(500.0, 500 + count), np.zeros((count, 2))])
+        frames = []
+        for frame in range(5):
+            places[:, 1] += 0.01
+            ground.move_many(keys, places, 1 / 60)
+            hero.walk(0.1 if frame % 2 else -0.1, 0)
+            frames.append(calls_of(partial(hero.update, 1 / 60)))
+        calls[count] = frames[1:]
+    assert calls[300] == calls[1]
+
+
+def test_a_log_merges_changes_of_one_version_first():
+    log = ChangeLog(0)
+    for version, count in ((1, 301), (2, 723), (3, 1)):
+        room = log.room(count)
+        room[:] = np.column_stack([np.full(count, version), *6 * [np.full(count, version)]])
+        log.take(count)
+    assert len(log.rows) < 1024
+    assert (log.rows[:, 1] == log.rows[:, 0]).all()
 
 
 def test_a_log_remembers_the_latest_changes_and_boxes_around_older_ones():

@@ -1,6 +1,7 @@
 """Meshes of a ground that are put somewhere else: answers are those of meshes made there."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from tests.helpers.calls import calls_of
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     assert_as_made_there,
@@ -144,6 +146,30 @@ def test_bounds_are_those_of_all_parts_where_they_are():
         ground.move(1, drawn_pose(rng))
     ground.remove(1)
     assert ground.bounds == land.bounds
+
+
+def test_bounds_of_many_parts_take_no_more_calls_and_are_those_of_each():
+    calls = []
+    for count in (3, 60):
+        ground, box = Ground([TriangleMesh.box((2, 2, 2))]), TriangleMesh.box((1, 2, 3))
+        own = TriangleMesh.box((1, 1, 1))
+        for k in range(count):
+            ground.add(box, transform=(k, 2 * k, -k))
+        ground.add(own)
+        before = ground.state()
+        for change in (
+            partial(ground.move, 0, (300, 0, 0)),
+            partial(own.refit, own.vertices * 600),
+            partial(ground.move, 2, (0, -800, 0), 0.1),
+            partial(ground.remove, 2),
+            partial(ground.restore, before),
+        ):
+            change()
+            corners = [ground._held.box_of_mesh(key) for key in ground.parts]
+            assert ground.bounds.lower64 == tuple(np.min([low for low, _ in corners], axis=0))
+            assert ground.bounds.upper64 == tuple(np.max([high for _, high in corners], axis=0))
+        calls.append(calls_of(partial(getattr, ground, "bounds")))
+    assert calls[0] == calls[1]
 
 
 SHEARED, MIRRORED = np.eye(4), np.diag([1.0, -1.0, 1.0, 1.0])

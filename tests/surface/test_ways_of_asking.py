@@ -1,5 +1,6 @@
 """The short ways to ask: rays without a `Ray`, sweeps by a direction, whether a shape touches."""
 
+from functools import partial
 from typing import Any, assert_type
 
 import numpy as np
@@ -23,6 +24,7 @@ from terrain_physics import (
     SweepHit,
     TriangleMesh,
 )
+from tests.helpers.calls import calls_of
 
 
 def rough() -> HeightMap:
@@ -169,6 +171,52 @@ def test_touching_counts_and_depths_in_a_solid_do_not() -> None:
     assert box.contains((0, 0, 0))
     assert box.touches(AABB((2, 0, 0), (3, 1, 1)))
     assert flat.touches([]).shape == (0,)
+
+
+def on_and_beside(surface: Surface) -> NDArray[np.float64]:
+    """Return points around a surface, and some exactly on it and on its underside."""
+    points = np.random.default_rng(3).uniform((-1, -3, -1), (9, 3, 9), (60, 3))
+    heights = surface.height_at(points[:20, 0], points[:20, 2])
+    points[:20, 1] = np.where(np.isnan(heights), 0.0, heights)
+    points[:10, 1] -= 0.5
+    return points
+
+
+@pytest.mark.parametrize("options", [{}, {"mask": 2}], ids=["all", "masked"])
+def test_a_point_alone_is_in_the_ground_like_one_of_many(
+    ground: Ground, options: dict[str, Any]
+) -> None:
+    thin = HeightMap(np.random.default_rng(1).uniform(0, 1, (9, 9)), thickness=0.5, border="open")
+    box = TriangleMesh.box((3, 3, 3), solid=True)
+    inside = 0
+    for surface in (thin, ground, box, Ground([thin]), Ground([box, rough()])):
+        points = on_and_beside(surface)
+        many = surface.contains(points, **options)
+        inside += many.sum()
+        assert many.tolist() == [surface.contains(tuple(p), **options) for p in points.tolist()]
+        assert many.tolist() == [surface.contains(glm.dvec3(p), **options) for p in points]
+        distances = surface.signed_distance(points, **options)
+        alone = [surface.signed_distance(tuple(p), **options) for p in points.tolist()]
+        assert distances.tobytes() == np.array(alone).tobytes()
+    assert options or inside > 20
+
+
+@pytest.mark.parametrize(("kind", "most"), [("map", 30), ("mesh", 25), ("ground", 60)])
+def test_where_a_point_is_takes_few_calls(kind: str, most: int) -> None:
+    land, box = HeightMap(np.zeros((9, 9))), TriangleMesh.box((3, 3, 3))
+    surface = {"map": land, "mesh": box, "ground": Ground([land, box])}[kind]
+    for ask in (surface.contains, surface.signed_distance):
+        ask((2.0, 0.5, 3.0))
+        assert calls_of(partial(ask, (2.0, 0.5, 3.0))) <= most
+
+
+def test_a_point_too_far_or_of_no_numbers_is_refused_alone_too() -> None:
+    no_numbers: Any = (1.0, "a", 0.0)
+    for surface in (rough(), TriangleMesh.box((3, 3, 3))):
+        with pytest.raises(ValueError, match="points must be below 1e\\+38 m"):
+            surface.contains((1e39, 0.0, 0.0))
+        with pytest.raises(TypeError, match="points must be three numbers"):
+            surface.signed_distance(no_numbers)
 
 
 def test_types_tell_one_from_many() -> None:

@@ -19,6 +19,7 @@ from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -251,6 +252,12 @@ class SolidMapQueries(MapQueries):
                     nearest = np.minimum(abs(distances), aside)
                     distances = np.where(is_inside, 0.0 - nearest, nearest)
         return distances
+
+    def signed_distance(self, point: Floats3) -> float:
+        with self.storage.lock:
+            if not any(isinstance(own, Walls) for own in self._now()):
+                return MapQueries.signed_distance(self, point)
+        return Queries.signed_distance(self, point)
 
     # For characters
 

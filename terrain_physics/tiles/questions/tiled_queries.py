@@ -21,6 +21,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -430,6 +431,12 @@ class TiledQueries(GroundQueries):
 
         xs, _, zs = points.T
         return np.asarray(self._at(xs, zs, threads, ask)[0])
+
+    def contains_one(self, point: Floats3) -> bool:
+        return Queries.contains_one(self, point)  # of tiles that may be missing
+
+    def signed_distance(self, point: Floats3) -> float:
+        return Queries.signed_distance(self, point)
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
