@@ -453,7 +453,7 @@ class CharacterMovement(CharacterView):
     def _slept_on(self, idle: _Idle, queries: Queries, contents: int) -> _Idle | None:
         """Return the idle update again if it also holds on the changed ground, else None.
 
-        It does where nothing near has changed: who sleeps is left as the kernel leaves him.
+        It does where nothing near has changed: who sleeps is left as the kernel leaves it.
         """
         if idle.changed or queries.streaming is not None:
             return None

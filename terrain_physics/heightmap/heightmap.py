@@ -15,6 +15,7 @@ from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.files import file_name
+from terrain_physics._support.pictures import png, seen_from_above
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels, map_bounds
 from terrain_physics.heightmap.brushes import Disc, apply, leveling, raising, smoothing
@@ -527,6 +528,12 @@ class HeightMap(Surface):
     def __repr__(self) -> str:
         rows, columns = self.sample_count
         return f"<HeightMap: {rows} x {columns} samples, cells of {self.cell_size} m>"
+
+    def _repr_png_(self) -> bytes:
+        """Return what notebooks show: the map from above, x to the right and z down."""
+        (x, z), (width, length) = (self.origin64[0], self.origin64[2]), self.size
+        corners = (x, z), (x + width, z + length)
+        return png(seen_from_above(self.height_at, *corners, min(self.cell_size)))
 
     # Edits
 

@@ -26,6 +26,7 @@ from terrain_physics._kernels.walkability.ways.lengths import Lengths
 from terrain_physics._locks import Entered, NotYet, is_held
 from terrain_physics._public import public
 from terrain_physics._support import checks
+from terrain_physics._support.pictures import png, shaded
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.colliders import Collider
@@ -70,6 +71,9 @@ from terrain_physics.walkability.ways.questions import (
 )
 
 _Value = TypeVar("_Value", bound=np.generic)
+
+# Half of the color of places that the largest part does not reach, in pictures.
+_APART = 126, 66, 12
 
 _living: "WeakSet[Walkability]" = WeakSet()
 
@@ -726,6 +730,19 @@ class Walkability(AttributeGuard):
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.shape))
         return f"<Walkability: {size} places of {self.spacing:g} m on {self._ground!r}>"
+
+    def _repr_png_(self) -> bytes:
+        """Return what notebooks show: the lowest places from above, x to the right and z down.
+
+        Where none can rest it is dark, and orange off the largest part.
+        """
+        with self._lock:
+            heights, labels = self.heights[0], self.labels[0]
+        picture = shaded(heights, self.spacing)
+        largest = np.bincount(labels[labels > 0], minlength=2).argmax()
+        apart = (labels > 0) & (labels != largest)
+        picture[apart] = picture[apart] // 2 + np.array(_APART, np.uint8)
+        return png(picture)
 
 
 def _shaped(places: Places, values: NDArray[_Value], *more: int) -> NDArray[_Value]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
+from terrain_physics._support.pictures import png
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key, checked_key
@@ -24,6 +25,7 @@ from terrain_physics.world.hashes import (
     state_hash_of,
 )
 from terrain_physics.world.kept_world import KeptWorld
+from terrain_physics.world.picture import world_picture
 from terrain_physics.world.seen import see_again
 from terrain_physics.world.state import WorldState, state_of
 from terrain_physics.world.things import (
@@ -474,3 +476,8 @@ class World(AttributeGuard, Mapping[Key, Thing]):
     def __repr__(self) -> str:
         things = checks.counted(len(self), "character or group", "characters and groups")
         return f"<World: {things} on {self.ground!r}>"
+
+    def _repr_png_(self) -> bytes | None:
+        """Return what notebooks show: the ground around the characters from above, if any."""
+        picture = world_picture(self.ground, (thing for _, thing in self._contents.layout))
+        return None if picture is None else png(picture)
