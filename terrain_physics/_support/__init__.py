@@ -1,1 +1,1 @@
-"""Checks of arguments, threads, lazy arrays, files and archives, for all folders above."""
+"""Checks of arguments, threads, lazy arrays, files, archives and pictures, for all folders above."""
