@@ -1,1 +1,1 @@
-"""Checks of arguments, threads, lazy arrays, files, archives and pictures, for all folders above."""
+"""Checks, threads, lazy arrays, files, archives and pictures, for all folders above."""
