@@ -44,7 +44,9 @@ _MOST_KNOWN = 1 << 8
 Square = tuple[Edited, int, int]
 """What a square is of, and its row and column among all squares."""
 
-Read = Callable[[Square], NDArray[Any]]
+Values = NDArray[Any]
+
+Read = Callable[[Square], Values]
 
 
 MapHash = tuple[Edited, int, int]
@@ -158,10 +160,10 @@ class _Squares:
         """Return the hashes of squares once patches are put over them."""
         return _hashes_of(squares, self.reader(terrain, patches))
 
-    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Callable[[Square], NDArray[Any]]:
+    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Read:
         """Return what reads a square, once patches are put over it."""
 
-        def read(square: Square) -> NDArray[Any]:
+        def read(square: Square) -> Values:
             kind, place = square[0], _place_in(terrain, square)
             values = terrain.values(kind, place)
             for patch in patches:
@@ -200,7 +202,7 @@ class _LandSquares(_Squares):
         found = super()._found(terrain, by_tiles, patches)
         return {own: (digits - self._stored[own]) % _WORD for own, digits in found.items()}
 
-    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Callable[[Square], NDArray[Any]]:
+    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Read:
         return _reader_of(LandValues(self._supply), terrain, patches)
 
 
@@ -249,10 +251,10 @@ class MapHashes:
             state, lambda maps, edits: self._of(maps[key]).squares(*_then(maps[key], edits))
         )
 
-    def values(self, state: GroundState, key: int, square: Square) -> tuple[Ranges, NDArray[Any]]:
+    def values(self, state: GroundState, key: int, square: Square) -> tuple[Ranges, Values]:
         """Return where a square of a map is, and its values in a state."""
 
-        def look(maps: dict[int, StoredMap], edits: list[Any]) -> tuple[Ranges, NDArray[Any]]:
+        def look(maps: dict[int, StoredMap], edits: list[Any]) -> tuple[Ranges, Values]:
             terrain = maps[key]
             read = self._of(terrain).reader(*_then(terrain, edits))
             return _place_in(terrain, square), read(square)
@@ -350,7 +352,7 @@ def _hashes_of(squares: Iterable[Square], read: Read) -> dict[Square, int]:
         return {square: _hash_of_square(square, read(square)) for square in squares}
 
 
-def _hash_of_square(square: Square, values: NDArray[Any]) -> int:
+def _hash_of_square(square: Square, values: Values) -> int:
     """Return the hash of a square; 0 of cells that are all 0, as on maps that have none."""
     kind, row, column = square
     if kind == "heights":
