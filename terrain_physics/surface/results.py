@@ -25,6 +25,9 @@ NAMES = ("material_name", "part_name")
 
 _SHOWN_IF_SET = (*NAMES, "unknown")
 
+# Squares of larger numbers may overflow in float32, in which depths are found.
+_MOST_SQUARED = 1e18
+
 # Makes a named tuple of a kind from its parts, in two thirds of the time of calling the kind.
 new_hit = tuple.__new__
 
@@ -564,7 +567,10 @@ class Contact(NamedTuple):
     def depth(self) -> float:
         """The length of the penetration, in meters."""
         x, y, z = self.penetration  # PyGLM's own length is fused on some systems
-        return math.sqrt(x * x + y * y + z * z)
+        if max(abs(x), abs(y), abs(z)) > _MOST_SQUARED:
+            return math.sqrt(x * x + y * y + z * z)
+        a, b, c = np.float32(x), np.float32(y), np.float32(z)
+        return float(np.sqrt(a * a + b * b + c * c))
 
 
 @public

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyglm import glm
 
 from terrain_physics import (
     AABB,
     OBB,
     Capsule,
     Capsules,
+    Contact,
     Ground,
     HeightMap,
     Ray,
@@ -58,7 +60,7 @@ def test_each_kind_of_ground_is_asked_through_one_class() -> None:
 def test_nothing_internal_is_public() -> None:
     internal = {name for name in vars(Queries) if not name.startswith("_")}
     shared = {"triangles_in", "contacts", "contact_counts", "sweep", "closest_point"}
-    shared |= {"closest_points", "contains", "version"}
+    shared |= {"closest_points", "contains", "signed_distance", "version"}
     for kind in (HeightMap, TriangleMesh, Ground):
         own = {HeightMap: {"heights"}, TriangleMesh: {"normals"}, Ground: set()}[kind]
         assert public(kind) & internal == shared | own
@@ -222,3 +224,10 @@ def test_what_is_nearly_too_far_off_has_finite_answers(ground: Any, far: float) 
 def test_a_surface_is_one_of_its_kinds() -> None:
     with pytest.raises(TypeError, match="have in common: make one of these"):
         Surface()
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, 5.0, 1e17, 3e20, 1e37])
+def test_the_depth_of_a_contact_is_the_length_of_its_penetration(size: float) -> None:
+    away = glm.vec3(3 * size, 0, -4 * size)
+    contact = Contact(0, 0, away, glm.vec3(0, 1, 0), glm.vec3(0), 0)
+    assert contact.depth == pytest.approx(5 * size, rel=1e-6)
