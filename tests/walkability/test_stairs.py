@@ -111,6 +111,47 @@ def test_fields_lead_over_stairs_from_where_characters_stand(kind: str, seeds: r
         assert is_led(drawn, paths, drawn.way[::-1])
 
 
+def house_on_a_slope(width: float, steps: int) -> Ground:
+    """Return a slope up along +X, stairs up from (10, 2, 20) and a house with a flat roof."""
+    top, end = 2 + 0.17 * steps, 10 + 0.29 * steps
+    return Ground([
+        HeightMap([[0, 8], [0, 8]], cell_size=40),
+        TriangleMesh.stairs(width, 0.17, 0.29, steps, position=(10, 2, 20)),
+        TriangleMesh.box((8, 6, 8), position=(end + 4, top - 3, 20)),
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("rate", rest_is_full([30, 20, 60, 144]))
+def test_who_comes_from_the_side_keeps_nobody_from_climbing(rate: int) -> None:
+    ground = house_on_a_slope(3, 8)
+    paths = Walkability(ground, CAPSULE, area=((8, 17), (15, 23)), spacing=0.5)
+    assert paths.update() == 0
+    field, group = paths.field((14.5, 20)), CharacterGroup(ground, CAPSULE, collide=True)
+    places = np.array([(9.72, 0, 18.65), (10.35, 0, 18.12), (9.72, 0, 21.35), (10.35, 0, 21.88)])
+    places[:, 1] = 0.2 * places[:, 0]
+    group.add_many(range(4), places)
+    for _ in range(4 * rate):
+        field.lead(group, speed=3)
+        group.update(1 / rate)
+    assert group.positions[[0, 2], 1].min() > 3.3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("width", [2.4, 3, 3.4, 4, 5])
+def test_a_crowd_gets_up_stairs(width: float) -> None:
+    ground = house_on_a_slope(width, 24)
+    paths = Walkability(ground, CAPSULE, area=((0, 0), (40, 40)))
+    assert paths.update() == 0
+    field = paths.field([(24, z) for z in range(17, 24)])
+    crowd = CharacterGroup(ground, CAPSULE, collide=True)
+    x, z = (a.ravel() for a in np.meshgrid(np.arange(4.0, 8), np.arange(16.0, 25)))
+    crowd.add_many(range(36), np.column_stack([x, 0.2 * x, z]))
+    for _ in range(900):
+        field.lead(crowd, speed=3)
+        crowd.update(1 / 30)
+    assert np.count_nonzero(crowd.positions[:, 1] > 6) >= 32  # of 36; some stay beside the stairs
+
+
 def asides(paths: Walkability) -> Any:
     """Return how far each place is beside its point of the grid, on the level."""
     own = paths.positions[..., [0, 2]]

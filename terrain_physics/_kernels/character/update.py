@@ -261,7 +261,8 @@ def _take_steps_and_settle(
     if is_over_characters(crowd) and encounter.is_on_character:
         report_character_below(state, center, scene.body)
     aside = subtract(subtract(center, path.start), path.displacement)
-    remember_walls(state, crowd, scene, motion.offset, movement.walkable, aside, met_walls)
+    walkable, step = movement.walkable, movement.step_height
+    remember_walls(state, crowd, scene, motion.offset, walkable, step, aside, met_walls)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)
     return stood and motion.footing.grounded

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
-from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Scene
+from terrain_physics._kernels.character.contacts.scene import CANDIDATE, DEPTH, PUSH, Scene
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     IS_TRIED,
@@ -13,7 +13,7 @@ from terrain_physics._kernels.character.others.half_planes import (
     put_half_plane,
 )
 from terrain_physics._kernels.character.state.layout import MOST_WALLS, WALL_GAPS, WALLS
-from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.candidates import A, B, C, three
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat
 from terrain_physics._kernels.surface.shapes import grown_body
 from terrain_physics._kernels.tolerances import (
@@ -73,13 +73,24 @@ def _forget_walls(state: Floats) -> None:
         state[WALL_GAPS + k] = 0.0
 
 
+@kernel(inline=True, no_refcount=True)
+def _is_riser(scene: Scene, i: int, highest: float) -> bool:
+    """Tell whether a contact is with a face that ends no higher than a body climbs."""
+    k = int(scene.contacts[i, CANDIDATE])
+    corners = scene.candidates[k]
+    return bool(max(corners[A + 1], corners[B + 1], corners[C + 1]) <= highest)
+
+
 @kernel(noinline=True, no_refcount=True)
-def _note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3) -> None:
+def _note_walls(
+    state: Floats, scene: Scene, offset: Vec3, walkable: float, highest: float, aside: Vec3
+) -> None:
     """Write the walls that block a body; ``aside`` is how far an update deflected it.
 
     These are walls near the body that deflected it, or that it remembered: others may have kept it
-    from pressing against those. A slope that it climbs is no wall. The contacts of the scene are
-    overwritten.
+    from pressing against those. A slope that it climbs is no wall, nor is a riser, which ends no
+    higher than ``highest``: others may have kept it from climbing that. The contacts of the scene
+    are overwritten.
     """
     a: Vec3 = (float(state[WALLS]), 0.0, float(state[WALLS + 1]))
     b: Vec3 = (float(state[WALLS + 2]), 0.0, float(state[WALLS + 3]))
@@ -89,7 +100,7 @@ def _note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, asid
         return
     contacts, walls = scene.contacts, int(np.int64(0))
     for i in range(_list_near(scene, offset, KNOWN_WALL_DISTANCE)):
-        if _is_steep(contacts, i, walkable):
+        if _is_steep(contacts, i, walkable) and not _is_riser(scene, i, highest):
             _, wall = flat(three(contacts, i, PUSH))
             known = max(dot(wall, a), dot(wall, b)) > SAME_WALL_COSINE
             if known or dot(wall, aside) > LEAST_DEFLECTION:
@@ -99,8 +110,8 @@ def _note_walls(state: Floats, scene: Scene, offset: Vec3, walkable: float, asid
 
 @kernel(inline=True, no_refcount=True)
 def remember_walls(
-    state: Floats, crowd: Floats, scene: Scene, offset: Vec3, walkable: float, aside: Vec3,
-    met_walls: bool,
+    state: Floats, crowd: Floats, scene: Scene, offset: Vec3, walkable: float, step: float,
+    aside: Vec3, met_walls: bool,
 ) -> None:  # fmt: skip
     """Write the walls that block a body as an update ends, if others may push it into them.
 
@@ -110,6 +121,7 @@ def remember_walls(
     if is_pushable(crowd):
         if not (met_walls or crowd[IS_TRIED] != 0.0):
             aside = (0.0, 0.0, 0.0)
-        _note_walls(state, scene, offset, walkable, aside)
+        highest = offset[1] - scene.body.half_extents[1] + step
+        _note_walls(state, scene, offset, walkable, highest, aside)
     elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
         _forget_walls(state)
