@@ -1,5 +1,6 @@
 """How many calls a function makes: a cost that is the same on every machine."""
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -12,9 +13,12 @@ def calls_of(function: Callable[[], object]) -> int:
         nonlocal count
         count += event in {"call", "c_call"}
 
+    gc.collect()
+    gc.disable()  # it calls finalizers of what other tests have left
     sys.setprofile(noted)
     try:
         function()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return count

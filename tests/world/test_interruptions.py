@@ -162,7 +162,7 @@ for number in range(COUNT):
     try:
         armed = True
         signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 6e-4))
-        (lambda: world.restore(start), lambda: rewind.restore(0))[number % 2]()
+        go_on((lambda: world.restore(start), lambda: rewind.restore(0))[number % 2])
     except KeyboardInterrupt:
         pass
     armed = False
