@@ -39,6 +39,7 @@ _MODULES = {
     "GroupResult": "group.results",
     "GroupState": "character.group_data",
     "HeightMap": "heightmap.heightmap",
+    "LostEdit": "tiles.edit_records",
     "MapCells": "heightmap.cells",
     "MeshArrays": "surface.mesh_arrays",
     "Mismatch": "world.compare",

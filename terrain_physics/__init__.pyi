@@ -105,6 +105,7 @@ from terrain_physics.surface.shape_rows import Boxes as Boxes
 from terrain_physics.surface.shape_rows import Capsules as Capsules
 from terrain_physics.surface.shape_rows import Spheres as Spheres
 from terrain_physics.surface.surface import Surface as Surface
+from terrain_physics.tiles.edit_records import LostEdit as LostEdit
 from terrain_physics.tiles.generated import GeneratedTiles as GeneratedTiles
 from terrain_physics.tiles.samples import Tile as Tile
 from terrain_physics.tiles.tiled_ground import TiledGround as TiledGround
@@ -148,6 +149,7 @@ __all__ = [
     "GroupResult",
     "GroupState",
     "HeightMap",
+    "LostEdit",
     "MapCells",
     "MeshArrays",
     "Mismatch",

@@ -6,12 +6,13 @@ last say that others follow. Once all is on the disk, a mark is written that say
 
 A process that is killed leaves the beginning of a last edit, and a machine whose power goes may
 leave anything behind the last mark: what begins there with a damaged record is left out. Damage
-before a mark is an error.
+before a mark is an error, or is left out and told.
 """
 
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -44,6 +45,9 @@ HEAD = _CHECKSUM.size + _FIELDS.size
 """Bytes of a record before its values."""
 
 _AT_ONCE = 1 << 20
+
+# How often the bytes of a file are summed up, at most, to find whole records behind damaged ones.
+_MOST_SEARCHED = 16
 
 MOST_VALUES = 1 << 28
 """Of one record."""
@@ -119,6 +123,32 @@ class _TornError(Exception):
     """A record that is not as it was written."""
 
 
+class LostEdit(NamedTuple):
+    """What a file of edits has lost by damage; see `TiledGround.lost_edits`.
+
+    Attributes
+    ----------
+    place, nbytes : int
+        Where in the file it is, and how many bytes are left out.
+    what : "heights", "holes", "materials" or None
+        None if that cannot be read any more: rows and columns are then, too.
+    rows, columns : range or None
+        Samples of heights; else cells.
+    """
+
+    place: int
+    nbytes: int
+    what: str | None = None
+    rows: range | None = None
+    columns: range | None = None
+
+
+def lost(record: EditRecord) -> LostEdit:
+    """Return a whole record as one that is left out."""
+    rows, columns = range(*record[1:3]), range(*record[3:5])
+    return LostEdit(record.place, record.length, KINDS[record.kind], rows, columns)
+
+
 class RecordReader:
     """Reads the records of a log, one after another.
 
@@ -126,11 +156,15 @@ class RecordReader:
     ----------
     end : int
         Where the last edit or mark ends: what follows is torn.
+    lost : list of LostEdit or None
+        What was damaged and left out; None: damage is an error.
     """
 
-    def __init__(self, log: Log, start: bytes) -> None:
+    def __init__(self, log: Log, start: bytes, *, skips: bool = False) -> None:
         self._log, self._start = log, start
         self.end = len(start)
+        self.lost: list[LostEdit] | None = [] if skips else None
+        self._searched = 0
 
     def records(self) -> Iterator[tuple[EditRecord, NDArray[Any]]]:
         """Yield records with their values; ValueError naming the first one that is damaged."""
@@ -141,16 +175,18 @@ class RecordReader:
             while True:
                 try:
                     found = self._next(file, place)
-                except _TornError as error:
-                    if not _is_marked_behind(file, place):
+                except (_TornError, ValueError) as error:
+                    if isinstance(error, _TornError) and not _is_marked_behind(file, place):
                         return
-                    raise ValueError(
-                        f"record {number} at byte {place} is damaged: {error}"
-                    ) from None
-                except ValueError as error:
-                    raise ValueError(
-                        f"record {number} at byte {place} is damaged: {error}"
-                    ) from None
+                    if self.lost is None:
+                        raise ValueError(
+                            f"record {number} at byte {place} is damaged: {error}; "
+                            'TiledGround.open(..., damaged="skip") keeps the others'
+                        ) from None
+                    yield from edit
+                    edit, number = [], number + 1
+                    self.end = place = self._skip(file, place, self.lost)
+                    continue
                 if found is None:  # a mark
                     place += HEAD
                     self.end = place
@@ -174,23 +210,62 @@ class RecordReader:
             raise _TornError("it must have its checksum")
         return record, _values_of(record, content)
 
+    def _skip(self, file: BinaryIO, place: int, lost_edits: list[LostEdit]) -> int:
+        """Note what is damaged at a place; return where the next whole record or mark is.
+
+        The file is read from there on. Most bytes are values: if they alone are damaged, the record
+        still says where it ends.
+        """
+        file.seek(place)
+        with suppress(_TornError, ValueError):
+            record = _record_of(file.read(HEAD), place)
+            end = place + record.length
+            if self._is_whole(file, end):
+                lost_edits.append(lost(record))
+                file.seek(end)
+                return end
+        ends = (at for at in _begun(file, place + 1, bytes([_MARK])) if self._is_whole(file, at))
+        end = next(ends, self._log.size)
+        lost_edits.append(LostEdit(place, end - place))
+        file.seek(end)
+        return end
+
+    def _is_whole(self, file: BinaryIO, place: int) -> bool:
+        """Tell whether a record or a mark stands at a place."""
+        if self._searched > _MOST_SEARCHED * (self._log.size + _AT_ONCE):
+            return False
+        file.seek(place)
+        try:
+            self._next(file, place)
+        except (_TornError, ValueError):
+            return False
+        finally:
+            self._searched += file.tell() - place
+        return True
+
 
 def _is_marked_behind(file: BinaryIO, place: int) -> bool:
     """Tell whether a mark stands behind a place: all up to there was on the disk."""
-    file.seek(place)
-    first = _CHECKSUM.size  # of the fields, which begin alike in all marks
-    kept, begun = b"", saved_mark(0)[first : first + 4]
-    while part := file.read(_AT_ONCE):
-        part = kept + part
-        found = part.find(begun, first)
-        while found >= 0:
-            start = found - first
-            if part[start : start + HEAD] == saved_mark(place + start):
-                return True
-            found = part.find(begun, found + 1)
-        kept = part[1 - HEAD :]
-        place += len(part) - len(kept)
+    for at in _begun(file, place, saved_mark(0)[_CHECKSUM.size :][:4]):  # alike in all marks
+        file.seek(at)
+        if file.read(HEAD) == saved_mark(at):
+            return True
     return False
+
+
+def _begun(file: BinaryIO, place: int, fields: bytes) -> Iterator[int]:
+    """Yield the places, from one on, whose fields begin so."""
+    place += _CHECKSUM.size
+    while True:
+        file.seek(place)
+        part = file.read(_AT_ONCE)
+        found = part.find(fields)
+        while found >= 0:
+            yield place + found - _CHECKSUM.size
+            found = part.find(fields, found + 1)
+        if len(part) < _AT_ONCE:
+            return
+        place += len(part) + 1 - len(fields)
 
 
 def _check_start(content: bytes, start: bytes) -> None:

@@ -24,7 +24,9 @@ from terrain_physics.tiles.edit_records import (
     MOST_VALUES,
     RENEWING,
     EditRecord,
+    LostEdit,
     RecordReader,
+    lost,
     packed,
     read_values,
     saved_mark,
@@ -62,7 +64,7 @@ class EditStore:
     thread may ask.
     """
 
-    def __init__(self, tiles: StoredTiles, log: Log) -> None:
+    def __init__(self, tiles: StoredTiles, log: Log, *, skips: bool = False) -> None:
         self._tiles, self._log = tiles, log
         self._exists, self._samples = tiles.exists.tobytes(), tiles.shape.sample_count
         self._sizes = tiles.shape.side, tiles.shape.rows, tiles.shape.columns
@@ -70,25 +72,30 @@ class EditStore:
         self._limit, self._marked = _LEAST_MERGED, 0
         self._counts = defaultdict[int, int](int)
         self._edited = set[int]()
-        self._adopt(*(self._checked(log) if log.size else ([], {})))
+        self.lost: tuple[LostEdit, ...] = ()
+        records, ranges, self.lost = self._checked(log, skips=skips) if log.size else ([], {}, ())
+        self._adopt(records, ranges)
         if not isinstance(log, MemoryLog):
             self._marked = log.size
-            if log.size > 4 * self._squares.size + _LEAST_MERGED:
+            if not self.lost and log.size > 4 * self._squares.size + _LEAST_MERGED:
                 with suppress(OSError):  # the disk may be full: it can wait
                     self.compact()
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] | None, tiles: StoredTiles) -> Self:
+    def open(
+        cls, path: str | os.PathLike[str] | None, tiles: StoredTiles, *, skips: bool = False
+    ) -> Self:
         """Return the edits in a file, which is made if it is not there; None: in memory only.
 
         A record that was torn at the end, when a process was killed, is cut off. Nothing that
-        `sync` had told as saved can be torn.
+        `sync` had told as saved can be torn. With ``skips``, records that are damaged elsewhere are
+        left out, and are in `lost`; they stay in the file until it is written anew.
 
         Raises
         ------
         ValueError
-            If the file is damaged elsewhere, or is of another land; the message names file and
-            record.
+            If the file is damaged elsewhere, without ``skips``, or is of another land; the message
+            names file and record.
         OSError
             If the file cannot be written to, or is open as edits already.
         """
@@ -96,7 +103,7 @@ class EditStore:
             return cls(tiles, MemoryLog(b""))
         log = FileLog(path, start_of(tiles.digest))
         try:
-            return cls(tiles, log)
+            return cls(tiles, log, skips=skips)
         except ValueError as error:
             log.close()
             raise ValueError(f"{log.name}: {error}") from error
@@ -109,12 +116,14 @@ class EditStore:
         """The first bytes of a log; a digest takes time, which edits in memory may never need."""
         return start_of(self._tiles.digest)
 
-    def _checked(self, log: Log) -> tuple[list[EditRecord], dict[Corner, EditedHeights]]:
-        """Return the records of a log and the ranges of their heights.
+    def _checked(
+        self, log: Log, *, skips: bool = False
+    ) -> tuple[list[EditRecord], dict[Corner, EditedHeights], tuple[LostEdit, ...]]:
+        """Return the records of a log, the ranges of their heights, and what was left out.
 
-        What is torn is cut off; ValueError if anything else is wrong.
+        What is torn is cut off; ValueError if anything else is wrong, unless that is left out.
         """
-        reader = RecordReader(log, self._start)
+        reader = RecordReader(log, self._start, skips=skips)
         found: list[EditRecord] = []
         ranges: dict[Corner, EditedHeights] = {}
         for record, values in reader.records():
@@ -125,11 +134,14 @@ class EditStore:
                 else:
                     self._check_cells(record, values)
             except ValueError as error:
-                raise ValueError(f"record {len(found)} is damaged: {error}") from None
-            found.append(record)
+                if reader.lost is None:
+                    raise ValueError(f"record {len(found)} is damaged: {error}") from None
+                reader.lost.append(lost(record))
+            else:
+                found.append(record)
         if reader.end < log.size:
             log.cut(reader.end)
-        return found, ranges
+        return found, ranges, tuple(reader.lost or ())
 
     def _put_range(
         self, ranges: dict[Corner, EditedHeights], record: EditRecord, values: NDArray[Any]
@@ -479,13 +491,14 @@ class EditStore:
             If the file cannot be written; nothing has changed then.
         """
         log = MemoryLog(contents)
-        records, ranges = self._checked(log)
+        records, ranges, _ = self._checked(log)
         if log.size != len(contents):
             raise ValueError("contents of edits must be whole, got a part, or damaged ones")
         with self._lock:
             self._settle()
             self._log.replace(contents)
             self._adopt(records, ranges)
+            self.lost = ()
             self._mark()
 
     def compact(self) -> None:

@@ -30,6 +30,7 @@ from terrain_physics.surface.ground_files import (
     load_parts,
 )
 from terrain_physics.surface.materials import material_rows
+from terrain_physics.tiles.edit_records import LostEdit
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.loading.callbacks import Callback
 from terrain_physics.tiles.loading.edited_tiles import EditedTiles
@@ -132,6 +133,7 @@ class TiledGround(Ground):
         *,
         missing: Literal["load", "wait"] = "load",
         edits: str | os.PathLike[str] | None = None,
+        damaged: Literal["refuse", "skip"] = "refuse",
     ) -> Self:
         """Return the ground of a file of tiles; none of them is read yet.
 
@@ -146,6 +148,9 @@ class TiledGround(Ground):
             `RayHit.unknown`, other questions find no ground there, and edits are refused.
         edits : path, optional
             The file of the edits, made if there is none. By default edits are kept in memory.
+        damaged : "refuse" or "skip", default "refuse"
+            What happens to a file of edits that is damaged before the last `sync`. "refuse": it is
+            an error. "skip": what is whole is kept, and `lost_edits` tells what is not.
 
         Raises
         ------
@@ -156,6 +161,7 @@ class TiledGround(Ground):
             word. The message names the file and the rule.
         """
         policy = cast("Any", checks.choice("missing", missing, POLICIES))
+        skips = checks.choice("damaged", damaged, ("refuse", "skip")) == "skip"
         if isinstance(source, str | os.PathLike):
             stored: StoredTiles = TileFile.open(source)
         elif hasattr(source, "read") and hasattr(source, "shape"):
@@ -165,7 +171,7 @@ class TiledGround(Ground):
                 f"source must be a path or GeneratedTiles, got {checks.shorten(source)}"
             )
         try:
-            tiles = EditedTiles(stored, EditStore.open(edits, stored))
+            tiles = EditedTiles(stored, EditStore.open(edits, stored, skips=skips))
         except BaseException:
             stored.close()
             raise
@@ -249,6 +255,15 @@ class TiledGround(Ground):
     def edited(self) -> frozenset[tuple[int, int]]:
         """The tiles that were ever edited, (row, column) each, loaded or not."""
         return frozenset(map(self._supply.tiles.place, self._supply.tiles.edits.edited))
+
+    @property
+    def lost_edits(self) -> tuple[LostEdit, ...]:
+        """What was damaged in the file of edits and is left out, see `open`.
+
+        Where an edit is lost, earlier edits of the place are there, or the land as it was made. The
+        bytes stay in the file, and `open` refuses it again, until `compact` writes it anew.
+        """
+        return self._supply.tiles.edits.lost
 
     @property
     def waits(self) -> int:

@@ -23,7 +23,7 @@ from terrain_physics import TiledGround
 from terrain_physics._kernels.heightmap.grid import CELL_HOLE
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.tiles import edits
-from terrain_physics.tiles.edit_records import HEAD, packed, start_of
+from terrain_physics.tiles.edit_records import HEAD, packed, saved_mark, start_of
 from terrain_physics.tiles.edits import EditStore
 from terrain_physics.tiles.making import make_tiles
 from terrain_physics.tiles.tile_file import TileFile
@@ -629,6 +629,98 @@ def test_random_damage_is_an_error_or_the_end(
             continue
         assert again.contents() in wanted
         again.close()
+
+
+# Rectangles of cells that one edit after another sets; the last ones are one edit of four squares.
+_RECTANGLES = [(k, k + 3, 10, 20) for k in range(3)] + [
+    (row, row + 1, column, column + 1) for row in (63, 64) for column in (63, 64)
+]
+
+
+def _written(store: EditStore, rectangles: list[tuple[int, int, int, int]], number: int) -> None:
+    """Set the cells of rectangles to a number, each by an edit."""
+    for row_0, row_1, column_0, column_1 in rectangles:
+        values = np.full((row_1 - row_0, column_1 - column_0), number, np.uint8)
+        store.add("materials", (slice(row_0, row_1), slice(column_0, column_1)), values)
+
+
+def test_what_is_damaged_is_skipped_and_told(tiles: TileFile, tmp_path: Path) -> None:
+    path = _log(tmp_path)
+    store = EditStore.open(path, tiles)
+    _written(store, _RECTANGLES[:3], 5)
+    _written(store, [(63, 65, 63, 65)], 5)
+    end = store.nbytes
+    store.close()
+    content = path.read_bytes()
+    sizes = [HEAD + (r[1] - r[0]) * (r[3] - r[2]) for r in _RECTANGLES]
+    starts = [end - sum(sizes[k:]) for k in range(len(sizes))]
+    for byte in range(starts[0], end):
+        damaged = bytearray(content)
+        damaged[byte] ^= 1 << (byte % 8)
+        path.write_bytes(damaged)
+        number = sum(start <= byte for start in starts) - 1
+        again, other = EditStore.open(path, tiles, skips=True), EditStore.open(None, tiles)
+        _written(other, _RECTANGLES[:number] + _RECTANGLES[number + 1 :], 5)
+        assert again.contents() == other.contents()
+        (lost,) = again.lost
+        assert (lost.place, lost.nbytes) == (starts[number], sizes[number])
+        if byte >= starts[number] + HEAD:  # one of the values: the head says whose
+            row_0, row_1, column_0, column_1 = _RECTANGLES[number]
+            assert lost[2:] == ("materials", range(row_0, row_1), range(column_0, column_1))
+        again.close()
+        assert path.read_bytes() == damaged
+
+
+def test_edits_can_be_made_where_damaged_ones_were_skipped(tiles: TileFile, tmp_path: Path) -> None:
+    path = _log(tmp_path)
+    store = EditStore.open(path, tiles)
+    start = store.nbytes
+    _written(store, _RECTANGLES[:3], 5)
+    store.close()
+    damaged = bytearray(path.read_bytes())
+    damaged[start : start + 2 * HEAD] = bytes(2 * HEAD)  # two records, of which one has no head
+    path.write_bytes(damaged)
+    store, other = EditStore.open(path, tiles, skips=True), EditStore.open(None, tiles)
+    assert [(one.place, one.what) for one in store.lost] == [(start, None)]
+    _written(other, _RECTANGLES[1:3], 5)
+    for each in (store, other):
+        _written(each, [(0, 2, 12, 14)], 7)
+    assert store.contents() == other.contents()
+    store.close()
+    with pytest.raises(ValueError, match='damaged="skip"'):
+        EditStore.open(path, tiles)
+    store = EditStore.open(path, tiles, skips=True)
+    store.compact()
+    assert store.lost == ()
+    store.close()
+    store = EditStore.open(path, tiles)
+    assert store.contents() == other.contents()
+    store.close()
+
+
+def test_values_that_no_edit_has_are_skipped(tiles: TileFile, tmp_path: Path) -> None:
+    bad = packed(1, (0, 1, 0, 1), np.full((1, 1), 2))[0]
+    fields = struct.pack("<BB2x4I", 0xED, 7, 0, 1, 0, 1)  # a kind that no edit is of
+    unknown = struct.pack("<I", zlib.crc32(fields)) + fields
+    good = packed(1, (4, 5, 6, 7), np.ones((1, 1)))[0]
+    _log(tmp_path).write_bytes(start_of(tiles.digest) + bad + unknown + good)
+    store = EditStore.open(_log(tmp_path), tiles, skips=True)
+    assert store.places() == [("holes", (slice(4, 5), slice(6, 7)))]
+    assert [one.what for one in store.lost] == ["holes", None]
+    store.close()
+
+
+def test_a_file_that_looks_like_many_records_is_searched_for_a_bounded_time(
+    tiles: TileFile, tmp_path: Path
+) -> None:
+    head = packed(0, (0, 1000, 0, 1000), np.zeros((1000, 1000)))[0][4:HEAD]
+    rest = (b"none" + head) * 100_000  # each claims 4 MB, which have not its checksum
+    content = start_of(tiles.digest) + rest
+    _log(tmp_path).write_bytes(content + saved_mark(len(content)))
+    store = EditStore.open(_log(tmp_path), tiles, skips=True)
+    assert store.contents() == start_of(tiles.digest)
+    assert len(store.lost) == 1
+    store.close()
 
 
 @pytest.mark.parametrize(
