@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._public import public
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.framed import DTYPES, KINDS
 from terrain_physics.tiles.log import Log, Read
@@ -123,6 +124,7 @@ class _TornError(Exception):
     """A record that is not as it was written."""
 
 
+@public
 class LostEdit(NamedTuple):
     """What a file of edits has lost by damage; see `TiledGround.lost_edits`.
 
