@@ -228,6 +228,11 @@ class World(AttributeGuard, Mapping[Key, Thing]):
             has moved then.
         RuntimeError
             Inside another call to this world.
+
+        Notes
+        -----
+        If a signal handler raises meanwhile, as Ctrl-C does, some things may have moved and others
+        not: go on from a state that was kept before.
         """
         return self._contents.turns.do("update", self._update, delta_time)
 
