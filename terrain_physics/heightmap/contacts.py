@@ -34,6 +34,7 @@ _SPARE = 1.1
 _Touches = tuple[int, Int64s, Int64s, Int64s, Place]
 
 _FIND = CachedDispatch(find_contacts)
+_PUT_DEEPEST = CachedDispatch(kernels.put_deepest)
 
 
 class ContactQuery:
@@ -110,7 +111,8 @@ class ContactQuery:
 
         room.reserve(self._count)  # at most one for each shape
         ints, floats = room.first(self._count)
-        cells, total = np.empty(self._count, np.int64), 0
+        cells = np.empty(0 if self._cell_count is None else self._count, np.int64)
+        total = 0
         for piece in chain.from_iterable(workers.each(work, self._count, _COST, most=_PART)):
             some = slice(total, total + len(piece[0][0]))
             ints[:, some], floats[:, some] = piece[0], piece[1]
@@ -124,14 +126,16 @@ class ContactQuery:
         """Return the deepest contact of each shape in a list, and where in the list they are."""
         heights, cells, _, frame = self._views
         shape, row, code = touches
-        size = int(np.count_nonzero(np.diff(shape, prepend=-1)))
+        size = min(len(shape), _PART)  # memory that is not written to costs nothing
         places = np.empty(size, dtype=np.int64)
         ints, floats = np.empty((2, size), dtype=np.int64), np.empty((3, size, 3))
-        kernels.put_deepest(
+        found = _PUT_DEEPEST.call(
             heights, cells, frame, *self._shapes, shape, row, code,
             places, ints.reshape(-1), floats.reshape(-1),
         )  # fmt: skip
-        return (ints, floats, self._cells_of(row[places], code[places])), places
+        places = places[:found]
+        cells_of = self._cells_of(row[places], code[places])
+        return (ints[:, :found], floats[:, :found], cells_of), places
 
     def _find(self, place: Place, last: int) -> _Touches:
         """Return the next touches from a place on, and where to resume; see `find_contacts`."""

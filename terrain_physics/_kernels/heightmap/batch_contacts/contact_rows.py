@@ -265,6 +265,31 @@ def is_deeper(
     return leads_up == (surface > center[1] and surface - underside < center[1])
 
 
+@kernel(inline=True)
+def _deepest_of_run(
+    heights: Float32s, cells: Bytes, frame: Floats, center: Vec3,
+    depths: Floats, rises: Floats, start: int, end: int, deepest: float, rise_of_deepest: float,
+) -> int:  # fmt: skip
+    """Return which of the contacts start .. end of a shape is kept, -1 if the deepest so far is.
+
+    As a rule all lead to one side of the level, and the depth alone decides, without a branch.
+    """
+    kept, most, up, is_one_side = -1, deepest, rise_of_deepest > 0.0, True
+    for k in range(start, end):
+        is_one_side &= (rises[k] > 0.0) == up
+        is_more = depths[k] > most
+        kept = k if is_more else kept
+        most = depths[k] if is_more else most
+    if is_one_side:
+        return kept
+    kept = -1
+    for k in range(start, end):
+        depth, rise = float(depths[k]), float(rises[k])
+        if is_deeper(heights, cells, frame, center, depth, rise, deepest, rise_of_deepest):
+            kept, deepest, rise_of_deepest = k, depth, rise
+    return kept
+
+
 @kernel
 def put_deepest(
     heights: Float32s,
@@ -278,12 +303,13 @@ def put_deepest(
     places: Int64s,
     ints: Int64s,
     floats: Floats,
-) -> None:
+) -> int:
     """Write the deepest touch of each shape that has any, as of `is_deeper`; the first of equals.
 
-    ``places`` receives where in the list it is. The results have room for as many.
+    ``places`` receives where in the list it is. Return how many they are.
     """
     step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
+    depths, rises = np.empty(STEP), np.empty(STEP)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     last, current, deepest, rise_of_deepest = -1, -1, 0.0, 0.0
     for begin in range(0, list_index.shape[0], STEP):
@@ -294,20 +320,28 @@ def put_deepest(
             step_ints, step_floats, 0, n,
         )  # fmt: skip
         for k in range(n):
-            depth = length(row_vector(step_floats, 3 * k))
-            index, rise = int(step_ints[k]), float(step_floats[3 * STEP + 3 * k + 1])
-            if index == current and not is_deeper(
+            depths[k] = length(row_vector(step_floats, 3 * k))
+            rises[k] = step_floats[3 * STEP + 3 * k + 1]
+        k = 0
+        while k < n:
+            start, index = k, int(step_ints[k])
+            while k < n and step_ints[k] == index:
+                k += 1
+            if index != current:
+                last, current, deepest, rise_of_deepest = last + 1, index, -1.0, float(rises[start])
+            kept = _deepest_of_run(
                 heights, cells, frame, center_at(kind, shapes, index),
-                depth, rise, deepest, rise_of_deepest,
-            ):  # fmt: skip
+                depths, rises, start, k, deepest, rise_of_deepest,
+            )  # fmt: skip
+            if kept < 0:
                 continue
-            last += 1 if index != current else 0
-            current, deepest, rise_of_deepest = index, depth, rise
-            places[last] = begin + k
-            ints[last], ints[size + last] = index, step_ints[STEP + k]
+            deepest, rise_of_deepest = float(depths[kept]), float(rises[kept])
+            places[last] = begin + kept
+            ints[last], ints[size + last] = index, step_ints[STEP + kept]
             for i in range(3):
                 for part in range(3):
-                    floats[part * room + 3 * last + i] = step_floats[part * 3 * STEP + 3 * k + i]
+                    floats[part * room + 3 * last + i] = step_floats[part * 3 * STEP + 3 * kept + i]
+    return last + 1
 
 
 @kernel
