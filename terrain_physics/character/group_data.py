@@ -5,6 +5,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, Self, cast
 from weakref import ref
 
@@ -246,6 +247,22 @@ def seeds_of(seed: int, keys: Iterable[Key]) -> UInt64s:
     """Return the seeds (n,) of characters by their keys."""
     digests = b"".join([_digest(seed, key) for key in keys])  # quicker than from a generator
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def hash_content(members: tuple[Key, ...] | None, words: UInt64s) -> bytes:
+    """Return the hashes (n,) of characters as bytes, those of members in an order by their keys."""
+    if members is not None:
+        names, order = _in_order(members)
+        words = np.concatenate([names, words[order]])
+    return words.astype("<u8", copy=False).tobytes()
+
+
+@lru_cache(maxsize=64)
+def _in_order(keys: tuple[Key, ...]) -> tuple[UInt64s, Int64s]:
+    """Return words that follow from keys alone, in order, and the places of their keys."""
+    words = seeds_of(0, keys)
+    order = words.argsort()
+    return words[order], order
 
 
 def _digest(seed: int, key: Key) -> bytes:

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character.needs import HAS_WAITED
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, NEED_MARK
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Floats, UInt64s
+from terrain_physics._kernels.character.state.mixed_hash import put_mixed_hashes
+from terrain_physics._kernels.types import Floats, UInt64s, read_only
 from terrain_physics._support import checks
 
 POSITION = slice(columns.POSITION, columns.POSITION + 3)
@@ -21,6 +23,8 @@ SQUEEZED = slice(columns.SQUEEZED, columns.SQUEEZED + 3 * columns.MOST_SQUEEZING
 LAST_PLACE = slice(columns.LAST_PLACE, columns.LAST_PLACE + 3)
 
 _HASHED = columns.SAVED.hashed()
+
+_PUT_MIXED = CachedDispatch(put_mixed_hashes)
 
 Row: TypeAlias = "array[float]"
 
@@ -178,6 +182,20 @@ def state_hashes(packed: NDArray[np.uint64]) -> list[str]:
         hashlib.blake2b(content[start : start + width], digest_size=8).hexdigest()
         for start in range(0, len(content), width)
     ]
+
+
+def mixed_hashes(rows: Rows) -> UInt64s:
+    """Return a 64-bit hash (n,) of the hashed columns of each row (n, ...).
+
+    Rows have equal hashes when all these numbers are equal, bit for bit. The same numbers have the
+    same hash in any row, process and version of this format.
+    """
+    hashes = np.empty(rows.random.size, dtype=np.uint64)
+    flat = (np.ascontiguousarray(part).reshape(-1) for part in rows.saved())
+    parts = read_only(*(part.view(np.uint64) for part in flat))
+    with np.errstate(over="ignore"):  # as plain Python, the kernel lets products wrap
+        _PUT_MIXED.call(*parts, hashes)
+    return hashes
 
 
 def has_waited(row: Rows) -> bool:

@@ -26,6 +26,7 @@ from terrain_physics.character.group_data import (
     Key,
     checked_key,
     checked_keys,
+    hash_content,
     seed_of,
 )
 from terrain_physics.character.hits import logs_of
@@ -46,6 +47,7 @@ from terrain_physics.character.placement import (
 from terrain_physics.character.rows import (
     ALONE,
     Rows,
+    mixed_hashes,
     nothing_new,
     state_hashes,
     step_off,
@@ -552,9 +554,11 @@ class CharacterGroup(GroupTable):
 
         They do not depend on the order in which the characters were added.
         """
-        parts = sorted(f"{type(key).__name__} {key}: {value}" for key, value in self.hashes())
-        text = "\n".join([str(self._data.seed), *parts])
-        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        data = self._data
+        content = hash_content(data.members().keys, mixed_hashes(data.rows()))
+        digest = hashlib.blake2b(f"{data.seed} {len(self)}\n".encode(), digest_size=8)
+        digest.update(content)
+        return digest.hexdigest()
 
     def hashes(self) -> Iterable[tuple[Key, str]]:
         """Return each key with the hash that a `CharacterMovement` in that state has.

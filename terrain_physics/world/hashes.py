@@ -6,14 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from terrain_physics._kernels.types import Int64s, UInt64s
-from terrain_physics.character.group_data import Key, seeds_of
+from terrain_physics._kernels.types import UInt64s
+from terrain_physics.character.group_data import Key, hash_content
 from terrain_physics.character.movement import CharacterMovement
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.rows import Rows, mixed_hashes
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.ground.map_hashes import MapHash
-from terrain_physics.world.kept_character import mixed_hashes
 from terrain_physics.world.kept_world import KeptWorld
 
 Name = Key | tuple[Key, Key]
@@ -84,7 +83,7 @@ def state_hash_of(
     """Return 16 hexadecimal digits of a world whose clock has steps of so many seconds."""
     digest, parts = hashlib.blake2b(digest_size=8), list(numbers)
     contents = [
-        (f"{type(key).__name__} {key}", _content(members, words))
+        (f"{type(key).__name__} {key}", hash_content(members, words))
         for (key, members, _), words in zip(parts, _words_of(parts), strict=True)
     ]
     for name, content in sorted(contents):
@@ -112,25 +111,9 @@ def ground_hashes_of(state: object, maps: tuple[MapHash, ...]) -> list[GroundHas
     ]
 
 
-def _content(members: tuple[Key, ...] | None, words: UInt64s) -> bytes:
-    """Return the hashes of characters, of members in an order that follows from their keys."""
-    if members is not None:
-        names, order = _ordered(members)
-        words = np.concatenate([names, words[order]])
-    return words.astype("<u8", copy=False).tobytes()
-
-
 @lru_cache(maxsize=64)
 def _names(key: Key, members: tuple[Key, ...]) -> list[Name]:
     return [(key, member) for member in members]
-
-
-@lru_cache(maxsize=64)
-def _ordered(keys: tuple[Key, ...]) -> tuple[UInt64s, Int64s]:
-    """Return words that follow from keys alone, in order, and the places of their keys."""
-    words = seeds_of(0, keys)
-    order = words.argsort()
-    return words[order], order
 
 
 def ground_content(state: object) -> bytes:

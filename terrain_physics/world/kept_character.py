@@ -5,10 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character.state.layout import HITS
-from terrain_physics._kernels.character.state.mixed_hash import put_mixed_hashes
-from terrain_physics._kernels.types import UInt64s, read_only
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows, wake
 from terrain_physics.character.state import KeptNumbers
@@ -131,20 +128,3 @@ class KeptCharacters:
         self._block.state[:, HITS] = 0.0
         for part in self._parts:
             part.note()
-
-
-def mixed_hashes(rows: Rows) -> UInt64s:
-    """Return a 64-bit hash (n,) of the hashed columns of each row (n, ...).
-
-    Rows have equal hashes when all these numbers are equal, bit for bit. The same numbers have the
-    same hash in any row, process and version of this format.
-    """
-    hashes = np.empty(rows.random.size, dtype=np.uint64)
-    flat = (np.ascontiguousarray(part).reshape(-1) for part in rows.saved())
-    parts = read_only(*(part.view(np.uint64) for part in flat))
-    with np.errstate(over="ignore"):  # as plain Python, the kernel lets products wrap
-        _PUT.call(*parts, hashes)
-    return hashes
-
-
-_PUT = CachedDispatch(put_mixed_hashes)

@@ -50,6 +50,13 @@ def named(answer: Any, *names: str) -> list[Any] | None:
     return None if answer is None else [getattr(answer, name) for name in names]
 
 
+def hash_of_members(group: tp.CharacterGroup) -> str:
+    """Return 16 digits of a group's seed and the hashes of its characters, in any order."""
+    parts = sorted(f"{type(key).__name__} {key}: {value}" for key, value in group.hashes())
+    text = "\n".join([str(group.state().seed), *parts])
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
 def digest(value: Any) -> str:
     """Return 32 hexadecimal digits for a value, or for values in any depth of each other.
 

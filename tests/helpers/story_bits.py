@@ -9,6 +9,7 @@ import numpy as np
 from pyglm import glm
 
 import terrain_physics as tp
+from tests.helpers.digest import hash_of_members
 from tests.helpers.drawn_grounds import GROUNDS, MAPS, MESHES, AnyGround, box_of, edit
 from tests.helpers.draws import Draws, Floats
 
@@ -209,7 +210,7 @@ def _group_story(seed: int, threads: int) -> Iterator[Any]:
             edit(draws, ground)
         yield group.update(draws.one_of(TIMES)), group.positions
         if frame % 4 == 3:
-            yield group.velocities, group.state_hash(), [list(pair) for pair in group.hashes()]
+            yield group.velocities, hash_of_members(group), [list(pair) for pair in group.hashes()]
     for name in tuple(group)[::7]:
         member = group[name]
         yield _report(member), member.state_hash(), member.constraint_planes()

@@ -10,8 +10,8 @@ import pytest
 
 import terrain_physics as tp
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics.character.rows import Rows
-from terrain_physics.world.kept_character import KeptCharacter, mixed_hashes
+from terrain_physics.character.rows import Rows, mixed_hashes
+from terrain_physics.world.kept_character import KeptCharacter
 from tests.helpers.characters import FLOOR, FRAME, ball, run
 from tests.helpers.draws import Draws
 
