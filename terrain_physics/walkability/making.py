@@ -8,7 +8,7 @@ from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Int64s
 from terrain_physics._kernels.walkability.layout import DIRECTIONS, UPDATES_PER_SECOND
-from terrain_physics._kernels.walkability.proof import ALL_WALKS, EVEN_WAYS, NOTHING, prove_edges
+from terrain_physics._kernels.walkability.proof import prove_edges
 from terrain_physics._kernels.walkability.resting import put_heights
 from terrain_physics._support.matrices import product
 from terrain_physics._support.threads import Workers
@@ -121,9 +121,6 @@ class Maker:
         return np.concatenate([doubts[:0], *found])
 
 
-def _provable(rules: MaterialRules) -> int:
-    """Return what can be proved of walkers that materials make slower or faster."""
-    if not rules:
-        return ALL_WALKS
-    is_alike = all(_LEAST_SPEED <= speed <= _MOST_SPEED for _, _, speed in rules)
-    return EVEN_WAYS if is_alike else NOTHING
+def _provable(rules: MaterialRules) -> bool:
+    """Tell whether anything can be proved of walkers that materials make slower or faster."""
+    return all(_LEAST_SPEED <= speed <= _MOST_SPEED for _, _, speed in rules)

@@ -32,8 +32,10 @@ from terrain_physics.walkability.still_ground import StillGround
 # longer than to make it, and so few that their rows stay in the cache.
 _SLOTS = 256
 
-# Rough cost of an edge, in nanoseconds, and most edges of one task of a thread.
-_COST, _MOST = 100_000, 4_096
+# Cost of an edge for `Workers`, a tenth of the true one, in nanoseconds, and most edges of one task
+# of a thread. Tasks may be long, as Ctrl-C is heard between two updates, and are cheaper then: what
+# a call costs is shared by all that walk at the same time.
+_COST, _MOST = 10_000, 4_096
 
 
 class Walker(NamedTuple):
@@ -135,7 +137,11 @@ def _slots_over(rows: Rows) -> Slots:
     """Return the slots of as many walkers, whose states are those of rows."""
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     walkers = np.zeros((len(draws), WALKER_SIZE))
-    return Slots(states, draws, walkers, np.zeros_like(states), np.zeros_like(draws))
+    before, over_end = (
+        (np.zeros_like(states), np.zeros_like(draws)),
+        (np.zeros_like(states), np.zeros_like(draws), np.zeros_like(walkers)),
+    )
+    return Slots(states, draws, walkers, *before, *over_end)
 
 
 def advance(rows: Rows, count: int, ground: StillGround, walker: Walker) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from terrain_physics import CharacterGroup, Path, Walkability
-from terrain_physics._kernels.walkability.proof import NOTHING
 from terrain_physics.walkability import making
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.walked_lands import BODY, LANDS, RULES
@@ -30,7 +29,7 @@ def map_of_walks(land: str, seed: int) -> Walkability:
     """Return the same map where characters have walked all edges, and no proof decides."""
     paths = Walkability(LANDS[land](seed), BODY, speed=SPEED, rules=RULES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(making, "_provable", lambda _rules: NOTHING)
+        patch.setattr(making, "_provable", lambda _rules: False)
         assert paths.update() == 0
     return paths
 

@@ -53,14 +53,6 @@ class Compared(NamedTuple):
     said: np.ndarray[tuple[int], np.dtype[np.uint8]]
     walked: np.ndarray[tuple[int], np.dtype[np.uint8]]
 
-    @property
-    def wrong_yes(self) -> int:
-        return int(((self.said > 0) & (self.walked == 0)).sum())
-
-    @property
-    def wrong_no(self) -> int:
-        return int(((self.said == 0) & (self.walked > 0)).sum())
-
 
 def compared(land: AnyGround, body: Any, **rules: Any) -> Compared:
     """Return all edges of a map beside those that characters walk."""
@@ -74,18 +66,17 @@ def compared(land: AnyGround, body: Any, **rules: Any) -> Compared:
     return Compared(paths.edges.reshape(-1, DIRECTIONS)[starts, directions], walked)
 
 
-def counted(body: str, made: list[AnyGround]) -> tuple[int, int, int]:
-    """Return how many edges there are on lands, how many said and not walked, and vice versa."""
+def counted(body: str, made: list[AnyGround]) -> tuple[int, int]:
+    """Return how many edges on lands are walked, and of how many the map says something else."""
     edges = [compared(land, BODIES[body]) for land in made]
     walked = sum(int((each.walked > 0).sum()) for each in edges)
-    return walked, sum(each.wrong_yes for each in edges), sum(each.wrong_no for each in edges)
+    return walked, sum(int((each.said != each.walked).sum()) for each in edges)
 
 
 def test_edges_are_as_characters_walk_them() -> None:
-    walked, wrong_yes, wrong_no = counted("capsule", [land() for land in LANDS.values()])
+    walked, wrong = counted("capsule", [land() for land in LANDS.values()])
     assert walked > 6_000
-    assert wrong_yes <= 0.0005 * walked
-    assert wrong_yes + wrong_no <= 0.001 * walked
+    assert wrong == 0
 
 
 @pytest.mark.parametrize("land", ["one-way deck", "high one-way deck", "one-way gate"])
@@ -98,7 +89,7 @@ def test_edges_at_one_way_parts_are_as_characters_walk_them(land: str) -> None:
 def test_a_walk_that_creeps_along_a_slope_may_come_free() -> None:
     edges = compared(lands.wavy_land(), CAPSULE)
     assert (edges.walked > 0).sum() > 400
-    assert edges.wrong_no == 0
+    assert np.array_equal(edges.said, edges.walked)
 
 
 def test_without_a_snap_a_body_leaves_the_ground() -> None:
@@ -112,10 +103,10 @@ def test_without_a_snap_a_body_leaves_the_ground() -> None:
 def test_edges_are_as_any_body_walks_them(body: str) -> None:
     made = [land() for land in LANDS.values()]
     made += [lands.rough_land(40, seed=seed) for seed in range(4)]
-    walked, wrong_yes, wrong_no = counted(body, made)
-    assert walked > 30_000
-    assert wrong_yes <= 0.0005 * walked
-    assert wrong_yes + wrong_no <= 0.001 * walked
+    walked, wrong = counted(body, made)
+    assert walked > 25_000
+    # A box is placed on some edge where it slips, where the map says that it stands.
+    assert wrong <= (0.001 * walked if body == "box" else 0)
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -149,8 +140,8 @@ def doubts_on(land: AnyGround, monkeypatch: pytest.MonkeyPatch) -> float:
 
 def test_proofs_decide_most_edges(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doubts_on(lands.smooth_land(10), monkeypatch) == 0.0
-    assert 0.0 < doubts_on(lands.rough_land(20), monkeypatch) < 0.1
-    assert doubts_on(lands.doors(0.84), monkeypatch) < 0.1
+    assert 0.0 < doubts_on(lands.rough_land(20), monkeypatch) < 0.2
+    assert doubts_on(lands.doors(0.84), monkeypatch) < 0.2
 
 
 def test_edges_do_not_depend_on_what_else_is_made() -> None:

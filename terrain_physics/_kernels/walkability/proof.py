@@ -3,11 +3,10 @@
 The cheapest proof comes first:
 
 1. The ground around the way is open: it is walked both ways. See `sheet.py`.
-2. The way is even: no wall and no riser meets a walk, and it is walked both ways. See `strides.py`.
-3. A body walks there as a character does on the ground.
+2. The way is even: no wall and no riser meets a walk, there and back. See `even_ways.py`.
 
-A walker that leaves the ground is in doubt, and so are edges from and to places that are aside: a
-real character decides.
+All other edges are in doubt, and so are those from and to places that are aside: a real character
+walks them.
 """
 
 import math
@@ -23,11 +22,15 @@ from terrain_physics._kernels.character.contacts.scene import (
     empty_scene,
     make_memory,
 )
-from terrain_physics._kernels.character.reports.hits import HITS_SIZE, HitLog
 from terrain_physics._kernels.character.state.layout import MASK, SIMULTANEOUS
 from terrain_physics._kernels.ground.table import GroundTable, ground_at
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.walkability.even_ways import (
+    StraightWalker,
+    is_even_both_ways,
+    walker_of,
+)
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     MOST_LEVELS,
@@ -40,20 +43,6 @@ from terrain_physics._kernels.walkability.layout import (
     put_edge,
     row_step,
 )
-from terrain_physics._kernels.walkability.strides import (
-    DOUBT,
-    Strider,
-    course_between,
-    is_even_both_ways,
-    may_meet_mover,
-    scene_along,
-    walk_straight,
-    walker_of,
-)
-
-# What is proved: nothing, so that all edges are in doubt; that ways are even; also what a body does
-# on ways that are not.
-NOTHING, EVEN_WAYS, ALL_WALKS = range(3)
 
 # Directions that lead forward, from columns of lower numbers, and pairs of levels at both ends.
 _FORWARD, _PAIRS = DIRECTIONS // 2, MOST_LEVELS * MOST_LEVELS
@@ -65,12 +54,10 @@ class _Land(NamedTuple):
     places: PlaceArrays
     lower_x: float
     lower_z: float
-    walker: Strider
+    walker: StraightWalker
     ground: GroundTable
     scene: Scene  # for the triangles along a way
-    own: Scene  # for those around a body
-    log: HitLog
-    proves: int
+    proves: bool
     known: Int64s  # (k,), k a power of two: ways that are known to be even or not: see `_ways_in`
 
 
@@ -135,7 +122,7 @@ def _ways_in(land: _Land, column: int, direction: int) -> int:
     start, forward = column, direction % _FORWARD
     if direction >= _FORWARD:
         start = _neighbor(land.places, column, direction)
-    if start < 0 or land.proves == NOTHING:
+    if start < 0 or not land.proves:
         return 0
     way = _FORWARD * start + forward
     slot = way & (len(land.known) - 1)
@@ -157,32 +144,10 @@ def _even_level(bits: int, level: int, is_forward: bool) -> int:
     return -1
 
 
-@kernel(noinline=True)
-def _walk_to(land: _Land, column: int, level: int, end: int) -> tuple[int, int]:
-    """Return (kind, level) of an edge by a walk from its start; DOUBT if that does not tell."""
-    places, walker = land.places, land.walker
-    height, nearest = _height(places, column, level), np.nan
-    for other in range(places.levels):
-        to = _height(places, end, other)
-        if not math.isnan(to) and not abs(to - height) >= abs(nearest - height):
-            nearest = to
-    if math.isnan(nearest):
-        return NO_EDGE, 0
-    is_known = not _is_aside(land, column, level)
-    for other in range(places.levels):
-        is_known = is_known and not _is_aside(land, end, other)
-    if land.proves != ALL_WALKS or not is_known:
-        return DOUBT, 0
-    course = course_between(walker, _position(land, column, height), _position(land, end, nearest))
-    if may_meet_mover(land.own, walker, course, land.ground):
-        return DOUBT, 0
-    scene = scene_along(land.scene, walker, course, land.ground)
-    levels = (
-        _height(places, end, 0) - height,
-        _height(places, end, 1) - height,
-        _height(places, end, 2) - height,
-    )
-    return walk_straight(scene, land.own, walker, course, levels, land.ground, land.log)
+@kernel(no_refcount=True)
+def _has_place(places: PlaceArrays, column: int) -> bool:
+    """Tell whether a character can rest anywhere above a column."""
+    return not math.isnan(_height(places, column, 0))
 
 
 @kernel(noinline=True)
@@ -191,44 +156,38 @@ def _put_edges_from(land: _Land, column: int, direction: int, doubts: Int64s, co
     places, bits = land.places, _ways_in(land, column, direction)
     end = _neighbor(places, column, direction)
     for level in range(places.levels):
-        place, kind = level * places.rows * places.columns + column, NO_EDGE
+        place, other = level * places.rows * places.columns + column, -1
         if end >= 0 and not math.isnan(_height(places, column, level)):
-            other, kind = _even_level(bits, level, direction < _FORWARD), WALK
-            if other < 0:
-                kind, other = _walk_to(land, column, level, end)
-        if kind == NO_EDGE or kind == DOUBT:
-            put_edge(places, place, direction, NO_EDGE, 0)
-        else:
-            put_edge(places, place, direction, kind, other)
-        if kind == DOUBT:
-            doubts[count] = DIRECTIONS * place + direction
-            count += 1
+            other = _even_level(bits, level, direction < _FORWARD)
+            if other < 0 and _has_place(places, end):
+                doubts[count] = DIRECTIONS * place + direction
+                count += 1
+        put_edge(places, place, direction, WALK if other >= 0 else NO_EDGE, max(other, 0))
     return count
 
 
 @kernel
 def prove_edges(
     places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, speed: float,
-    table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int, proves: int,
+    table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int, proves: bool,
     known: Int64s, doubts: Int64s,
 ) -> int:  # fmt: skip
     """Write the edges from columns of places numbers[first:last].
 
     Edges in doubt are written as none, and listed in ``doubts``: `DIRECTIONS` times place plus
     direction, from where all edges of the columns before the first would end. Returns how many
-    there are. ``rules`` is the row of rules of a character; ``known`` (k,), k a
-    power of two, is zeros at first, and remembers which ways are even while the ground stays as it
-    is. What is found for a column depends on no others.
+    there are. If nothing ``proves``, all are. ``rules`` is the row of rules of a character;
+    ``known`` (k,), k a power of two, is zeros at first, and remembers which ways are even while the
+    ground stays as it is. What is found for a column depends on no others.
     """
-    memory, own, draws = make_memory(), make_memory(), np.zeros(1, dtype=np.uint64)
-    hits, known, doubts = np.zeros(HITS_SIZE), borrow(known), borrow(doubts)
+    memory, draws = make_memory(), np.zeros(1, dtype=np.uint64)
+    known, doubts = borrow(known), borrow(doubts)
     walker, lent = walker_of(rules, speed, spacing, UPDATE_SECONDS), borrow_memory(memory)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
     land = _Land(
         places, lower_x, lower_z, walker, ground,
         empty_scene(walker.body, SIMULTANEOUS, borrow(draws), lent),
-        empty_scene(walker.body, SIMULTANEOUS, borrow(draws), borrow_memory(own)),
-        HitLog(borrow(hits)), proves if walker.is_known else NOTHING, known,
+        proves and walker.is_known, known,
     )  # fmt: skip
     begin = DIRECTIONS * places.levels * first
     count = begin
@@ -236,7 +195,5 @@ def prove_edges(
         for direction in range(DIRECTIONS):
             count = _put_edges_from(land, int(numbers[i]), direction, doubts, count)
     keep(memory)
-    keep(own)
     keep(draws)
-    keep(hits)
     return count - begin

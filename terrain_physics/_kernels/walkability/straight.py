@@ -18,18 +18,18 @@ from terrain_physics._kernels.ground.table import GroundTable, ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, subtract
 from terrain_physics._kernels.tolerances import WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._kernels.walkability.layout import UPDATE_SECONDS
-from terrain_physics._kernels.walkability.resting import highest_rise
-from terrain_physics._kernels.walkability.sheet import closed_part
-from terrain_physics._kernels.walkability.strides import (
+from terrain_physics._kernels.walkability.even_ways import (
+    StraightWalker,
     StraightWay,
-    Strider,
     course_between,
     is_at_mover,
     is_even_both_ways,
     scene_along,
     walker_of,
 )
+from terrain_physics._kernels.walkability.layout import UPDATE_SECONDS
+from terrain_physics._kernels.walkability.resting import highest_rise
+from terrain_physics._kernels.walkability.sheet import closed_part
 
 # A way is proved in pieces of about this length, in half extents of the body.
 _PIECE = 5.0
@@ -39,7 +39,7 @@ _BESIDE = 0.125
 
 
 @kernel(inline=True)
-def _with_room(walker: Strider) -> Strider:
+def _with_room(walker: StraightWalker) -> StraightWalker:
     """Return a walker whose body is wider by how far it may be beside its way."""
     room = _BESIDE * walker.body.least
     half = add(walker.body.half_extents, (room, 0.0, room))
@@ -47,7 +47,7 @@ def _with_room(walker: Strider) -> Strider:
 
 
 @kernel(noinline=True, no_refcount=True)
-def _is_open(scene: Scene, walker: Strider, course: StraightWay, rise: float) -> bool:
+def _is_open(scene: Scene, walker: StraightWalker, course: StraightWay, rise: float) -> bool:
     """Tell whether the land along a way is open, also beside it; its end is so much higher."""
     end = (course.heading[0] * course.length, 0.0, course.heading[2] * course.length)
     if abs(highest_rise(scene, end) - rise) > WALL_CLEARANCE:
@@ -59,7 +59,7 @@ def _is_open(scene: Scene, walker: Strider, course: StraightWay, rise: float) ->
 
 @kernel(noinline=True)
 def _holds_beside(
-    scene: Scene, walker: Strider, start: Vec3, end: Vec3, ground: GroundTable
+    scene: Scene, walker: StraightWalker, start: Vec3, end: Vec3, ground: GroundTable
 ) -> bool:
     """Tell whether the lines to both sides of a way are even, where a body that is led may be.
 

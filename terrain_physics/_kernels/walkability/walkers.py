@@ -1,8 +1,8 @@
 """Walkers, which decide edges by walking them: steered, judged and replaced between two updates.
 
 A walker is placed at rest on the start of its edge and told to walk straight towards the end. If
-it was in the air and did not arrive, it begins anew, and is told to stop as soon as it is in the
-air above the end or past it. Walkers stand in slots; the next edge takes the slot of one that is
+it was in the air above the end or past it and did not arrive, it goes on from there once more, and
+is told to stop. Walkers stand in slots; the next edge takes the slot of one that is
 done. Each walks alone, so neither slots nor their order matter.
 """
 
@@ -83,6 +83,9 @@ class Slots(NamedTuple):
     walkers: Floats  # (k, WALKER_SIZE)
     states_before: Floats  # (k * STATE_SIZE,): before the last update
     draws_before: UInt64s  # (k,)
+    states_over_end: Floats  # (k * STATE_SIZE,): when they were in the air over the end first
+    draws_over_end: UInt64s  # (k,)
+    walkers_over_end: Floats  # (k, WALKER_SIZE)
 
 
 class Way(NamedTuple):
@@ -207,17 +210,15 @@ def _updates(way: Way, length: float, may_stop: bool) -> float:
 
 @kernel(no_refcount=True)
 def _put_at_rest(edges: Edges, slots: Slots, way: Way, slot: int, length: float) -> None:
-    """Put a walker that has its edge on the start of it, with all its time."""
+    """Put a walker that has its edge on the start of it, with its time."""
     walkers, edge = slots.walkers, int(slots.walkers[slot, EDGE])
     at_rest = int(edges.at_rest[edge])
     for k in range(STATE_SIZE):
         slots.states[slot * STATE_SIZE + k] = edges.states[at_rest * STATE_SIZE + k]
     slots.draws[slot] = edges.draws[at_rest]
-    may_stop = walkers[slot, MAY_STOP] != 0.0
     for k in range(LEFT, WALKER_SIZE):
         walkers[slot, k] = 0.0
-    walkers[slot, MAY_STOP] = 1.0 if may_stop else 0.0
-    walkers[slot, LEFT] = _updates(way, length, may_stop)
+    walkers[slot, LEFT] = _updates(way, length, False)
     place = slot * STATE_SIZE + POSITION
     for k in range(3):
         walkers[slot, LAST_X + k] = slots.states[place + k]
@@ -237,7 +238,7 @@ def _begin_next(
         edges.kinds[edge], edges.levels[edge] = NO_EDGE, 0
         at_rest = int(edges.at_rest[edge]) * STATE_SIZE
         if _has_ends(places, start, direction) and edges.states[at_rest + GROUNDED] != 0.0:
-            slots.walkers[slot, EDGE], slots.walkers[slot, MAY_STOP] = edge, 0.0
+            slots.walkers[slot, EDGE] = edge
             _put_at_rest(edges, slots, way, slot, _course(places, way, start, direction).length)
             return True
     return False
@@ -298,21 +299,44 @@ def _judge(
     dx, dz = x - course.start_x, z - course.start_z
     along = dx * course.ahead_x + dz * course.ahead_z
     aside = abs(dx * course.ahead_z - dz * course.ahead_x)
-    beyond = along - course.length
-    if own[slot, IN_AIR] != 0.0:
-        off, near = max(-beyond, 0.0), _STOP_SHARE * way.spacing
-        if off * off + aside * aside <= near * near or beyond >= 0.0:
-            own[slot, WAS_OVER_END] = 1.0
-            own[slot, STOPS] = own[slot, MAY_STOP]
-    lost = _LOST_SHARE * way.spacing
+    beyond, lost = along - course.length, _LOST_SHARE * way.spacing
     if aside > lost or along < -lost or beyond > lost:
         return _FAILS, 0
     own[slot, LEFT] -= 1.0
+    off, near = max(-beyond, 0.0), _STOP_SHARE * way.spacing
+    is_over_end = off * off + aside * aside <= near * near or beyond >= 0.0
+    if is_over_end and own[slot, IN_AIR] != 0.0:
+        if own[slot, WAS_OVER_END] == 0.0:
+            own[slot, WAS_OVER_END] = 1.0
+            _keep_over_end(slots, slot)
+        own[slot, STOPS] = own[slot, MAY_STOP]
     return (_LACKS_TIME, 0) if own[slot, LEFT] <= 0.0 else (_GOES_ON, 0)
 
 
 @kernel(no_refcount=True)
-def _begins_anew(slots: Slots, slot: int, verdict: int) -> bool:
+def _keep_over_end(slots: Slots, slot: int) -> None:
+    """Keep a walker as it is, to let it stop here if it does not arrive."""
+    for k in range(WALKER_SIZE):
+        slots.walkers_over_end[slot, k] = slots.walkers[slot, k]
+    slots.draws_over_end[slot] = slots.draws[slot]
+    for k in range(slot * STATE_SIZE, (slot + 1) * STATE_SIZE):
+        slots.states_over_end[k] = slots.states[k]
+
+
+@kernel(no_refcount=True)
+def _put_over_end(slots: Slots, slot: int) -> None:
+    """Put a walker back to where it was over the end first, and let it stop."""
+    for k in range(WALKER_SIZE):
+        slots.walkers[slot, k] = slots.walkers_over_end[slot, k]
+    slots.draws[slot] = slots.draws_over_end[slot]
+    for k in range(slot * STATE_SIZE, (slot + 1) * STATE_SIZE):
+        slots.states[k] = slots.states_over_end[k]
+    slots.states_before[slot * STATE_SIZE] = math.inf  # no state is the same
+    slots.walkers[slot, STOPS] = 1.0
+
+
+@kernel(no_refcount=True)
+def _tries_again(slots: Slots, slot: int, verdict: int) -> bool:
     """Tell whether a walker that failed might arrive if it may stop in the air.
 
     One that was never over its end would walk the same again, unless it lacked time.
@@ -333,7 +357,7 @@ def _kind_walked(slots: Slots, slot: int, step_offset: float) -> int:
 
 @kernel(no_refcount=True)
 def _goes_on(places: PlaceArrays, way: Way, edges: Edges, slots: Slots, slot: int) -> bool:
-    """Judge a walker; tell whether it walks on, perhaps from its start again."""
+    """Judge a walker; tell whether it walks on, perhaps once more from over its end."""
     edge = int(slots.walkers[slot, EDGE])
     course = _course(places, way, int(edges.starts[edge]), int(edges.directions[edge]))
     verdict, level = _judge(places, way, course, slots, slot)
@@ -345,16 +369,15 @@ def _goes_on(places: PlaceArrays, way: Way, edges: Edges, slots: Slots, slot: in
         verdict = _FAILS  # it stays as it is for ever
     if verdict == _GOES_ON:
         return True
-    if not _begins_anew(slots, slot, verdict):
+    if not _tries_again(slots, slot, verdict):
         return False
     own = slots.walkers
-    own[slot, MAY_STOP] = 1.0
     if own[slot, WAS_OVER_END] != 0.0:
-        _put_at_rest(edges, slots, way, slot, course.length)
-    else:  # it would walk the same again, and then has more time
-        own[slot, LEFT] = _updates(way, course.length, True) - _updates(way, course.length, False)
+        _put_over_end(slots, slot)
+    own[slot, MAY_STOP] = 1.0
+    own[slot, LEFT] += _updates(way, course.length, True) - _updates(way, course.length, False)
     _steer(slots, way, course, slot)
-    return True
+    return bool(own[slot, LEFT] > 0.0)
 
 
 @kernel(no_refcount=True)
@@ -380,6 +403,13 @@ def _move(slots: Slots, source: int, target: int) -> None:
     for k in range(STATE_SIZE):
         to, at = target * STATE_SIZE + k, source * STATE_SIZE + k
         slots.states[to], slots.states_before[to] = slots.states[at], slots.states_before[at]
+    if slots.walkers[source, WAS_OVER_END] != 0.0:
+        for k in range(WALKER_SIZE):
+            slots.walkers_over_end[target, k] = slots.walkers_over_end[source, k]
+        slots.draws_over_end[target] = slots.draws_over_end[source]
+        for k in range(STATE_SIZE):
+            to, at = target * STATE_SIZE + k, source * STATE_SIZE + k
+            slots.states_over_end[to] = slots.states_over_end[at]
 
 
 @kernel
