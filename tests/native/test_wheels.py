@@ -91,14 +91,13 @@ def test_the_same_files_give_the_same_bytes(plain, tmp_path):
     [
         (
             lambda places: [places.pop(), places.pop(1)],
-            "the wheel for win32-amd64 lacks "
-            "demo/renderers/_native_v4.pyd, terrain_physics/_kernels/_native_v3.pyd",
+            "lacks demo/renderers/_native_v4.pyd, terrain_physics/_kernels/_native_v3.pyd",
         ),
-        (lambda places: places.append(places[0]), "the wheel for win32-amd64 would hold more: "),
+        (lambda places: places.append(places[0]), "would hold more: "),
     ],
     ids=["fewer", "more"],
 )
 def test_another_number_of_modules_is_refused(plain, tmp_path, change, reason):
-    with pytest.raises(OSError, match=re.escape(reason)):
+    with pytest.raises(OSError, match=f"the wheel for win32-amd64 {re.escape(reason)}"):
         assembled(plain, "win32-amd64", tmp_path / "made", change)
     assert list((tmp_path / "made").iterdir()) == []
