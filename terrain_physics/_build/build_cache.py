@@ -21,6 +21,7 @@ LIMIT = 300_000_000
 """Bytes that are kept; what was used last stays."""
 
 FOLDER = Path(__file__).parent
+"""Where the modules are that decide what is kept: `lowered` and the folder `llvm`."""
 
 
 @cache
