@@ -1,7 +1,8 @@
 """Functions have the same names in each build, and two functions never have the same."""
 
+from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +13,14 @@ from tests.helpers import forks
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="nothing is compiled")
 
 
-def made_with(value: object) -> FunctionType:
+def made_with(value: object) -> Callable[[Any], Any]:
     def inner(x):
         return x, value
 
     return inner
 
 
-def another_with(value: object) -> FunctionType:
+def another_with(value: object) -> Callable[[Any], Any]:
     def inner(x):
         return value, x
 
