@@ -1,1 +1,1 @@
-"""Makes the machine code of wheels: compiles by a list, links, wraps for Python. In no wheel."""
+"""Makes wheels with machine code: compiles by a list, links, wraps. In no wheel."""

@@ -1,7 +1,8 @@
-"""What earlier builds have made: lowered functions, and machine code for each processor and system.
+"""What earlier builds have made: lowered functions, optimized ones, and machine code.
 
-An entry belongs to one state of all that it is made from, so that it is never wrong; what cannot be
-read, or was damaged, is made anew. The folder lies where compiled kernels are kept.
+The name of an entry holds all that it is made from, so that it is never wrong; what cannot be read,
+or was damaged, is made anew. The folder lies where compiled kernels are kept. Builds may use it at
+the same time: an entry is replaced as a whole, and whoever makes it makes the same.
 """
 
 import contextlib
@@ -9,42 +10,39 @@ import hashlib
 import os
 import sys
 import uuid
-from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from terrain_physics._build import signatures
-from terrain_physics._build.packages import KernelPackage
+from terrain_physics._build.platforms import HERE
 from terrain_physics._kernels import _cache, _own_files
 
 LIMIT = 300_000_000
 """Bytes that are kept; what was used last stays."""
 
+FOLDER = Path(__file__).parent
+"""Where the modules are that decide what is kept: `lowered` and the folder `llvm`."""
 
-def state(packages: Sequence[KernelPackage]) -> str:
-    """Return a hash of all that machine code is made from, but for the processor."""
-    found = hashlib.sha256()
+
+@cache
+def tools() -> str:
+    """Return a hash of what makes machine code: compilers, their settings and our part."""
+    found = hashlib.sha256(f"{HERE} {sys.version}\n{_cache.settings()}\n".encode())
     for name in ("numba", "llvmlite", "numpy"):
         found.update(f"{name} {version(name)}\n".encode())
-    found.update(f"{sys.version}\n{_cache.settings()}\n".encode())
-    for package in packages:
-        lines = signatures.read(package)
-        found.update(f"{package.name} {package.digest()} {lines}\n".encode())
-    for file in sorted(Path(__file__).parent.rglob("*.*")):
-        if file.suffix in {".py", ".c"}:
-            found.update(file.read_bytes())
+    for file in (FOLDER / "lowered.py", *sorted(FOLDER.glob("llvm/*.py"))):
+        found.update(file.read_bytes())
     return found.hexdigest()
 
 
 class BuildCache:
     """A folder of files, each with its own hash in front."""
 
-    def __init__(self, folder: Path, state: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._state = state
 
     def _file(self, *parts: str) -> Path:
-        name = hashlib.sha256("\n".join([self._state, *parts]).encode()).hexdigest()
+        name = hashlib.sha256("\n".join([tools(), *parts]).encode()).hexdigest()
         return self._folder / f"{name}.bin"
 
     def read(self, *parts: str) -> bytes | None:
@@ -70,16 +68,17 @@ class BuildCache:
                 part.replace(file)
             finally:
                 part.unlink(missing_ok=True)
-            self._forget_oldest()
 
-    def _forget_oldest(self) -> None:
-        files = [(file.stat(), file) for file in self._folder.iterdir()]
-        size = sum(status.st_size for status, _ in files)
-        for status, file in sorted(files, key=lambda one: one[0].st_mtime):
-            if size <= LIMIT:
-                return
-            file.unlink(missing_ok=True)
-            size -= status.st_size
+    def forget_oldest(self) -> None:
+        """Keep no more than the limit."""
+        with contextlib.suppress(OSError):
+            files = [(entry.stat(), entry.path) for entry in os.scandir(self._folder)]
+            size = sum(status.st_size for status, _ in files)
+            for status, path in sorted(files, key=lambda one: one[0].st_mtime):
+                if size <= LIMIT:
+                    return
+                Path(path).unlink(missing_ok=True)
+                size -= status.st_size
 
 
 def folder() -> Path:

@@ -12,7 +12,7 @@ from terrain_physics._build.lowered import packed
 from terrain_physics._build.packages import PACKAGES, KernelPackage
 from terrain_physics._build.platforms import Wanted
 from terrain_physics._build.systems.c_compiler import Linker
-from terrain_physics._build.systems.linking import Linking, MachineCode, Module
+from terrain_physics._build.systems.linking import Linking, Module
 
 if TYPE_CHECKING:
     from terrain_physics._build.build_cache import BuildCache
@@ -31,13 +31,14 @@ def made(
     os.environ |= {"TERRAIN_PHYSICS_NATIVE": "0", "TERRAIN_PHYSICS_CHECK": "0"}
     from terrain_physics._build import build_cache
 
-    kept = build_cache.folder()
+    cache = build_cache.BuildCache(build_cache.folder())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # Kernels are compiled apart only where there is a cache, which nobody else may have filled.
-        os.environ["TERRAIN_PHYSICS_CACHE_DIR"] = str(folder / "kernels")
-        cache = build_cache.BuildCache(kept, build_cache.state(packages))
-        yield _made(folder, wanted, linkers(folder), packages, cache)
+        try:
+            modules = _made(folder, wanted, linkers(folder), packages, cache)
+        finally:
+            cache.forget_oldest()
+        yield modules
 
 
 def _made(
@@ -48,14 +49,11 @@ def _made(
     cache: "BuildCache",
 ) -> list[Module]:
     from terrain_physics._build import workers
-    from terrain_physics._build.lowered_functions import LoweredFunctions
+    from terrain_physics._build.llvm.lowered_functions import LoweredFunctions
     from terrain_physics._build.progress import BuildProgress
 
-    places = [package.place for package in packages]
-    kept = [(place, one, cache.read(place, *one.name)) for place in places for one in wanted]
-    missing = {one for _, one, content in kept if content is None}
     with (
-        workers.started([one for one in wanted if one in missing]) as processes,
+        workers.started(wanted, cache) as processes,
         Linking(linkers, folder, processes.at_once) as linking,
     ):
         lowered = LoweredFunctions(packages, cache)
@@ -70,12 +68,8 @@ def _made(
                 linking.compile(order.extension)
             tell()
         processes.order(packed(None))
-        for place, one, content in kept:
-            if content is not None and one not in missing:
-                linking.link(MachineCode(place, one, content))
         for _ in processes.rest():
             for code in processes.new():
-                cache.keep(code.content, code.place, *code.wanted.name)
                 linking.link(code)
             tell()
         linking.wait(tell)

@@ -20,6 +20,8 @@ class KernelPackage:
     """How the names of its decorators begin."""
     users: str
     """The package whose Python code calls the kernels."""
+    may_fuse: tuple[str, ...]
+    """Modules and folders that may use fused multiply-add: no bits of answers depend on it."""
 
     @property
     def place(self) -> str:
@@ -42,12 +44,14 @@ LIBRARY = KernelPackage(
     listed=Path(__file__).with_name("signatures.txt"),
     decorators=("kernel",),
     users="terrain_physics",
+    may_fuse=(".counter.count", ".geometry.point_in_triangle", ".heightmap.batch_contacts"),
 )
 DEMO = KernelPackage(
     name="demo.renderers",
     listed=Path(__file__).with_name("signatures_of_demo.txt"),
     decorators=("compiled", "by_vectors", "inlined"),
     users="demo",
+    may_fuse=("",),  # pictures
 )
 PACKAGES = (LIBRARY, DEMO)
 

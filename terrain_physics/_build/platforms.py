@@ -166,6 +166,11 @@ class Wanted:
         triple = PLATFORMS[self.target].triple
         return str(self.level.compiled_for), triple, self.level.processor
 
+    @property
+    def file(self) -> str:
+        """Return the name of its extension modules."""
+        return f"_native_{self.level.name}{PLATFORMS[self.target].suffix}"
+
 
 def where_numba_is_needed() -> str:
     """Return the condition on installations that no wheel with machine code serves."""

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from terrain_physics._build import making
-from terrain_physics._build.packages import ROOT
+from terrain_physics._build.packages import PACKAGES, ROOT
 from terrain_physics._build.platforms import PLATFORMS, Wanted
 from terrain_physics._build.systems import headers, pins
 from terrain_physics._build.systems.c_compiler import Linker, zig
@@ -75,11 +75,12 @@ def _without_machine_code(folder: Path) -> Path:
     return wheel
 
 
-def _assembled(plain: Path, target: str, modules: Iterable[Module], folder: Path) -> Path:
+def _assembled(plain: Path, target: str, modules: Sequence[Module], folder: Path) -> Path:
     """Add extension modules to a wheel."""
     tags = [f"cp311-abi3-{tag}" for tag in PLATFORMS[target].tags]
     name, version = plain.name.split("-")[:2]
     about = f"{name}-{version}.dist-info"
+    _refuse_others(target, [module.place for module in modules])
     made = folder / f"{name}-{version}-cp311-abi3-{'.'.join(PLATFORMS[target].tags)}.whl"
     with zipfile.ZipFile(plain) as given:
         files = {one: given.read(one) for one in given.namelist()}
@@ -98,6 +99,17 @@ def _assembled(plain: Path, target: str, modules: Iterable[Module], folder: Path
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, files[one], compresslevel=9)
     return made
+
+
+def _refuse_others(target: str, found: Sequence[str]) -> None:
+    """Refuse other modules than one of each package for each level of a platform."""
+    levels = PLATFORMS[target].levels
+    files = [Wanted(target, level).file for level in levels]
+    expected = {f"{package.place}/{file}" for package in PACKAGES for file in files}
+    if missing := expected.difference(found):
+        raise FileNotFoundError(f"the wheel for {target} lacks {', '.join(sorted(missing))}")
+    if len(found) > len(expected):
+        raise FileExistsError(f"the wheel for {target} would hold more: {', '.join(found)}")
 
 
 def place_in_wheel(place: str) -> str:

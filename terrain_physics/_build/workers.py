@@ -14,9 +14,10 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from queue import SimpleQueue
 
+from terrain_physics._build.build_cache import BuildCache
+from terrain_physics._build.llvm.worker import work
 from terrain_physics._build.platforms import Processor, Wanted
 from terrain_physics._build.systems.linking import MachineCode
-from terrain_physics._build.worker import work
 
 _BYTES = 1_100_000_000
 """The memory that a process needs."""
@@ -25,14 +26,14 @@ _BYTES = 1_100_000_000
 class _Worker:
     """A process, what it has not been told yet, and what it has answered."""
 
-    def __init__(self, processor: Processor, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, processor: Processor, wanted: Sequence[Wanted], cache: BuildCache) -> None:
         self.processor = processor.name
         self.optimized = 0
         self.made: SimpleQueue[MachineCode] = SimpleQueue()
         self.is_begun = self.is_done = False
         context = multiprocessing.get_context("spawn")
         self.answers, self._theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(self._theirs, processor, wanted))
+        self._process = context.Process(target=work, args=(self._theirs, processor, wanted, cache))
         self._orders: SimpleQueue[bytes] = SimpleQueue()
         self.order = self._orders.put
 
@@ -76,7 +77,7 @@ class _Worker:
 
 
 @contextmanager
-def started(wanted: Sequence[Wanted]) -> Iterator["WorkerProcesses"]:
+def started(wanted: Sequence[Wanted], cache: BuildCache) -> Iterator["WorkerProcesses"]:
     """Start the processes; at the end of the block they have ended."""
     by_processor: dict[Processor, list[Wanted]] = {}
     for one in wanted:
@@ -84,7 +85,7 @@ def started(wanted: Sequence[Wanted]) -> Iterator["WorkerProcesses"]:
     with ExitStack() as block:
         workers = []
         for processor, same in by_processor.items():
-            workers.append(_Worker(processor, same))
+            workers.append(_Worker(processor, same, cache))
             block.callback(workers[-1].end)
         yield WorkerProcesses(workers, _at_once())
 

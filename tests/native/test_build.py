@@ -129,8 +129,7 @@ terrain_physics._kernels.__path__.append(sys.argv[1])
 from terrain_physics._build import making, signatures
 from terrain_physics._build.packages import LIBRARY
 from terrain_physics._build.systems import c_compiler, headers
-from terrain_physics._build.platforms import HERE, PLATFORMS
-from terrain_physics._build.worker import Wanted
+from terrain_physics._build.platforms import HERE, PLATFORMS, Wanted
 signatures.read = lambda package: sys.argv[3].split("\\n")
 linker = c_compiler.Linker(HERE, c_compiler.find(HERE), headers.here())
 wanted = [Wanted(HERE, level) for level in PLATFORMS[HERE].levels if level.name == "v2"]

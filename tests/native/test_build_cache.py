@@ -1,6 +1,7 @@
 """What builds keep: right or made anew, within its limit, and never a reason to fail."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "builds"
 
 
-def cache_of(folder: Path, state: str = "state"):
+def cache_of(folder: Path):
     from terrain_physics._build.build_cache import BuildCache
 
-    return BuildCache(folder, state)
+    return BuildCache(folder)
 
 
-def test_what_is_kept_is_read_by_name_and_state(folder):
+def test_what_is_kept_is_read_by_its_whole_name_and_for_the_same_tools(folder, monkeypatch):
+    from terrain_physics._build import build_cache
+
     cache_of(folder).keep(b"code", "place", "processor")
     assert cache_of(folder).read("place", "processor") == b"code"
     assert cache_of(folder).read("place", "another") is None
-    assert cache_of(folder, "edited").read("place", "processor") is None
+    monkeypatch.setattr(build_cache, "tools", lambda: "edited")
+    assert cache_of(folder).read("place", "processor") is None
 
 
 @pytest.mark.parametrize("content", [b"", b"cut short", bytes(40)])
@@ -50,6 +54,7 @@ def test_the_oldest_go_first_and_what_is_read_is_young(folder, monkeypatch):
         os.utime(file, (number + 1, number + 1))
     assert cache.read("0") is not None
     cache.keep(bytes(100), "3")
+    cache.forget_oldest()
     found = [cache.read(str(number)) is not None for number in range(4)]
     assert found == [True, False, True, True]
 
@@ -68,19 +73,40 @@ def test_a_folder_that_cannot_be_made_is_no_failure(folder):
     assert cache_of(folder).read("name") is None
 
 
-def test_a_state_is_that_of_sources_lists_and_compilers(monkeypatch):
-    from terrain_physics._build import build_cache, signatures
-    from terrain_physics._build.packages import DEMO, LIBRARY
+def test_another_build_may_forget_what_this_one_keeps(folder, monkeypatch):
+    from terrain_physics._build import build_cache
+
+    replace = Path.replace
+
+    def replace_and_forget(part, file):
+        replace(part, file)
+        cache_of(folder).forget_oldest()
+
+    monkeypatch.setattr(build_cache, "LIMIT", 0)
+    monkeypatch.setattr(Path, "replace", replace_and_forget)
+    cache_of(folder).keep(b"code", "name")
+    assert cache_of(folder).read("name") is None
+    cache_of(folder).forget_oldest()
+
+
+def test_tools_are_compilers_their_settings_and_what_is_ours(tmp_path, monkeypatch):
+    from terrain_physics._build import build_cache
     from terrain_physics._kernels import _cache
 
-    before = build_cache.state([LIBRARY])
-    assert build_cache.state([LIBRARY]) == before
-    assert build_cache.state([LIBRARY, DEMO]) != before
+    def tools():
+        build_cache.tools.cache_clear()
+        return build_cache.tools()
+
+    before = tools()
+    assert tools() == before
     monkeypatch.setattr(_cache, "settings", lambda: ("checked bounds",))
-    assert build_cache.state([LIBRARY]) != before
-    monkeypatch.undo()
-    monkeypatch.setattr(signatures, "read", lambda _: ["another.kernel(int64)"])
-    assert build_cache.state([LIBRARY]) != before
+    assert tools() != before
     monkeypatch.undo()
     monkeypatch.setattr(build_cache, "version", lambda _: "0")
-    assert build_cache.state([LIBRARY]) != before
+    assert tools() != before
+    monkeypatch.undo()
+    folder = shutil.copytree(build_cache.FOLDER, tmp_path / "build")
+    monkeypatch.setattr(build_cache, "FOLDER", folder)
+    assert tools() == before
+    (folder / "llvm" / "optimizing.py").write_bytes(b"edited")
+    assert tools() != before

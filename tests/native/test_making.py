@@ -30,31 +30,48 @@ LINES = (
 
 BY_NUMBA = """
 import sys
+from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 from terrain_physics._build import signatures
+from terrain_physics._build.llvm import naming
 from terrain_physics._build.packages import LIBRARY
 
+naming.make_lasting()
 # Code that is made callable is changed for that.
 CPUContext.get_executable = lambda *_: [].append
 JITCodeLibrary._finalize_specific = lambda _: None
 for line in sys.argv[1:]:
     kernel, types = signatures.load(line, LIBRARY)
     kernel.inner().compile(types)
-    print(kernel.inner().overloads[types].library._final_module)
+    whole = kernel.inner().overloads[types].library._final_module
+    print(binding.parse_bitcode(whole.as_bitcode()))
 """
 
 BY_TWO_HALVES = """
-import pickle, sys
-from terrain_physics._build import lowering, optimizing
+import os, pickle, sys
+from pathlib import Path
+from terrain_physics._build import build_cache
+from terrain_physics._build.llvm import lowering, optimizing
 from terrain_physics._build.packages import LIBRARY
 from terrain_physics._build.platforms import Processor
 
-optimizer = optimizing.Optimizer(Processor("x86_64-unknown-linux-gnu", "x86-64-v3"))
-lowering.hand_on_to(lambda library: optimizer.add(pickle.loads(pickle.dumps(library))))
+cache = build_cache.BuildCache(Path(os.environ["TERRAIN_PHYSICS_CACHE_DIR"], "builds"))
+processor = Processor("x86_64-unknown-linux-gnu", "x86-64-v3")
+optimizer, next_one = [optimizing.Optimizer(processor, cache) for _ in range(2)]
+next_one._optimize = None  # all is there
+
+def take(library):
+    library = pickle.loads(pickle.dumps(library))
+    optimizer.add(library)
+    next_one.add(library)
+
+lowering.hand_on_to(take)
 for line in sys.argv[1:]:
     entry = lowering.lower(line, LIBRARY, "kernel_0")
-    print(optimizer._libraries[entry.library]._final_module)
+    print(optimizer.library(entry.library)._final_module)
+    kept = next_one.library(entry.library)._final_module
+    assert str(kept) == str(optimizer.library(entry.library)._final_module)
 """
 
 MAKE = """

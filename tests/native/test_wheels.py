@@ -4,7 +4,9 @@ import base64
 import csv
 import hashlib
 import io
+import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,14 +34,25 @@ def plain(tmp_path: Path) -> Path:
     return file
 
 
-def assembled(plain: Path, target: str, folder: Path) -> Path:
+def places_of(target: str) -> list[str]:
+    """Return where the modules of a platform go."""
+    suffix = ".pyd" if target.startswith("win32") else ".abi3.so"
+    levels = ["arm64"] if target.endswith(("arm64", "aarch64")) else ["v2", "v3", "v4"]
+    folders = ("terrain_physics/_kernels", "demo/renderers")
+    return [f"{folder}/_native_{level}{suffix}" for folder in folders for level in levels]
+
+
+def assembled(
+    plain: Path, target: str, folder: Path, change: Callable[[list[str]], object] = bool
+) -> Path:
     from terrain_physics._build import wheels
     from terrain_physics._build.systems.linking import Module
 
     code = plain.with_name("code")
     code.write_bytes(b"machine code")
     folder.mkdir()
-    places = ("terrain_physics/_kernels/_native_v2.so", "demo/renderers/_native_v2.so")
+    places = places_of(target)
+    change(places)
     modules = [Module(target, place, code) for place in places]
     return wheels._assembled(plain, target, modules, folder)
 
@@ -64,12 +77,27 @@ def test_a_wheel_names_its_system_and_lists_its_files(plain, tmp_path, target):
     ]
     assert record[-1] == [f"{ABOUT}/RECORD", "", ""]
     assert [row[0] for row in record] == names
-    assert {
-        "terrain_physics/_kernels/_native_v2.so",
-        "terrain_physics_demo/renderers/_native_v2.so",
-    } <= set(names)
+    places = {place.replace("demo/", "terrain_physics_demo/") for place in places_of(target)}
+    assert {name for name in names if "_native_" in name} == places
 
 
 def test_the_same_files_give_the_same_bytes(plain, tmp_path):
     first, second = (assembled(plain, "win32-amd64", tmp_path / name) for name in ("one", "two"))
     assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            lambda places: [places.pop(), places.pop(1)],
+            "lacks demo/renderers/_native_v4.pyd, terrain_physics/_kernels/_native_v3.pyd",
+        ),
+        (lambda places: places.append(places[0]), "would hold more: "),
+    ],
+    ids=["fewer", "more"],
+)
+def test_another_number_of_modules_is_refused(plain, tmp_path, change, reason):
+    with pytest.raises(OSError, match=f"the wheel for win32-amd64 {re.escape(reason)}"):
+        assembled(plain, "win32-amd64", tmp_path / "made", change)
+    assert list((tmp_path / "made").iterdir()) == []

@@ -1,1 +1,1 @@
-"""The C compilers that link for each system."""
+"""C compilers of each system."""

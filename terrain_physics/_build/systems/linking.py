@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terrain_physics._build.lowered import Extension
-from terrain_physics._build.platforms import PLATFORMS, Wanted
+from terrain_physics._build.platforms import Wanted
 from terrain_physics._build.systems.c_compiler import Linker
 
 MODULE = Path(__file__).parents[1] / "module.c"
@@ -74,7 +74,7 @@ class Linking(AbstractContextManager["Linking"]):
         folder.mkdir()
         machine_code = folder / "kernels.o"
         machine_code.write_bytes(code.content)
-        module = folder / f"{name}{PLATFORMS[target].suffix}"
+        module = folder / code.wanted.file
         defined = [
             *self._extensions[code.place].defined,
             f'PROCESSOR="{level.processor}"',

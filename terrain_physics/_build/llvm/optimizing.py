@@ -11,7 +11,8 @@ from numba.core import config
 from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 
-from terrain_physics._build.lowered import Extension, Library
+from terrain_physics._build.build_cache import BuildCache
+from terrain_physics._build.lowered import Extension, Library, packed, unpacked
 from terrain_physics._build.platforms import Processor
 
 _SYSTEM = re.compile(r"^target (?:triple|datalayout) = .*\n", re.MULTILINE)
@@ -20,35 +21,56 @@ _SYSTEM = re.compile(r"^target (?:triple|datalayout) = .*\n", re.MULTILINE)
 class Optimizer:
     """Optimized libraries for one processor."""
 
-    def __init__(self, processor: Processor) -> None:
+    def __init__(self, processor: Processor, cache: BuildCache) -> None:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
+        self._processor = processor
         self._codegen = _Codegen(processor)
-        self._libraries: dict[int, Any] = {}
+        self._cache = cache
+        self._optimized: dict[str, bytes] = {}
+        """LLVM's bitcode, packed, by the keys of libraries."""
+        self._libraries: dict[str, Any] = {}
+        """Those that were needed by now."""
 
     def __len__(self) -> int:
         """Return how many libraries are optimized."""
-        return len(self._libraries)
+        return len(self._optimized)
 
     def add(self, lowered: Library) -> None:
-        """Optimize a library, whose callees are here already."""
+        """Optimize a library, whose callees are here already, unless an earlier build has."""
+        place = "optimized", str(self._processor), lowered.key
+        stored = self._cache.read(*place)
+        if stored is None:
+            library = self._optimize(lowered)
+            stored = packed(library.serialize_using_bitcode())
+            self._cache.keep(stored, *place)
+        self._optimized[lowered.key] = stored
+
+    def _optimize(self, lowered: Library) -> Any:
         library = self._codegen.create_library(lowered.name)
         for name, text in lowered.modules:
             module = llvm.parse_assembly(self._codegen.system + _SYSTEM.sub("", text))
             module.name = name
             module.verify()
             library.add_llvm_module(module)
-        for number in lowered.callees:
-            library.add_linking_library(self._libraries[number])
+        for key in lowered.callees:
+            library.add_linking_library(self.library(key))
         with global_compiler_lock:
             library.finalize()
-        self._libraries[lowered.number] = library
+        return library
+
+    def library(self, key: str) -> Any:
+        """Return an optimized library, read back as from an earlier build: one way, one result."""
+        if key not in self._libraries:
+            stored = unpacked(self._optimized[key])
+            self._libraries[key] = self._codegen.unserialize_library(stored)
+        return self._libraries[key]
 
     def linked(self, extension: Extension) -> Any:
         """Return one LLVM module: the functions that Python calls, renamed, and what they call."""
         whole = llvm.parse_assembly("")
-        for number in extension.libraries:
-            library = self._libraries[number]
+        for key in extension.libraries:
+            library = self.library(key)
             if library.has_dynamic_globals:
                 raise ValueError(f"{library.name} holds addresses of this process")
             part = library._final_module.clone()  # noqa: SLF001
@@ -125,14 +147,18 @@ def _discard_unused(whole: Any, keep: set[str]) -> None:
     passes.run(whole, builder)
 
 
+def machine_for(triple: str, processor: str) -> Any:
+    """Return LLVM's target machine for a system and a processor, by LLVM's names."""
+    target = llvm.Target.from_triple(triple)
+    return target.create_target_machine(cpu=processor, opt=3, reloc="pic", codemodel="small")
+
+
 def emit(whole: Any, triple: str, processor: str) -> bytes:
-    """Return an object file with machine code for a system and a processor, by LLVM's names.
+    """Return an object file with machine code for a system and a processor.
 
     LLVM changes what it emits, so a copy is emitted: no result depends on those before it.
     """
-    machine = llvm.Target.from_triple(triple).create_target_machine(
-        cpu=processor, opt=3, reloc="pic", codemodel="small"
-    )
+    machine = machine_for(triple, processor)
     copy = whole.clone()
     copy.triple, copy.data_layout = triple, str(machine.target_data)
     return bytes(machine.emit_object(copy))

@@ -1,16 +1,14 @@
 """All functions of the packages of kernels, lowered: by numba now, or in an earlier build."""
 
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from terrain_physics._build import lowering, signatures
+from terrain_physics._build import signatures
 from terrain_physics._build.build_cache import BuildCache
+from terrain_physics._build.llvm import kept_kernels, lowering
 from terrain_physics._build.lowered import Entry, Extension, Library, packed
 from terrain_physics._build.packages import KernelPackage
 from terrain_physics._kernels import _jit
-
-_NAME = "lowered"
 
 
 @dataclass(frozen=True)
@@ -39,22 +37,16 @@ class LoweredFunctions:
         )
 
     def __iter__(self) -> Iterator[Order]:
-        stored = self._cache.read(_NAME)
-        if stored is not None:
-            for order in pickle.loads(stored):  # noqa: S301  # nobody else can have written it
-                self._functions += order.extension is None
-                yield order
-            self._kernels = self._all_kernels
-            return
-        orders = []
-        for order in self._lowered():
-            orders.append(order)
-            yield order
-        self._cache.keep(pickle.dumps(orders), _NAME)
+        libraries: dict[str, Library] = {}
+        new: list[Library] = []
 
-    def _lowered(self) -> Iterator[Order]:
-        libraries: list[Library] = []
-        lowering.hand_on_to(libraries.append)
+        def take(library: Library) -> None:
+            if library.key not in libraries:  # several kernels have brought it from the cache
+                libraries[library.key] = library
+                new.append(library)
+
+        lowering.hand_on_to(take)
+        kept_kernels.keep_in(self._cache)
         with _jit.collecting_rarely():
             for package, lines in self._lists.items():
                 digest = package.digest()
@@ -62,8 +54,8 @@ class LoweredFunctions:
                 for line in lines:
                     entries.append(lowering.lower(line, package, f"kernel_{len(entries)}"))
                     self._kernels += 1
-                    self._functions += len(libraries)
-                    yield from (Order(packed(library), None) for library in libraries)
-                    libraries.clear()
-                extension = lowering.extension(package, entries, digest)
+                    self._functions += len(new)
+                    yield from (Order(packed(library), None) for library in new)
+                    new.clear()
+                extension = lowering.extension(package, entries, libraries, digest)
                 yield Order(packed(extension), extension)

@@ -1,0 +1,1 @@
+"""Kernels in LLVM's language."""
