@@ -24,7 +24,7 @@ from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of
-from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, cells_around, no_changes
+from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, no_changes, region_of
 from terrain_physics.heightmap.tiled import TileMemory
 from terrain_physics.lattice.blocks import LatticeBlocks
 from terrain_physics.lattice.ends import GroundEnds
@@ -63,8 +63,6 @@ class LatticeMap(StoredMap):
         The number of changes: of edits, and of tiles that came or went.
     source : TileSource
         Where tiles come from; whoever makes the map sets it.
-    watchers : Watchers
-        As of `MapStorage`; `prepare` is also told the range of samples or cells.
     """
 
     __slots__ = (
@@ -441,7 +439,6 @@ class LatticeMap(StoredMap):
     def put_back(
         self,
         what: Edited,
-        region: Region,  # noqa: ARG002 it follows from the place
         place: Ranges,
         values: NDArray[Any],
         marks: Bools | None = None,
@@ -466,10 +463,7 @@ class LatticeMap(StoredMap):
 
     def _make(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit whose tiles are loaded, or whose values are known; under the locks."""
-        rows, columns = place
-        region = Region(rows.start, rows.stop, columns.start, columns.stop)
-        if what == "heights":
-            region = cells_around(self, *region)
+        region = region_of(self, what, place)
         self.watchers.prepare(what, region, place)
         self._protect()
         self.source.keep(what, place, values)

@@ -24,10 +24,10 @@ from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
-from terrain_physics.heightmap.edits import samples_within
-from terrain_physics.heightmap.framed import DTYPES, Edited
 from terrain_physics.heightmap.framed import KINDS as KINDS_OF_MAPS
+from terrain_physics.heightmap.framed import Edited, place_of
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.undo import Patch
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
@@ -378,22 +378,10 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
         depth, follows_holes = storage.solid_depth
         event.content, event.numbers = np.array(depth).tobytes(), (int(follows_holes), 0, 0, 0)
         return
-    is_of_samples = event.kind == "heights"
-    place = samples_within(storage, region) if is_of_samples else _cells_of(region)
-    if isinstance(storage, LatticeMap):
-        values = storage.values(cast("Edited", event.kind), place)
-    elif is_of_samples:
-        values = storage.heights[place]
-    else:
-        is_hole = event.kind == "holes"
-        values = storage.hole_marks(place) if is_hole else storage.material_numbers(place)
-    rows, columns = place
-    event.numbers = rows.start, rows.stop, columns.start, columns.stop
-    event.content = values.tobytes()
-
-
-def _cells_of(region: Sequence[int]) -> Ranges:
-    return slice(*region[:2]), slice(*region[2:])
+    what: Any = event.kind
+    place = place_of(storage, what, region)
+    patch = Patch(what, place, storage.values(what, place))
+    event.numbers, event.content = patch.bounds, patch.content
 
 
 def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
@@ -458,8 +446,7 @@ def _redo(ground: Part | Ground, event: Event) -> None:
 
 def _redo_land(supply: TileSupply, event: Event) -> None:
     """Edit the land of tiles again, loaded there or not."""
-    (place, shape), what = _place_of(event), cast("Edited", event.kind)
-    given = np.frombuffer(event.content, DTYPES[what]).reshape(shape)
+    what, place, given, _ = _patch_of(event)
     values, lines = checked_values(supply.land, what, given), int(what == "heights")
     supply.fetch(supply.land.missing_of(_within(supply.land, place, lines), lines))
     supply.land.edit(what, place, values)
@@ -473,26 +460,15 @@ def _within(land: LatticeMap, place: Ranges, lines: int) -> Ranges:
     return place
 
 
-def _redo_heights(part: Any, event: Event) -> None:
-    place, shape = _place_of(event)
-    part[place] = np.frombuffer(event.content, "<f4").reshape(shape)
+def _redo_patch(part: Any, event: Event) -> None:
+    what, place, values, _ = _patch_of(event)
+    target = part if what == "heights" else getattr(part, what)
+    target[place] = as_marks(values) if what == "holes" else values
 
 
-def _redo_holes(part: Any, event: Event) -> None:
-    place, shape = _place_of(event)
-    part.holes[place] = as_marks(np.frombuffer(event.content, "|u1").reshape(shape))
-
-
-def _redo_materials(part: Any, event: Event) -> None:
-    place, shape = _place_of(event)
-    part.materials[place] = np.frombuffer(event.content, "|u1").reshape(shape)
-
-
-def _place_of(event: Event) -> tuple[Ranges, tuple[int, int]]:
-    """Return the samples or cells of an edit, and how many rows and columns they are."""
-    row_0, row_1, column_0, column_1 = event.numbers
-    place = slice(row_0, row_1), slice(column_0, column_1)
-    return place, (row_1 - row_0, column_1 - column_0)
+def _patch_of(event: Event) -> Patch:
+    """Return the new values of an edit of a map."""
+    return Patch.unpacked(cast("Edited", event.kind), event.numbers, event.content)
 
 
 def _redo_thickness(part: Any, event: Event) -> None:
@@ -640,9 +616,9 @@ def _floats(event: Event) -> Floats:
 
 
 _REDONE_TO_PARTS: dict[str, Callable[[Any, Event], None]] = {
-    "heights": _redo_heights,
-    "holes": _redo_holes,
-    "materials": _redo_materials,
+    "heights": _redo_patch,
+    "holes": _redo_patch,
+    "materials": _redo_patch,
     "thickness": _redo_thickness,
     "vertices": _redo_vertices,
 }

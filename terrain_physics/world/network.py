@@ -45,7 +45,7 @@ MOST_BYTES = 1 << 26
 MOST_HEADER_BYTES = 1 << 22
 """Of its header."""
 
-_MARK = b"terrain_physics state 1\n"
+_MARK, _VERSION = b"terrain_physics state 1\n", 2
 _SUM_SIZE = 16
 _SIZES = struct.Struct("<QQQ")  # of the header, the rows and the ground
 
@@ -78,7 +78,7 @@ def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
         things.append({"key": key} | _told(thing, part, bodies))
     owed, dropped, count = kept.clock
     header = {
-        "state": [STATE_FORMAT, SAVED.size],
+        "state": [_VERSION, STATE_FORMAT, SAVED.size],
         "beginning": contents.beginning.digest(),
         "ground": about,
         "bodies": [described(body) for body in bodies],
@@ -213,7 +213,7 @@ def _pieces(content: bytes) -> tuple[Any, UInt64s, bytes, bytes]:
 
 def _refuse_others(header: Any, contents: Contents) -> None:
     """Refuse a state of a world that began in another way, or has other things."""
-    if header["state"] != [STATE_FORMAT, SAVED.size]:
+    if header["state"] != [_VERSION, STATE_FORMAT, SAVED.size]:
         raise _OtherWorldError("data must be of this version of terrain_physics")
     if header["beginning"] != contents.beginning.digest():
         raise _OtherWorldError(
