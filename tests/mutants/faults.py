@@ -696,8 +696,8 @@ FAULTS = (
     Fault(
         "squares_received_over_what_is_there_now",
         "world.ground.first_values",
-        "        first = read(what, place, () if known is None else (known,)).astype(DTYPES[what])\n",
-        "        first = read(what, place, ()).astype(DTYPES[what])\n",
+        "read(what, place, () if known is None else (known,))",
+        "read(what, place, ())",
         (f"{_WORLD}/test_network.py::test_a_state_leads_elsewhere_to_the_same",),
     ),
     Fault(
