@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared
+from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
 from terrain_physics.heightmap.framed import (
     DTYPES,
     TYPES,
@@ -93,6 +93,12 @@ class Patch(NamedTuple):
         values[here][counts] = self.values[own][counts]
         if marks is not None:
             marks[here][counts] = True
+
+    def cut(self, bounds: Bounds) -> Self:
+        """Return the part of it within bounds; all of it counts."""
+        (row, _, column, _), (row_0, row_1, column_0, column_1) = self.bounds, bounds
+        own = slice(row_0 - row, row_1 - row), slice(column_0 - column, column_1 - column)
+        return type(self)(self.what, within(self.place, own), self.values[own])
 
     def covers(self, place: Ranges) -> bool:
         """Tell whether all its values at a place count."""

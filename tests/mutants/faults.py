@@ -376,14 +376,14 @@ FAULTS = (
     Fault(
         "time_turned_back_by_a_replay",
         "world.rewind",
-        "            clock._put_back(present)  # noqa: SLF001\n",
+        "            put_counts(clock, present)\n",
         "",
         (f"{_WORLD}/test_rewind.py::test_time_goes_on_where_frames_are_steps_of_the_clock",),
     ),
     Fault(
         "clock_left_where_it_is",
         "world.kept_world",
-        "        contents.clock._put_back(self.clock)  # noqa: SLF001\n",
+        "        put_counts(contents.clock, self.clock)\n",
         "",
         (f"{_WORLD}/test_state.py::test_clock_and_extra_go_along",),
     ),
@@ -411,14 +411,14 @@ FAULTS = (
     Fault(
         "left_members_stay_away",
         "group.kept",
-        "        data.adopt_again(self._adopted)\n",
+        "        data.adopt_again(self.adopted)\n",
         "",
         (f"{_WORLD}/test_state.py::test_a_character_that_has_left_its_group_is_in_it_again",),
     ),
     Fault(
         "restore_checked_too_late",
         "world.kept_world",
-        "            thing._frame_time().refuse_in_update()  # noqa: SLF001\n",
+        "            time_of(thing).refuse_in_update()\n",
         "            pass\n",
         (f"{_WORLD}/test_state.py::{_REFUSED}",),
     ),
@@ -682,8 +682,8 @@ FAULTS = (
     Fault(
         "state_sent_with_the_last_thickness",
         "heightmap.undo",
-        "    return own[-1].solid_depth if own else terrain.solid_depth\n",
-        "    return own[0].solid_depth if own else terrain.solid_depth\n",
+        "    return own[-1] if own else terrain.solid_depth\n",
+        "    return own[0] if own else terrain.solid_depth\n",
         (f"{_WORLD}/test_network.py::test_a_state_kept_before_some_changes_is_sent_as_it_was",),
     ),
     Fault(

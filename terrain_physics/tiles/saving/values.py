@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics.heightmap.cells import Ranges, shared
+from terrain_physics.heightmap.cells import Ranges, shared, within
 from terrain_physics.heightmap.checks import checked_samples
 from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, FramedMap
 from terrain_physics.heightmap.undo import Patch
@@ -57,13 +57,12 @@ class LandValues:
         size, empty = [span.stop - span.start for span in place], np.nan if lines else 0
         found = np.full(size, empty, DTYPES[kind])
         for number in terrain.tiles_of(place, lines):
-            (row, column), side = terrain.place_of(number), terrain.shape.side + lines
-            both = shared(place, (slice(row, row + side), slice(column, column + side)))
+            both = shared(place, terrain.shape.place_of(number, lines))
             if both is not None:
                 here, there = both
                 found[here] = self.tile(number).values(kind, there)
                 for patch in patches:
-                    patch.put_over(found[here], place=_moved(place, here))
+                    patch.put_over(found[here], place=within(place, here))
         return found
 
 
@@ -88,15 +87,6 @@ def checked_values(terrain: FramedMap, kind: Edited, values: NDArray[Any]) -> ND
     return values.astype(np.bool_) if kind == "holes" else values
 
 
-def _moved(place: Ranges, within: Ranges) -> Ranges:
-    """Return rows and columns within a place, on the whole land."""
-    down, across = (
-        slice(span.start + own.start, span.start + own.stop)
-        for span, own in zip(place, within, strict=True)
-    )
-    return down, across
-
-
 def land_digest(supply: TileSupply, earlier: Any = None) -> str:
     """Return 32 hexadecimal digits that are equal for equal lands, however they were edited.
 
@@ -110,9 +100,7 @@ def land_digest(supply: TileSupply, earlier: Any = None) -> str:
         for kind in KINDS:
             own, unedited = np.array(tile.values(kind, _ALL)), first.values(kind, _ALL)
             if earlier is not None:
-                row, column = supply.land.place_of(number)
-                rows, columns = own.shape
-                earlier(kind, (slice(row, row + rows), slice(column, column + columns)), own)
+                earlier(kind, supply.land.shape.place_of(number, int(kind == "heights")), own)
             if not np.array_equal(own, unedited, equal_nan=kind == "heights"):
                 digest.update(json.dumps([number, kind]).encode())
                 digest.update(own.astype(DTYPES[kind]).tobytes())

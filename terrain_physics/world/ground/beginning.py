@@ -2,18 +2,18 @@
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.ground import Ground, saved_part
+from terrain_physics.ground.ground import Ground, parts_of, saved_part
 from terrain_physics.heightmap.framed import KINDS
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.surface import Surface, queries_of
-from terrain_physics.tiles.tiled_ground import TILES, TiledGround
+from terrain_physics.tiles.tiled_ground import TILES, supply_of
 from terrain_physics.world.ground.first_values import FirstLandValues, FirstValues
 
 
@@ -47,15 +47,15 @@ class Beginning:
         self.maps: dict[int, FirstValues] = {}
         self.meshes: dict[int, Any] = {}
         self._digest = ""
-        if not isinstance(ground, Ground):
+        held, supply = parts_of(ground), supply_of(ground)
+        if held is None:
             self._watch({0: ground})
             return
-        held = ground._held  # noqa: SLF001
         with held.followed:
             self.layout = layout_of(held.layout())
-            if isinstance(ground, TiledGround):
-                self.land = self.maps[TILES] = FirstLandValues(ground._supply)  # noqa: SLF001
-            self._watch(ground.parts)
+            if supply is not None:
+                self.land = self.maps[TILES] = FirstLandValues(supply)
+            self._watch(cast("Ground", ground).parts)
 
     def _watch(self, parts: Any) -> None:
         """Begin to watch the maps of a ground."""

@@ -5,7 +5,6 @@ vertices of meshes that were refitted, likewise; parts that came, whole; which p
 how meshes move.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,7 +16,7 @@ from terrain_physics._kernels.mesh.tree import Mesh, refit_mesh
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._support import checks
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.ground import Ground, loaded_part, saved_part
+from terrain_physics.ground.ground import loaded_part, parts_by_key, parts_of, saved_part
 from terrain_physics.ground.poses import checked_scale
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.framed import KINDS, place_of
@@ -32,6 +31,7 @@ from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, checked_keys
+from terrain_physics.surface.ground_state import keeper_of
 from terrain_physics.tiles.tiled_ground import TILES
 from terrain_physics.world.ground.beginning import Beginning, layout_of, storage_of
 from terrain_physics.world.ground.first_values import FirstValues, Wanted
@@ -66,8 +66,11 @@ def difference_of(
     ground: AnyGround, state: Any, beginning: Beginning
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Return a ground in a state as JSON and bytes."""
-    keeper = ground._kept()  # noqa: SLF001
-    return keeper.looking(state, storages_in(beginning), partial(_difference_of, state, beginning))
+    look = partial(_difference_of, state, beginning)
+    found: tuple[dict[str, Any], list[bytes]] = keeper_of(ground).looking(
+        state, storages_in(beginning), look
+    )
+    return found
 
 
 def _difference_of(
@@ -237,7 +240,7 @@ def _layout(about: Any) -> list[Any]:
 
 def _known(ground: AnyGround, key: int, part: Any) -> Any:
     """Return the ground's own part of a key if it is equal, so that it need not come anew."""
-    present = ground.parts.get(key) if isinstance(ground, Ground) else None
+    present = None if parts_of(ground) is None else parts_by_key(ground).get(key)
     if present is None:
         return part
     (one, first), (other, second) = (saved_part(storage_of(p)).packed() for p in (present, part))
@@ -287,7 +290,7 @@ def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -
             own.bring(values, depth)
         else:
             _refit(beginning, key, difference.vertices.get(key))
-    if isinstance(ground, Ground):
+    if difference.layout is not None:
         _lay_out(difference, ground, beginning)
 
 
@@ -301,9 +304,9 @@ def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> Non
         storage.put_back(first if vertices is None else refit_mesh(first, wanted))
 
 
-def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning) -> None:
+def _lay_out(difference: GroundDifference, ground: Any, beginning: Beginning) -> None:
     """Have these parts, where they are and as they move."""
-    held, keeper = ground._held, ground._kept()  # noqa: SLF001
+    held, keeper = parts_of(ground), keeper_of(ground)
     keys, layers, names, scales, end = difference.layout
     own = keys[beginning.land is not None :]  # a land stays
     parts = {key: difference.came.get(key, beginning.parts.get(key)) for key in own}
@@ -311,9 +314,8 @@ def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning)
         parts[key] is part for key, part in ground.parts.items()
     )
     if not is_same or layout_of(held.layout()) != difference.layout:
-        lay_out: Callable[..., None] = keeper.lay_out  # type: ignore[attr-defined]
         on = dict(zip(keys, layers, strict=True))
-        lay_out(parts, on, _by_key(names), _by_key(scales), end)
+        keeper.lay_out(parts, on, _by_key(names), _by_key(scales), end)
     if repr(held.saved_motion()) != repr(difference.motion):  # zeros of two signs are equal
         try:
             held.load_motion(difference.motion)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, within
 from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, StoredMap, place_of
 from terrain_physics.heightmap.undo import (
     Patch,
@@ -134,13 +134,9 @@ class FirstValues:
             new = read(what, place, own)
             rows, columns = np.nonzero(crossed(new, read(what, place, ())))
             if len(rows):
-                within = slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1)
-                down, across = (
-                    slice(int(span.start + own.start), int(span.start + own.stop))
-                    for span, own in zip(place, within, strict=True)
-                )
-                self.fetch(what, (down, across))
-                self.terrain.put_back(what, (down, across), new[within])
+                part = slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1)
+                self.fetch(what, within(place, part))
+                self.terrain.put_back(what, within(place, part), new[part])
                 read = self.read()
 
 

@@ -30,7 +30,7 @@ from terrain_physics.heightmap.undo import (
     squares_in,
     values_with,
 )
-from terrain_physics.surface.ground_state import GroundState
+from terrain_physics.surface.ground_state import GroundState, keeper_of, kept_of
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.saving.values import LandValues, StoredValues
@@ -213,7 +213,7 @@ class MapHashes:
 
     def of(self, state: GroundState) -> tuple[MapHash, ...]:
         """Return the hashes of all maps in a state."""
-        version, known = state._version, self._by_version  # noqa: SLF001
+        version, known = kept_of(state).version, self._by_version
         found = known.get(version)
         if found is None:
             found = self._now(state) or self._looking(state, self._hashes)
@@ -224,7 +224,7 @@ class MapHashes:
 
     def _now(self, state: GroundState) -> tuple[MapHash, ...]:
         """Return the same quickly, if it is the present state and stays so; else nothing."""
-        ground, version = self._ground, state._version  # noqa: SLF001
+        ground, version = self._ground, kept_of(state).version
         found: list[MapHash] = []
         if ground.version == version:
             for key, terrain in self._maps_in(state).items():
@@ -260,7 +260,7 @@ class MapHashes:
         self, state: GroundState, look: Callable[[dict[int, StoredMap], list[Any]], _T]
     ) -> _T:
         """Look at the maps of a state, and the edits that lead there from what they hold now."""
-        maps, keeper = self._maps_in(state), self._ground._kept()  # noqa: SLF001
+        maps, keeper = self._maps_in(state), keeper_of(self._ground)
         found: _T = (
             keeper.looking(state, [*maps.values()], lambda edits, _: look(maps, edits))
             if maps
@@ -269,7 +269,7 @@ class MapHashes:
         return found
 
     def _maps_in(self, state: GroundState) -> dict[int, StoredMap]:
-        rest: Any = state._rest  # noqa: SLF001
+        rest: Any = kept_of(state).rest
         layout = None if rest is None else rest.layout
         if self._by_layout[0] is not layout:
             parts = {0: self._ground} if rest is None else rest.parts
