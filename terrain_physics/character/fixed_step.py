@@ -166,6 +166,25 @@ class FixedStep(metaclass=PublicType):
         return f"<FixedStep of {self._seconds:g} s, {self._count} done>"
 
 
+def counts_of(clock: FixedStep) -> tuple[int, int, int]:
+    """Return all that changes of a clock, for states of a world: owed, dropped and count."""
+    return clock._kept()  # noqa: SLF001
+
+
+def put_counts(clock: FixedStep, counts: tuple[int, int, int]) -> None:
+    """Let a clock go on from what `counts_of` returned."""
+    clock._put_back(counts)  # noqa: SLF001
+
+
+def checked_counts(clock: FixedStep, owed: Any, dropped: Any, count: Any) -> tuple[int, int, int]:
+    """Return counts of a clock that somebody has sent, or refuse them."""
+    length = clock._length  # noqa: SLF001
+    checks.whole("owed", owed, -length, length)
+    checks.whole("dropped", dropped, 0, 2**1200)
+    checks.whole("count", count, 0, 2**1200)
+    return owed, dropped, count
+
+
 def _units(seconds: float) -> int:
     """Return a time in whole units, exactly, or cut off below one."""
     numerator, denominator = seconds.as_integer_ratio()

@@ -539,6 +539,62 @@ class CharacterMovement(CharacterView):
     def __repr__(self) -> str:
         return f"<CharacterMovement {self._where()}>"
 
+    # In a world: the same methods as of a group
+
+    def _rows(self) -> Rows:
+        """Return its numbers (1, ...)."""
+        return self._row().at(np.newaxis)
+
+    def _members(self) -> None:
+        """Return None: it is no group."""
+
+    def _collision(self) -> None:
+        """Return None: it collides with nobody."""
+
+    def _is_as_left(self, ground: AnyGround) -> bool:
+        """Tell whether it is alone on a ground, and the game has written nothing to it."""
+        position, velocity = self._position, self._velocity
+        return (
+            self._ground is ground
+            and self._group is None
+            and self._owner is None
+            and not (position.written or velocity.written)
+            and position == position.shown
+            and velocity == velocity.shown
+        )
+
+    def _adopt_all(self, *, to_show: bool) -> None:
+        """Take over what the game wrote; show it to the game at once, if asked."""
+        self._adopt()
+        if to_show:
+            self._show()
+
+    def _refuse_too_wide(self, ground: AnyGround) -> None:
+        refuse_too_wide(ground, self._row().rules)
+
+    def _refuse_in_group(self, name: str) -> None:
+        if self._group is not None:
+            raise ValueError(
+                f"{name} must be in no group, is in one as {self._key!r}: "
+                "add that group to the world instead"
+            )
+
+    def _bring_to(self, ground: AnyGround) -> None:
+        """Leave its group, and go to a ground that it has been on, where its body of then fits."""
+        if self._group is not None:
+            self._group.remove([self._key])
+        if self._ground is not ground:
+            self._ground, self._cell_sizes, self._idle = ground, None, None
+
+    def _told(self) -> dict[str, Any]:
+        """Return what a file has of it, beside its numbers and its body."""
+        return {
+            "material_rules": self._material_rules(),
+            "seed": int(self._first_random),
+            "max_delta": self.max_delta,
+            "last": self._frame_time().last,
+        }
+
     # In a group
 
     def _join(self, group: GroupData, key: Key) -> None:

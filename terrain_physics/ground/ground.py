@@ -1256,6 +1256,17 @@ def _queries_of(part: Part) -> PartQueries:
     return cast("PartQueries", queries_of(part))
 
 
+def parts_of(ground: Any) -> Any:
+    """Return the `GroundParts` of a ground; None for a map or a mesh by itself."""
+    queries = queries_of(ground)
+    return queries.parts if isinstance(queries, GroundQueries) else None
+
+
+def parts_by_key(ground: Any) -> dict[int, Part]:
+    """Return the parts of a ground; a map or a mesh by itself has the key 0."""
+    return dict(ground.parts) if isinstance(ground, Ground) else {0: ground}
+
+
 def saved_part(storage: Any) -> SavedPart:
     """Return the saved form of a part, from the storage of its queries."""
     return saved_map(storage) if isinstance(storage, MapStorage) else saved_mesh(storage)

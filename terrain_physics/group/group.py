@@ -24,6 +24,7 @@ from terrain_physics.character.group_data import (
     GroupData,
     GroupState,
     Key,
+    Members,
     checked_key,
     checked_keys,
     hash_content,
@@ -571,10 +572,49 @@ class CharacterGroup(GroupTable):
         digits = state_hashes(self._data.rows().packed())
         return list(zip(self, digits, strict=True))
 
-    # Inside
+    # Inside, as of a character
 
     def _frame_time(self) -> FrameTime:
         return self._data.time
+
+    def _rows(self) -> Rows:
+        return self._data.rows()
+
+    def _members(self) -> Members:
+        return self._data.members()
+
+    def _is_as_left(self, ground: AnyGround) -> bool:
+        return self.ground is ground and not self._data.adopted
+
+    def _adopt_all(self, *, to_show: bool) -> None:  # noqa: ARG002
+        self._data.adopt_writes()
+
+    def _refuse_in_group(self, name: str) -> None:
+        """Refuse nothing: no group is in another."""
+
+    def _bring_to(self, ground: AnyGround) -> None:
+        if self._data.ground is not ground:
+            self._data.ground, self._data.cell_sizes = ground, None
+
+    def _take_over(self, state: GroupState) -> None:
+        self._data.take_over(state)
+
+    def _told(self) -> dict[str, Any]:
+        """Return what a file has of it, beside its members."""
+        return {
+            "body": self._collider,
+            "rules": self._rules.tolist(),
+            "material_rules": self._material_rules,
+            "seed": int(self._data.seed),
+            "threads": None if self._threads is None else int(self._threads),
+            **self._collision(),
+            "max_delta": self.max_delta,
+            "last": self._data.time.last,
+        }
+
+    def _keep_rules(self, rules: Floats, material_rules: MaterialRules) -> None:
+        """Have rules, which were checked, for characters that are added from now on."""
+        self._rules, self._material_rules = rules, material_rules
 
     def _collision(self) -> dict[str, Any]:
         """Return the arguments that say how its characters collide."""

@@ -6,6 +6,7 @@ from typing import Self
 from terrain_physics.character.group_data import KeptRows, Key
 from terrain_physics.character.rows import Rows, wake
 from terrain_physics.group.group import CharacterGroup
+from terrain_physics.group.table import data_of
 
 
 class KeptGroup:
@@ -24,16 +25,27 @@ class KeptGroup:
     ----------
     rows : Rows
         The numbers kept (n, ...), without hits; to read.
+    kept : KeptRows
+    seconds : float
+        Of the last update.
+    adopted : mapping
+        The members that characters of the game were, by their keys.
     """
 
-    __slots__ = ("_adopted", "_group", "_kept", "_room", "_seconds", "rows")
+    __slots__ = ("_data", "_group", "_room", "adopted", "kept", "rows", "seconds")
 
-    _kept: KeptRows
+    kept: KeptRows
 
-    def __init__(self, group: CharacterGroup, room: Rows | None = None) -> None:
-        self._group, self._room = group, Rows.room(len(group)) if room is None else room
+    def __init__(
+        self, group: CharacterGroup, room: Rows | None = None, kept: KeptRows | None = None
+    ) -> None:
+        self._group, self._data = group, data_of(group)
+        self._room = Rows.room(len(group)) if room is None else room
         self.rows = self._room
-        self.keep()
+        if kept is None:
+            self.keep()
+        else:
+            self.kept = kept
 
     @classmethod
     def of(cls, group: CharacterGroup, rows: Rows, kept: KeptRows, seconds: float) -> Self:
@@ -41,17 +53,16 @@ class KeptGroup:
 
         Members that characters of the game are now, and that are there then, stay so.
         """
-        known = cls.__new__(cls)
-        known._group, known._room, known.rows = group, rows, rows  # noqa: SLF001 its own
-        known._kept, known._seconds = kept, seconds  # noqa: SLF001
-        adopted, keys = group._data.adopted, set(kept.members.keys)  # noqa: SLF001
-        known._adopted = {key: own for key, own in adopted.items() if key in keys}  # noqa: SLF001
+        known = cls(group, rows, kept)
+        adopted, keys = data_of(group).adopted, set(kept.members.keys)
+        known.seconds = seconds
+        known.adopted = {key: own for key, own in adopted.items() if key in keys}
         return known
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """The keys of the members at that moment, in the order of the rows."""
-        return self._kept.members.keys
+        return self.kept.members.keys
 
     @property
     def nbytes(self) -> int:
@@ -69,16 +80,16 @@ class KeptGroup:
             self._room = Rows.room(2 * count)
         if count != len(self.rows.state):
             self.rows = self._room.at(slice(count))
-        data = self._group._data  # noqa: SLF001
-        self._kept, self._seconds = data.kept_in(self.rows), data.time.last
-        self._adopted = data.adopted
+        data = self._data
+        self.kept, self.seconds = data.kept_in(self.rows), data.time.last
+        self.adopted = data.adopted
 
     def copy(self) -> "KeptGroup":
         """Return the same numbers in arrays of their own, to be put back."""
         rows = Rows.of_saved(self.rows.saved())
-        kept = self._kept._replace(saved=rows.saved())
-        known = KeptGroup.of(self._group, rows, kept, self._seconds)
-        known._adopted = self._adopted  # noqa: SLF001 its own
+        kept = self.kept._replace(saved=rows.saved())
+        known = KeptGroup.of(self._group, rows, kept, self.seconds)
+        known.adopted = self.adopted
         return known
 
     def put_back(self) -> None:
@@ -99,13 +110,13 @@ class KeptGroup:
         RuntimeError
             Inside an update. Nothing has changed then.
         """
-        data, kept = self._group._data, self._kept  # noqa: SLF001
+        data, kept = self._data, self.kept
         data.time.refuse_in_update()
-        data.adopt_again(self._adopted)
-        data.put_numbers(kept, self._seconds)
+        data.adopt_again(self.adopted)
+        data.put_numbers(kept, self.seconds)
         if kept.ground() is not data.ground:
             wake(data.rows().state)
 
     def shows(self) -> list[Callable[[], None]]:
         """Return what puts each adopted member and its owner where its numbers are."""
-        return self._group._data.shows()  # noqa: SLF001
+        return self._data.shows()

@@ -83,6 +83,15 @@ def shared(one: Ranges, other: Ranges) -> tuple[Ranges, Ranges] | None:
     return (rows, columns), (their_rows, their_columns)
 
 
+def within(place: Ranges, own: Ranges) -> Ranges:
+    """Return ranges of the values at a place as ranges of the whole."""
+    rows, columns = (
+        slice(int(span.start + part.start), int(span.start + part.stop))
+        for span, part in zip(place, own, strict=True)
+    )
+    return rows, columns
+
+
 def rim_of(rows: int, columns: int) -> list[Region]:
     """Return the cells along the border of so many cells, each once."""
     found = [

@@ -10,7 +10,7 @@ from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Fit, Ranges, Region
 from terrain_physics.heightmap.checks import checked_samples, edited
-from terrain_physics.heightmap.framed import LiveMap, cells_around
+from terrain_physics.heightmap.framed import cells_around
 from terrain_physics.heightmap.storage import MapStorage
 
 
@@ -35,16 +35,6 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
 
     holes = bool(np.isnan(new).any())
     storage.editing(lambda: storage.edit("heights", region, put, holes=holes))
-
-
-def samples_within(terrain: LiveMap, region: Region) -> Ranges:
-    """Return the samples whose edit changes the cells of a region: `cells_around` in reverse."""
-    rows, columns = terrain.cell_count
-    row_0, row_1, column_0, column_1 = region
-    return (
-        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
-        slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
-    )
 
 
 def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: Bools) -> None:

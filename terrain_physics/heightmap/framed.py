@@ -19,6 +19,7 @@ from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.materials import Names
+from terrain_physics.surface.watching import Watchers
 
 _REMEMBERED_CHANGES = 256
 
@@ -208,9 +209,18 @@ class LiveMap(FramedMap):
 
 
 class StoredMap(LiveMap):
-    """A map with values of its own, which edits replace and put back."""
+    """A map with values of its own, which edits replace and put back.
+
+    Attributes
+    ----------
+    watchers : Watchers
+        They are told of each edit: what is edited, the region of cells that it changes and, before
+        it is made (`prepare`), the place of the samples or cells.
+    """
 
     __slots__ = ()
+
+    watchers: Watchers
 
     @abstractmethod
     def put_solid_depth(self, solid: tuple[float, bool]) -> None:
@@ -226,7 +236,7 @@ class StoredMap(LiveMap):
 
     @abstractmethod
     def put_back(
-        self, what: Any, region: Region, place: Ranges, values: NDArray[Any], marks: Bools | None
+        self, what: Any, place: Ranges, values: NDArray[Any], marks: Bools | None = None
     ) -> None:
         """Make an edit of values that the map once had, of those that are marked; None: all."""
 
@@ -235,3 +245,22 @@ def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column
     """Return the cells that have a corner among samples from first to before last."""
     rows, columns = terrain.cell_count
     return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
+
+
+def region_of(terrain: LiveMap, what: Edited, place: Ranges) -> Region:
+    """Return the cells that an edit of a place changes."""
+    rows, columns = place
+    bounds = rows.start, rows.stop, columns.start, columns.stop
+    return cells_around(terrain, *bounds) if what == "heights" else Region(*bounds)
+
+
+def place_of(terrain: LiveMap, what: Edited, region: Region) -> Ranges:
+    """Return the samples or cells whose edit changes a region: `region_of` in reverse."""
+    row_0, row_1, column_0, column_1 = region
+    if what != "heights":
+        return slice(row_0, row_1), slice(column_0, column_1)
+    rows, columns = terrain.cell_count
+    return (
+        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
+        slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
+    )

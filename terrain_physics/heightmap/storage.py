@@ -24,7 +24,7 @@ from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.heightmap.framed import Edited, StoredMap, no_changes
+from terrain_physics.heightmap.framed import Edited, StoredMap, no_changes, place_of, region_of
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
@@ -57,8 +57,7 @@ class MapStorage(StoredMap):
     readers : LongCalls
         The long queries that hold the arrays as they are now.
     watchers : Watchers
-        They are told of each edit: the kind of change, and the region. An edit holds the locks of
-        all readers that have the arrays as tiles of larger maps.
+        An edit holds the locks of all readers that have the arrays as tiles of larger maps.
     """
 
     __slots__ = (
@@ -277,7 +276,6 @@ class MapStorage(StoredMap):
     def put_back(
         self,
         what: Edited,
-        region: Region,
         place: Ranges,
         values: NDArray[Any],
         marks: Bools | None = None,
@@ -294,7 +292,7 @@ class MapStorage(StoredMap):
             else:
                 self.prepare_material_edit()[place] = values
 
-        self.edit(what, region, put)
+        self.edit(what, region_of(self, what, place), put)
 
     @property
     def nbytes(self) -> int:
@@ -309,7 +307,7 @@ class MapStorage(StoredMap):
 
         ``holes`` tells whether there are any then.
         """
-        self.watchers.prepare(what, region)
+        self.watchers.prepare(what, region, place_of(self, what, region))
         if what == "heights":
             self.prepare_edit()
         elif what == "holes":

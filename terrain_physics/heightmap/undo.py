@@ -8,11 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared
-from terrain_physics.heightmap.framed import TYPES, Edited, LiveMap, StoredMap, cells_around
+from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
+from terrain_physics.heightmap.framed import (
+    DTYPES,
+    TYPES,
+    Edited,
+    FramedMap,
+    LiveMap,
+    StoredMap,
+)
 
 # Edits are joined by squares of so many samples or cells along each side.
 _SQUARE = 64
+
+Bounds = tuple[int, int, int, int]
+"""First row, end of rows, first column, end of columns."""
+
+Square = tuple[Edited, int, int]
+"""What a square is of, and its row and column among all squares of a map."""
 
 
 class Patch(NamedTuple):
@@ -21,8 +34,6 @@ class Patch(NamedTuple):
     Attributes
     ----------
     what : str
-    region : Region
-        Of the cells that change with them.
     place : tuple of slice
         Rows and columns of samples, or of cells.
     values : ndarray
@@ -32,10 +43,29 @@ class Patch(NamedTuple):
     """
 
     what: Edited
-    region: Region
     place: Ranges
     values: NDArray[Any]
     marks: Bools | None = None
+
+    @classmethod
+    def unpacked(cls, what: Edited, bounds: Bounds, content: bytes) -> Self:
+        """Return a patch from its bounds and bytes; ValueError if they do not fit."""
+        row_0, row_1, column_0, column_1 = bounds
+        if not (0 <= row_0 < row_1 and 0 <= column_0 < column_1):
+            raise ValueError(f"rows and columns must be some, got {bounds}")
+        values = np.frombuffer(content, DTYPES[what]).reshape(row_1 - row_0, column_1 - column_0)
+        return cls(what, (slice(row_0, row_1), slice(column_0, column_1)), values)
+
+    @property
+    def bounds(self) -> Bounds:
+        """First row, end of rows, first column, end of columns."""
+        rows, columns = self.place
+        return rows.start, rows.stop, columns.start, columns.stop
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the values, as files and other machines have them."""
+        return self.values.astype(DTYPES[self.what], copy=False).tobytes()
 
     @property
     def nbytes(self) -> int:
@@ -64,48 +94,81 @@ class Patch(NamedTuple):
         if marks is not None:
             marks[here][counts] = True
 
+    def cut(self, bounds: Bounds) -> Self:
+        """Return the part of it within bounds; all of it counts."""
+        (row, _, column, _), (row_0, row_1, column_0, column_1) = self.bounds, bounds
+        own = slice(row_0 - row, row_1 - row), slice(column_0 - column, column_1 - column)
+        return type(self)(self.what, within(self.place, own), self.values[own])
 
-def place_of(what: Edited, region: Region) -> Ranges:
-    """Return the place of the values of a region of cells; heights are those of all corners."""
-    row_0, row_1, column_0, column_1 = region
-    more = int(what == "heights")
-    return slice(row_0, row_1 + more), slice(column_0, column_1 + more)
+    def covers(self, place: Ranges) -> bool:
+        """Tell whether all its values at a place count."""
+        both = None if self.marks is None else shared(self.place, place)
+        return self.marks is None or both is None or bool(self.marks[both[0]].all())
+
+    def crossed(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the exclusive or with the bits of other values at its place; 0 if none counts."""
+        kind = DTYPES[self.what]
+        found = crossed(values.astype(kind, copy=False), self.values.astype(kind, copy=False))
+        if self.marks is not None:
+            found[~self.marks] = 0
+        return found
+
+
+def squares_in(what: Edited, place: Ranges, side: int) -> list[Square]:
+    """Return the squares, so many values along each side, that a place meets."""
+    down, across = (range(span.start // side, (span.stop - 1) // side + 1) for span in place)
+    return [(what, row, column) for row, column in product(down, across)]
+
+
+def place_in(terrain: FramedMap, square: Square, side: int) -> Ranges:
+    """Return the samples or cells of a square, as far as a map goes."""
+    what, *numbers = square
+    counts = terrain.sample_count if what == "heights" else terrain.cell_count
+    rows, columns = (
+        slice(number * side, min((number + 1) * side, count))
+        for number, count in zip(numbers, counts, strict=True)
+    )
+    return rows, columns
+
+
+def blank(terrain: FramedMap, square: Square, side: int) -> Patch:
+    """Return a square of which no value counts yet."""
+    what, place = square[0], place_in(terrain, square, side)
+    size = [span.stop - span.start for span in place]
+    return Patch(what, place, np.zeros(size, TYPES[what]), np.zeros(size, np.bool_))
 
 
 def in_squares(terrain: LiveMap, patches: Iterable[Patch], side: int) -> list[Patch]:
     """Return patches as squares of a map, so many values along each side; the last one counts."""
-    squares: dict[tuple[Edited, int, int], Patch] = {}
+    squares: dict[Square, Patch] = {}
     for patch in patches:
-        for row, column in product(*(_along(span, side) for span in patch.place)):
-            key = patch.what, row, column
-            if key not in squares:
-                squares[key] = _square(terrain, *key, side)
-            square = squares[key]
+        for number in squares_in(patch.what, patch.place, side):
+            square = squares.get(number) or squares.setdefault(number, blank(terrain, number, side))
             patch.put_over(square.values, square.marks, square.place)
     return list(squares.values())
 
 
-def _along(span: slice, side: int) -> range:
-    """Return the numbers of the squares along one side of a place."""
-    return range(span.start // side, (span.stop - 1) // side + 1)
+def by_squares(patches: Iterable[Patch], side: int) -> dict[Square, list[Patch]]:
+    """Return the patches that meet each square, in order."""
+    found: dict[Square, list[Patch]] = {}
+    for patch in patches:
+        for square in squares_in(patch.what, patch.place, side):
+            found.setdefault(square, []).append(patch)
+    return found
 
 
-def _square(terrain: LiveMap, what: Edited, row: int, column: int, side: int) -> Patch:
-    """Return a square of which no value counts yet."""
-    is_of_samples = what == "heights"
-    counts = terrain.sample_count if is_of_samples else terrain.cell_count
-    rows, columns = (
-        slice(number * side, min((number + 1) * side, count))
-        for number, count in zip((row, column), counts, strict=True)
-    )
-    bounds = rows.start, rows.stop, columns.start, columns.stop
-    region = cells_around(terrain, *bounds) if is_of_samples else Region(*bounds)
-    size = rows.stop - rows.start, columns.stop - columns.start
-    return Patch(what, region, (rows, columns), np.zeros(size, TYPES[what]), np.zeros(size, bool))
+def values_with(
+    terrain: StoredMap, what: Edited, place: Ranges, patches: Iterable[Patch] = ()
+) -> NDArray[Any]:
+    """Return the values of a map at a place once patches of that kind are put over it."""
+    found = terrain.values(what, place)
+    for patch in patches:
+        patch.put_over(found, place=place)
+    return found
 
 
 def crossed(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Return the exclusive or of the bits of two arrays of one type."""
+    """Return the exclusive or of the bits of two arrays of values of one kind."""
     word = f"<u{one.dtype.itemsize}"
     found: NDArray[Any] = np.bitwise_xor(
         np.ascontiguousarray(one).view(word), np.ascontiguousarray(other).view(word)
@@ -128,12 +191,15 @@ class MapEdit:
     __slots__ = ("_held", "storage")
 
     def __init__(
-        self, storage: StoredMap, what: Edited, region: Region, place: Ranges | None = None
+        self,
+        storage: StoredMap,
+        what: Edited,
+        region: Region,  # noqa: ARG002
+        place: Ranges,
     ) -> None:
         self.storage, replaced = storage, list[Patch]()
         if what != "thickness":
-            own = place_of(what, region) if place is None else place
-            replaced = [Patch(what, region, own, storage.values(what, own))]
+            replaced = [Patch(what, place, storage.values(what, place))]
         self._held = _Held(storage.solid_depth, replaced, is_swapped=False, begun=None)
 
     @property
@@ -196,3 +262,14 @@ class MapEdit:
         squares = in_squares(self.storage, reversed(patches), _SQUARE)
         self._held = self._held._replace(replaced=squares)
         return self
+
+
+def patches_of(terrain: StoredMap, edits: Iterable[Any]) -> list[Patch]:
+    """Return the patches that edits of a map, among others, would put over it, in order."""
+    return [patch for edit in edits if edit.storage is terrain for patch in edit.replaced]
+
+
+def solid_depth_after(terrain: StoredMap, edits: Iterable[Any]) -> tuple[float, bool]:
+    """Return how deep a map would be solid then, see `LiveMap.solid_depth`."""
+    own = [edit.solid_depth for edit in edits if edit.storage is terrain]
+    return own[-1] if own else terrain.solid_depth

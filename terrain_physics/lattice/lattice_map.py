@@ -23,8 +23,8 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
-from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of
-from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, cells_around, no_changes
+from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
+from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, no_changes, region_of
 from terrain_physics.heightmap.tiled import TileMemory
 from terrain_physics.lattice.blocks import LatticeBlocks
 from terrain_physics.lattice.ends import GroundEnds
@@ -63,8 +63,6 @@ class LatticeMap(StoredMap):
         The number of changes: of edits, and of tiles that came or went.
     source : TileSource
         Where tiles come from; whoever makes the map sets it.
-    watchers : Watchers
-        As of `MapStorage`; `prepare` is also told the range of samples or cells.
     """
 
     __slots__ = (
@@ -298,15 +296,9 @@ class LatticeMap(StoredMap):
     def _shares(self, place: Ranges, lines: int) -> Iterator[tuple[LoadedTile, Ranges, Ranges]]:
         """Yield the loaded tiles that share values of a range: where in it, and where there."""
         for number in self.tiles_of(place, lines):
-            tile = self.loaded.get(number)
-            if tile is not None:
-                own, there = [], []
-                for span, start in zip(place, self.place_of(number), strict=True):
-                    first = max(span.start, start)
-                    last = min(span.stop, start + self.shape.side + lines)
-                    own.append(slice(first - start, last - start))
-                    there.append(slice(first - span.start, last - span.start))
-                yield tile, (own[0], own[1]), (there[0], there[1])
+            tile, both = self.loaded.get(number), shared(self.shape.place_of(number, lines), place)
+            if tile is not None and both is not None:
+                yield tile, *both
 
     def values(self, what: Edited, place: Ranges) -> NDArray[Any]:
         """Return heights, marks of holes or materials of a range, a new array.
@@ -425,14 +417,10 @@ class LatticeMap(StoredMap):
             unknown[there] = False
         found = []
         for number in missing:
-            start, end = self.place_of(number), self.shape.side + 1
-            own = tuple(
-                slice(max(first - span.start, 0), max(first + end - span.start, 0))
-                for first, span in zip(start, place, strict=True)
-            )
-            if unknown[own].any():
+            both = shared(self.shape.place_of(number, 1), place)
+            if both is not None and unknown[both[1]].any():
                 found.append(number)
-                unknown[own] = False
+                unknown[both[1]] = False
         return found
 
     def put_solid_depth(self, solid: tuple[float, bool]) -> None:
@@ -441,7 +429,6 @@ class LatticeMap(StoredMap):
     def put_back(
         self,
         what: Edited,
-        region: Region,  # noqa: ARG002 it follows from the place
         place: Ranges,
         values: NDArray[Any],
         marks: Bools | None = None,
@@ -455,21 +442,15 @@ class LatticeMap(StoredMap):
             if marks is None:
                 self._make(what, place, values)
                 return
-            rows, columns = place
             for part in rectangles_of(marks):
                 own = slice(*part[:2]), slice(*part[2:])
-                there = slice(rows.start + own[0].start, rows.start + own[0].stop)
-                across = slice(columns.start + own[1].start, columns.start + own[1].stop)
-                self._make(what, (there, across), values[own])
+                self._make(what, within(place, own), values[own])
 
         self.editing(make)
 
     def _make(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Make an edit whose tiles are loaded, or whose values are known; under the locks."""
-        rows, columns = place
-        region = Region(rows.start, rows.stop, columns.start, columns.stop)
-        if what == "heights":
-            region = cells_around(self, *region)
+        region = region_of(self, what, place)
         self.watchers.prepare(what, region, place)
         self._protect()
         self.source.keep(what, place, values)

@@ -58,6 +58,12 @@ class LatticeShape(NamedTuple):
         """The number of samples of the whole lattice, rows by columns."""
         return self.rows * self.side + 1, self.columns * self.side + 1
 
+    def place_of(self, number: int, lines: int) -> Ranges:
+        """Return the samples of a tile (``lines`` is 1), or its cells (0)."""
+        row, column = divmod(number, self.columns)
+        down, across = row * self.side, column * self.side
+        return slice(down, down + self.side + lines), slice(across, across + self.side + lines)
+
 
 class LoadedTile:
     """The arrays of a tile, its own alone.

@@ -17,23 +17,31 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
-from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
+from terrain_physics.ground.ground import (
+    Ground,
+    Part,
+    loaded_part,
+    parts_by_key,
+    parts_of,
+    saved_ground,
+    saved_part,
+)
 from terrain_physics.ground.meshes import NO_PLACE, Place
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
-from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
-from terrain_physics.heightmap.edits import samples_within
-from terrain_physics.heightmap.framed import DTYPES, Edited
 from terrain_physics.heightmap.framed import KINDS as KINDS_OF_MAPS
+from terrain_physics.heightmap.framed import Edited, place_of
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.undo import Patch
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
+from terrain_physics.surface.ground_state import keeper_of
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.saving.values import checked_values, land_digest
-from terrain_physics.tiles.tiled_ground import TiledGround
+from terrain_physics.tiles.tiled_ground import TILES, supply_of
 
 _T = TypeVar("_T")
 
@@ -146,7 +154,7 @@ class Journal:
         if number == len(self.contents):
             self.contents.append(contents_of(ground))
             self._save(ground)
-        parts = _parts_of(ground)
+        parts = parts_of(ground)
         if parts is not None:
             parts.watchers.add(self, number * _NUMBERS + _ITSELF)
         for key, storage in _storages_of(ground).items():
@@ -234,7 +242,7 @@ class Journal:
 
     def _note_change(self, event: Event, seconds: float | None = None) -> None:
         number = event.ground * _NUMBERS + event.key
-        parts = _parts_of(self._grounds[event.ground])
+        parts = parts_of(self._grounds[event.ground])
         self._events.append(event)
         if event.kind in {"removed", "replaced"}:
             self._leave_part(number)
@@ -263,22 +271,17 @@ class Journal:
 # Grounds of any kind
 
 
-def _parts_of(ground: Part | Ground) -> Any:
-    """Return the `GroundParts` of a ground; None for a map or a mesh by itself."""
-    queries = queries_of(ground)
-    return queries.parts if isinstance(queries, GroundQueries) else None
-
-
 def _storages_of(ground: Part | Ground) -> dict[int, Any]:
     """Return the storages of the parts by their keys."""
-    parts = _parts_of(ground)
+    parts = parts_of(ground)
     queries: Any = {0: queries_of(ground)} if parts is None else parts.queries
     return {key: part.storage for key, part in queries.items()}
 
 
 def _bytes_of(ground: Part | Ground) -> int:
     """Return how many bytes a ground has in heights, cells, vertices, faces, and edits of tiles."""
-    edits = ground._supply.tiles.edits.nbytes if isinstance(ground, TiledGround) else 0  # noqa: SLF001
+    supply = supply_of(ground)
+    edits = 0 if supply is None else supply.tiles.edits.nbytes
     different = {id(own): own for own in _storages_of(ground).values()}
     return edits + sum(map(_size_of, different.values()))
 
@@ -294,7 +297,7 @@ def _size_of(storage: Any) -> int:
 
 def _unchanged(ground: Part | Ground, call: Callable[[], _T]) -> _T:
     """Let nobody change a ground during a call."""
-    parts = _parts_of(ground)
+    parts = parts_of(ground)
     if parts is not None:
         found: _T = parts.editing(lambda _: call())
         return found
@@ -304,13 +307,13 @@ def _unchanged(ground: Part | Ground, call: Callable[[], _T]) -> _T:
 
 def saved_motion(ground: Part | Ground) -> Any:
     """Return how the meshes of a ground move, for JSON; None of a map or a mesh by itself."""
-    parts = _parts_of(ground)
+    parts = parts_of(ground)
     return None if parts is None else parts.saved_motion()
 
 
 def load_motion(ground: Part | Ground, motion: Any) -> None:
     """Let the meshes of a ground move as they did; ValueError if it is none of this ground."""
-    parts = _parts_of(ground)
+    parts = parts_of(ground)
     if (parts is None) != (motion is None):
         raise ValueError("motion must be that of a ground")
     if parts is not None:
@@ -319,13 +322,13 @@ def load_motion(ground: Part | Ground, motion: Any) -> None:
 
 def contents_of(ground: Part | Ground) -> Contents:
     """Return hashes of what a ground holds; how often it was changed does not count."""
-    parts = _parts_of(ground)
+    parts = parts_of(ground)
     storages = _storages_of(ground)
     if parts is None:
         return {"0": _hash(storages[0])}
     movers, poses = parts.movers.saved(), parts.poses
     found = {
-        str(key): _hash_of_land(ground, parts.layers[key])
+        str(key): _hash_of_land(supply_of(ground), parts.layers[key])
         if isinstance(storage, LatticeMap)
         else _hash(
             storage,
@@ -340,9 +343,9 @@ def contents_of(ground: Part | Ground) -> Contents:
     return found | {"number of parts and moves": _digits([parts.next_number, movers["count"]])}
 
 
-def _hash_of_land(ground: Any, layers: int) -> str:
+def _hash_of_land(supply: Any, layers: int) -> str:
     """Return the hash of a land of tiles, whatever is loaded."""
-    return _digits([land_digest(ground._supply), layers])  # noqa: SLF001 of a TiledGround
+    return _digits([land_digest(supply), layers])
 
 
 def _hash(storage: Any, *about: Any) -> str:
@@ -378,22 +381,10 @@ def _put_edit(event: Event, storage: Any, region: Any) -> None:
         depth, follows_holes = storage.solid_depth
         event.content, event.numbers = np.array(depth).tobytes(), (int(follows_holes), 0, 0, 0)
         return
-    is_of_samples = event.kind == "heights"
-    place = samples_within(storage, region) if is_of_samples else _cells_of(region)
-    if isinstance(storage, LatticeMap):
-        values = storage.values(cast("Edited", event.kind), place)
-    elif is_of_samples:
-        values = storage.heights[place]
-    else:
-        is_hole = event.kind == "holes"
-        values = storage.hole_marks(place) if is_hole else storage.material_numbers(place)
-    rows, columns = place
-    event.numbers = rows.start, rows.stop, columns.start, columns.stop
-    event.content = values.tobytes()
-
-
-def _cells_of(region: Sequence[int]) -> Ranges:
-    return slice(*region[:2]), slice(*region[2:])
+    what: Any = event.kind
+    place = place_of(storage, what, region)
+    patch = Patch(what, place, storage.values(what, place))
+    event.numbers, event.content = patch.bounds, patch.content
 
 
 def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
@@ -445,21 +436,20 @@ def redo(ground: Part | Ground, event: Event) -> None:
 
 
 def _redo(ground: Part | Ground, event: Event) -> None:
+    supply = supply_of(ground)
     if event.kind in _REDONE_TO_GROUNDS:
         _REDONE_TO_GROUNDS[event.kind](ground, event)
-    elif event.kind in KINDS_OF_MAPS and event.key == 0 and isinstance(ground, TiledGround):
-        _redo_land(ground._supply, event)  # noqa: SLF001
+    elif event.kind in KINDS_OF_MAPS and event.key == TILES and supply is not None:
+        _redo_land(supply, event)
     elif event.kind in _REDONE_TO_PARTS:
-        part = ground.parts[event.key] if isinstance(ground, Ground) else ground
-        _REDONE_TO_PARTS[event.kind](part, event)
+        _REDONE_TO_PARTS[event.kind](parts_by_key(ground)[event.key], event)
     else:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}")
 
 
 def _redo_land(supply: TileSupply, event: Event) -> None:
     """Edit the land of tiles again, loaded there or not."""
-    (place, shape), what = _place_of(event), cast("Edited", event.kind)
-    given = np.frombuffer(event.content, DTYPES[what]).reshape(shape)
+    what, place, given, _ = _patch_of(event)
     values, lines = checked_values(supply.land, what, given), int(what == "heights")
     supply.fetch(supply.land.missing_of(_within(supply.land, place, lines), lines))
     supply.land.edit(what, place, values)
@@ -473,26 +463,15 @@ def _within(land: LatticeMap, place: Ranges, lines: int) -> Ranges:
     return place
 
 
-def _redo_heights(part: Any, event: Event) -> None:
-    place, shape = _place_of(event)
-    part[place] = np.frombuffer(event.content, "<f4").reshape(shape)
+def _redo_patch(part: Any, event: Event) -> None:
+    what, place, values, _ = _patch_of(event)
+    target = part if what == "heights" else getattr(part, what)
+    target[place] = as_marks(values) if what == "holes" else values
 
 
-def _redo_holes(part: Any, event: Event) -> None:
-    place, shape = _place_of(event)
-    part.holes[place] = as_marks(np.frombuffer(event.content, "|u1").reshape(shape))
-
-
-def _redo_materials(part: Any, event: Event) -> None:
-    place, shape = _place_of(event)
-    part.materials[place] = np.frombuffer(event.content, "|u1").reshape(shape)
-
-
-def _place_of(event: Event) -> tuple[Ranges, tuple[int, int]]:
-    """Return the samples or cells of an edit, and how many rows and columns they are."""
-    row_0, row_1, column_0, column_1 = event.numbers
-    place = slice(row_0, row_1), slice(column_0, column_1)
-    return place, (row_1 - row_0, column_1 - column_0)
+def _patch_of(event: Event) -> Patch:
+    """Return the new values of an edit of a map."""
+    return Patch.unpacked(cast("Edited", event.kind), event.numbers, event.content)
 
 
 def _redo_thickness(part: Any, event: Event) -> None:
@@ -527,7 +506,7 @@ def _part_of(ground: Any, event: Event) -> Part:
 def _redo_added(ground: Any, event: Event) -> None:
     part, (pose, scale) = _part_of(ground, event), _brought_to(event)
     layers, name = event.numbers[0], event.about["name"]
-    next_number = _parts_of(ground).next_number
+    next_number = parts_of(ground).next_number
     if event.key == next_number:
         place = None if pose is None else (pose, scale)
         ground.add(part, transform=place, layers=layers, name=name)
@@ -583,8 +562,8 @@ class _LaidOut(NamedTuple):
 
 def _lay_out(ground: Ground, change: Callable[[_LaidOut], None]) -> None:
     """Change which parts there are by a restore."""
-    keeper: Any = ground._kept()  # noqa: SLF001 as of a restore
-    held = _parts_of(ground)
+    keeper = keeper_of(ground)
+    held = parts_of(ground)
 
     def lay_out() -> None:
         known = _LaidOut(
@@ -604,7 +583,7 @@ def _lay_out(ground: Ground, change: Callable[[_LaidOut], None]) -> None:
 
 
 def _redo_restored(ground: Any, event: Event) -> None:
-    held = _parts_of(ground)
+    held = parts_of(ground)
 
     def redo() -> None:
         least = max(ground.parts, default=-1) + 1
@@ -630,7 +609,7 @@ def _redo_surface(ground: Any, event: Event) -> None:
 
 def _redo_one_way(ground: Any, event: Event) -> None:
     direction = checks.unit_or_zeros("direction", _floats(event).tolist())
-    held, key = _parts_of(ground), ground._mesh_key(event.key)  # noqa: SLF001 of the same floors
+    held, key = parts_of(ground), ground._mesh_key(event.key)  # noqa: SLF001 of the same floors
     # Scaled to length 1 once more, it might have other bits.
     held.change(lambda: held.set_one_way(key, direction))
 
@@ -640,9 +619,9 @@ def _floats(event: Event) -> Floats:
 
 
 _REDONE_TO_PARTS: dict[str, Callable[[Any, Event], None]] = {
-    "heights": _redo_heights,
-    "holes": _redo_holes,
-    "materials": _redo_materials,
+    "heights": _redo_patch,
+    "holes": _redo_patch,
+    "materials": _redo_patch,
     "thickness": _redo_thickness,
     "vertices": _redo_vertices,
 }

@@ -2,29 +2,18 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from terrain_physics.character.frame_time import LONGEST_STEP, MaxDelta
 from terrain_physics.character.group_data import GroupState, Key
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.recording.file import RecordedFrame, Start, state_at
 from terrain_physics.recording.journal import OF_MOTION, contents_of, load_motion, redo
-from terrain_physics.recording.scenes import (
-    checked_scene,
-    grounds_of,
-    hashes_of,
-    put,
-    read,
-    update,
-    updated,
-    write,
-)
+from terrain_physics.recording.scenes import Played, checked_scene, hashes_of, put, write
 from terrain_physics.recording.snapshots import Snapshot, latest
 from terrain_physics.recording.start import Scene
 from terrain_physics.recording.waiting import again, put_totals
-from terrain_physics.recording.worlds import lay_out
 from terrain_physics.world.compare import Mismatch
-from terrain_physics.world.world import World
 
 
 class Moment(NamedTuple):
@@ -80,8 +69,8 @@ def scene_after(
     make_scene: Callable[[], Scene],
 ) -> Scene:
     """Return a new scene as it was after frames: from the last snapshot on, they are played."""
-    made = checked_scene(make_scene())
-    limits = [(one, one.max_delta) for one in updated(made)]
+    made = make_scene()
+    limits = [(one, one.max_delta) for one in checked_scene(made).updated]
     scene, grounds, state = _begun(start, lambda: made)
     snapshot = latest(snapshots, len(frames))
     first = 0
@@ -90,37 +79,37 @@ def scene_after(
         state = _jumped(scene, grounds, state, frames[:first], snapshot)
     for frame in frames[first:]:
         _, state = _advanced(scene, grounds, state, frame)
-    for one in updated(scene):
+    for one in scene.updated:
         one.max_delta = MaxDelta.default  # of things that came to a world
     for one, limit in limits:
         one.max_delta = limit
-    return scene
+    return cast("Scene", scene.scene)
 
 
 def _begun(
     start: Start, make_scene: Callable[[], Scene]
-) -> tuple[Scene, list[AnyGround], GroupState]:
+) -> tuple[Played, list[AnyGround], GroupState]:
     """Return a new scene before the first frame, with its grounds and its state."""
     scene = checked_scene(make_scene())
-    for one in updated(scene):
+    for one in scene.updated:
         one.max_delta = LONGEST_STEP  # what was recorded was lived
-    grounds = grounds_of(scene)
+    grounds = scene.grounds
     _refuse_other_grounds(start, grounds)
-    return scene, grounds, read(scene)
+    return scene, grounds, scene.read()
 
 
 def _advanced(
-    scene: Scene, grounds: list[AnyGround], state: GroupState, frame: RecordedFrame
+    scene: Played, grounds: list[AnyGround], state: GroupState, frame: RecordedFrame
 ) -> tuple[Any, GroupState]:
     """Play one frame to a scene in a state; return what the update gives, and the new state."""
     for event in frame.events:
         redo(grounds[event.ground], event)
     write(scene, state, frame)
-    return again(grounds, frame.waits, lambda: update(scene, frame.delta_time)), read(scene)
+    return again(grounds, frame.waits, lambda: scene.update(frame.delta_time)), scene.read()
 
 
 def _jumped(
-    scene: Scene,
+    scene: Played,
     grounds: list[AnyGround],
     state: GroupState,
     frames: Sequence[RecordedFrame],
@@ -138,10 +127,10 @@ def _jumped(
         put_totals(grounds, waits.totals)
     given = state_at(state, frames, snapshot.rows)
     things = next((frame.things for frame in reversed(frames) if frame.things is not None), None)
-    if isinstance(scene, World) and things is not None:
-        lay_out(scene, things, dict(zip(given.keys, given.colliders, strict=True)))
+    if things is not None:
+        scene.lay_out(things, dict(zip(given.keys, given.colliders, strict=True)))
     put(scene, given)
-    return read(scene)
+    return scene.read()
 
 
 def _refuse_other_grounds(start: Start, grounds: list[AnyGround]) -> None:

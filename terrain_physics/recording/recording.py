@@ -23,25 +23,21 @@ from terrain_physics.recording.file import (
 from terrain_physics.recording.journal import Event, Journal
 from terrain_physics.recording.playback import played, scene_after
 from terrain_physics.recording.scenes import (
+    Played,
     checked_scene,
-    grounds_of,
     hashes_of,
     lived,
     looked_around,
-    read,
     restores_of,
     settled,
-    update,
 )
 from terrain_physics.recording.snapshots import Snapshot, Snapshots
-from terrain_physics.recording.start import RecordedScene, Scene
+from terrain_physics.recording.start import Scene
 from terrain_physics.recording.waiting import Waits, tiles_without_file, watched
-from terrain_physics.recording.worlds import things_of
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.world.compare import Mismatch
 from terrain_physics.world.ground.found import tiles_for
-from terrain_physics.world.world import World
 
 _MOST_SHOWN_UPDATES = 1_000_000
 """Limit of characters times frames: a notebook waits some twenty seconds for them."""
@@ -94,14 +90,14 @@ class Recording(metaclass=PublicType):
 
     def __init__(self, scene: Scene) -> None:
         known = checked_scene(scene)
-        self._last, self._time = read(known), FrameTime(LONGEST_STEP)
-        journal = self._journal = Journal(grounds_of(known))
+        self._last, self._time = known.read(), FrameTime(LONGEST_STEP)
+        journal = self._journal = Journal(known.grounds)
         saved = journal.saved
-        begun = None if saved is None else RecordedScene.of(known, self._last, saved)
+        begun = None if saved is None else known.recorded(self._last, saved)
         self._snapshots = Snapshots()
         self._saved_in, self._given_tiles = "recording", None
-        self._without_file = tiles_without_file(grounds_of(known))
-        self._things = things_of(known) if isinstance(known, World) else None
+        self._without_file = tiles_without_file(known.grounds)
+        self._things = known.things()
         self._restores: list[Floats] = []  # none yet: all characters look around at first
         self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
 
@@ -135,8 +131,8 @@ class Recording(metaclass=PublicType):
         events = self._events(self._scene)
         before, restores = self._settled(self._scene)
         result, waits = self._updated(self._scene, seconds)
-        after = read(self._scene)
-        things = things_of(self._scene) if isinstance(self._scene, World) else None
+        after = self._scene.read()
+        things = self._scene.things()
         told = None if things == self._things else things
         hashes = hashes_of(after)
         frame = frame_between(self._last, before, events, seconds, hashes, told, waits)
@@ -148,18 +144,18 @@ class Recording(metaclass=PublicType):
             self._take_snapshot(self._scene)
         return result
 
-    def _settled(self, scene: Scene) -> tuple[GroupState, list[Floats]]:
+    def _settled(self, scene: Played) -> tuple[GroupState, list[Floats]]:
         """Return what the game has done to the characters, and the restores of grounds so far."""
         restores = restores_of(scene)
         are_same = [*map(id, restores)] == [*map(id, self._restores)]
-        return settled(scene, self._last, read(scene), all_anew=not are_same), restores
+        return settled(scene, self._last, scene.read(), all_anew=not are_same), restores
 
     @staticmethod
     def _updated(
-        scene: Scene, seconds: float
+        scene: Played, seconds: float
     ) -> tuple[GroupResult | MoveResult | dict[Key, Any], Waits | None]:
         """Return the result of an update, and who waited in it."""
-        return watched(grounds_of(scene), lambda: update(scene, seconds))
+        return watched(scene.grounds, lambda: scene.update(seconds))
 
     @property
     def waits(self) -> int:
@@ -170,16 +166,16 @@ class Recording(metaclass=PublicType):
         """
         return sum(frame.waits.here for frame in self._frames if frame.waits is not None)
 
-    def _take_snapshot(self, scene: Scene) -> None:
+    def _take_snapshot(self, scene: Played) -> None:
         """Take a snapshot, unless another thread has changed the ground meanwhile."""
         motions = self._journal.motions()
         if motions is not None:
             rows = looked_around(scene, self._last)
             self._snapshots.add(Snapshot.of(len(self), rows, motions))
 
-    def _events(self, scene: Scene) -> list[Event]:
+    def _events(self, scene: Played) -> list[Event]:
         """Return what has happened to the grounds since the last frame."""
-        if not self._journal.is_of(grounds_of(scene)):
+        if not self._journal.is_of(scene.grounds):
             raise ValueError("ground must stay the one that it was when the recording began")
         return self._journal.events()
 
@@ -401,7 +397,7 @@ class Recording(metaclass=PublicType):
         waits = f", {self.waits} waits" if self.waits else ""
         return f"<Recording: {len(self)} frames, {seconds:.2f} s{waits}>"
 
-    def _hold(self, scene: Scene | None, start: Start, frames: list[RecordedFrame]) -> None:
+    def _hold(self, scene: Played | None, start: Start, frames: list[RecordedFrame]) -> None:
         self._scene, self._start, self._frames = scene, start, frames
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ from terrain_physics._support.matrices import length, product
 from terrain_physics.character.group_data import Key, packed_rows
 from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import POSITION, Rows
-from terrain_physics.ground.ground import Ground
-from terrain_physics.ground.queries import GroundQueries
+from terrain_physics.ground.ground import parts_by_key, parts_of
 from terrain_physics.group.results import GroupResult
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.heightmap import HeightMap
@@ -24,8 +23,7 @@ from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.recording.file import RecordedFrame
 from terrain_physics.recording.playback import Moment
 from terrain_physics.recording.shown_land import SQUARE, ShownLand, land_near
-from terrain_physics.surface.surface import queries_of
-from terrain_physics.tiles.tiled_ground import TILES, TiledGround
+from terrain_physics.tiles.tiled_ground import TILES, supply_of
 from terrain_physics.viewer.clip import RATE, Clip, ClipBodies, ClipPart, ClipSurface, Edit
 
 MOST_BODY_SAMPLES = 1 << 22
@@ -320,7 +318,7 @@ class _PartSampler:
         there = {
             (index, key): (ground, part)
             for index, ground in enumerate(grounds)
-            for key, part in (self._land_of(index, ground) | _parts_of(ground)).items()
+            for key, part in (self._land_of(index, ground) | parts_by_key(ground)).items()
         }
         self._samples += len(there)
         if self._samples > MOST_PART_SAMPLES:
@@ -344,13 +342,13 @@ class _PartSampler:
 
     def _land_of(self, index: int, ground: Any) -> dict[int, HeightMap]:
         """Return the land of a ground of tiles as it is now, by its key."""
-        if not isinstance(ground, TiledGround):
+        supply = supply_of(ground)
+        if supply is None:
             return {}
         if index in self._lands:
             self._lands[index].follow()
         else:
             squares = set[tuple[int, int]]() if self._paths is None else self._paths.squares
-            supply = ground._supply  # noqa: SLF001
             land = None if self._paths is None else land_near(supply, squares, MARGIN, MOST_CELLS)
             if land is None:  # it is never shown whole
                 raise _TooManyTrianglesError(
@@ -408,21 +406,15 @@ def _region_near(part: HeightMap, paths: _BodyPaths) -> Region:
     return Region(*ends)
 
 
-def _parts_of(ground: Any) -> dict[int, HeightMap | TriangleMesh]:
-    return dict(ground.parts) if isinstance(ground, Ground) else {0: ground}
-
-
 def _scale_of(ground: Any, key: int) -> float:
     """Return the scale of a part, which it keeps."""
-    if not isinstance(ground, Ground):
-        return 1.0
-    parts = cast("GroundQueries", queries_of(ground)).parts
-    return parts.scales.get(key, 1.0)
+    parts = parts_of(ground)
+    return 1.0 if parts is None else float(parts.scales.get(key, 1.0))
 
 
 def _goes_on(ground: Any) -> bool:
     """Tell whether maps of a ground go on beyond their borders, if they would alone."""
-    maps = [part for part in _parts_of(ground).values() if isinstance(part, HeightMap)]
+    maps = [part for part in parts_by_key(ground).values() if isinstance(part, HeightMap)]
     return len(maps) == 1 and maps[0].border == "extend"
 
 
@@ -483,7 +475,7 @@ class _SampledPart:
         if self.part.version != self._version:
             since, self._version = self._version, self.part.version
             came = self._note_edit(count - 1, since)
-        in_ground = isinstance(ground, Ground)
+        in_ground = parts_of(ground) is not None
         self._note_place(ground.transform(key) if in_ground else np.eye(4))
         self.shown.is_solid.append(not in_ground or ground.layers_of(key) != 0)
         return came

@@ -1,6 +1,6 @@
-"""Scenes that are recorded, one character, several or a group: all read as the state of a group."""
+"""Scenes that are recorded: a character, several, a group or a world, all read as one state."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import Bools, Floats, UInt64s
 from terrain_physics._support import checks
+from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
 from terrain_physics.character.group_data import (
     GroupState,
@@ -22,6 +23,7 @@ from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.state import state_of
+from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.file import (
     NOW_SEEN,
@@ -30,18 +32,191 @@ from terrain_physics.recording.file import (
     keys_after,
     those_who_stayed,
 )
-from terrain_physics.recording.start import Scene
-from terrain_physics.recording.worlds import lay_out, put_world, read_world
+from terrain_physics.recording.start import Kind, RecordedScene
+from terrain_physics.recording.worlds import (
+    Things,
+    lay_out,
+    put_world,
+    read_things,
+    read_world,
+    things_of,
+)
+from terrain_physics.surface.ground_files import SavedGround
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.seen import have_seen, look_around
-from terrain_physics.world.world import World
+from terrain_physics.world.things import adopt, members_of, rows_of, settings_of, take_over
+from terrain_physics.world.world import World, contents_of
 
 
-def checked_scene(scene: Any) -> Scene:
-    """Return a scene, or refuse what is none."""
-    if isinstance(scene, (CharacterGroup, CharacterMovement, World)):
-        return scene
+class Played:
+    """A scene that is recorded or played: several characters by their keys.
+
+    Attributes
+    ----------
+    scene : World, CharacterGroup, CharacterMovement or dict
+        As the game has it.
+    kind : str
+        As of `RecordedScene`.
+    """
+
+    kind: Kind = "characters"
+
+    def __init__(self, scene: Any) -> None:
+        self.scene = scene
+
+    @property
+    def turn(self) -> list[tuple[Any, Any]]:
+        """What is updated, by its key, in order."""
+        return [*self.scene.items()]
+
+    @property
+    def updated(self) -> list[Any]:
+        """What is updated."""
+        return [thing for _, thing in self.turn]
+
+    @property
+    def grounds(self) -> list[AnyGround]:
+        """The grounds, each once."""
+        return list({id(thing.ground): thing.ground for thing in self.updated}.values())
+
+    def read(self) -> GroupState:
+        """Return the state of all characters, with all that the game wrote."""
+        for thing in self.updated:
+            adopt(thing)
+        return read_things(self.turn)
+
+    def update(self, seconds: float) -> Any:
+        """Update all characters; return what the update of the scene gives."""
+        return {key: mover.update(seconds) for key, mover in self.scene.items()}
+
+    def on(self, keys: Sequence[Key]) -> list[int]:
+        """Return which of the grounds each character is on."""
+        numbers = {id(ground): number for number, ground in enumerate(self.grounds)}
+        things = dict(self.turn)
+        return [numbers[id(things[key].ground)] for key in keys]
+
+    def things(self) -> Things | None:
+        """Return which things a world has; None of others."""
+        return None
+
+    def lay_out(self, things: Things, bodies: Mapping[Any, Collider]) -> set[Any]:  # noqa: ARG002
+        """Have these things of a world; return the keys of those that were made anew."""
+        return set()
+
+    def put(
+        self,
+        state: GroupState,
+        written: Collection[int],
+        made: Collection[Any] = frozenset(),  # noqa: ARG002
+    ) -> None:
+        """Put characters into a state: those with some numbers, and those made anew."""
+        movers, rules = dict(self.turn), dict(state.material_rules)
+        if list(state.keys) != list(movers):  # only those of a group come and go
+            raise ValueError(
+                f"recording must be of the characters {[*movers]}, got {[*state.keys]}"
+            )
+        rows = Rows.unpacked(packed_rows(state))
+        for number in written:
+            key = state.keys[number]
+            given = state_of(rows.at(number), state.colliders[number], rules.get(key, ()))
+            take_over(movers[key], given)
+
+    def recorded(self, state: GroupState, grounds: list[SavedGround]) -> RecordedScene:
+        """Return what is kept of it in a state, on grounds that were saved in its order."""
+        return RecordedScene(self.kind, state, self.on(state.keys), None, grounds)
+
+
+class _PlayedOne(Played):
+    """One character."""
+
+    kind: Kind = "character"
+
+    @property
+    def turn(self) -> list[tuple[Any, Any]]:
+        return [(0, self.scene)]
+
+    def update(self, seconds: float) -> Any:
+        return self.scene.update(seconds)
+
+
+class _PlayedGroup(_PlayedOne):
+    """A group: its characters have the keys that they have there."""
+
+    kind: Kind = "group"
+
+    def read(self) -> GroupState:
+        adopt(self.scene)
+        members: Any = members_of(self.scene)
+        colliders = dict(zip(members.keys, members.colliders, strict=True))
+        rules, rows = dict(members.material_rules), rows_of(self.scene)
+        return state_of_rows(members.seed, colliders, rules, rows.packed())
+
+    def on(self, keys: Sequence[Key]) -> list[int]:
+        return [0] * len(keys)
+
+    def put(
+        self,
+        state: GroupState,
+        written: Collection[int],  # noqa: ARG002
+        made: Collection[Any] = frozenset(),  # noqa: ARG002
+    ) -> None:
+        take_over(self.scene, state)
+
+    def recorded(self, state: GroupState, grounds: list[SavedGround]) -> RecordedScene:
+        options: Any = settings_of(self.scene)
+        crowd = CrowdOptions(**options) if options.pop("collide") else None
+        return super().recorded(state, grounds)._replace(crowd=crowd)
+
+
+class _PlayedWorld(_PlayedGroup):
+    """A world: members of its groups have two keys."""
+
+    kind: Kind = "world"
+
+    @property
+    def turn(self) -> list[tuple[Any, Any]]:
+        return [*contents_of(self.scene).turn]
+
+    @property
+    def grounds(self) -> list[AnyGround]:
+        return [self.scene.ground]
+
+    def read(self) -> GroupState:
+        return read_world(self.scene)
+
+    def things(self) -> Things | None:
+        return things_of(self.scene)
+
+    def lay_out(self, things: Things, bodies: Mapping[Any, Collider]) -> set[Any]:
+        return lay_out(self.scene, things, bodies)
+
+    def put(
+        self,
+        state: GroupState,
+        written: Collection[int],
+        made: Collection[Any] = frozenset(),
+    ) -> None:
+        put_world(self.scene, state, written, made)
+
+    def recorded(self, state: GroupState, grounds: list[SavedGround]) -> RecordedScene:
+        clock = self.scene.clock
+        world = [clock.seconds, clock.max_steps, self.things()]
+        return Played.recorded(self, state, grounds)._replace(world=world)
+
+
+_KINDS: dict[Any, type[Played]] = {
+    World: _PlayedWorld,
+    CharacterGroup: _PlayedGroup,
+    CharacterMovement: _PlayedOne,
+}
+
+
+def checked_scene(scene: Any) -> Played:
+    """Return a scene to be played, or refuse what is none."""
+    for kind, played in _KINDS.items():
+        if isinstance(scene, kind):
+            return played(scene)
     if not isinstance(scene, Mapping) or not all(
         isinstance(mover, CharacterMovement) for mover in scene.values()
     ):
@@ -49,60 +224,13 @@ def checked_scene(scene: Any) -> Scene:
             "scene must be a World, a CharacterGroup, a CharacterMovement or a mapping of them, "
             f"got {checks.shorten(scene)}"
         )
-    return {checked_key(key): mover for key, mover in scene.items()}
+    return Played({checked_key(key): mover for key, mover in scene.items()})
 
 
-def movers_of(
-    scene: CharacterMovement | Mapping[Key, Any],
-) -> Mapping[Key, CharacterMovement]:
-    """Return the characters of a scene that is no group, by their keys."""
-    return {0: scene} if isinstance(scene, CharacterMovement) else scene
-
-
-def read(scene: Scene) -> GroupState:
-    """Return the state of a scene, with all that the game wrote."""
-    if isinstance(scene, CharacterGroup):
-        data = scene._data  # noqa: SLF001
-        data.adopt_writes()
-        return data.state_of(data.rows())
-    if isinstance(scene, World):
-        return read_world(scene)
-    movers = movers_of(scene)
-    for mover in movers.values():
-        mover._adopt()  # noqa: SLF001
-    colliders = {key: mover.collider for key, mover in movers.items()}
-    rules = {key: mover._material_rules() for key, mover in movers.items()}  # noqa: SLF001
-    rows = [mover._row().packed() for mover in movers.values()]  # noqa: SLF001
-    return state_of_rows(0, colliders, rules, np.reshape(rows, (len(rows), SAVED.size)))
-
-
-def updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
-    """Return what a scene updates."""
-    if isinstance(scene, (CharacterGroup, CharacterMovement)):
-        return [scene]
-    found: list[CharacterGroup | CharacterMovement] = list(scene.values())
-    return found
-
-
-def grounds_of(scene: Scene) -> list[AnyGround]:
-    """Return the grounds of a scene, each once."""
-    if isinstance(scene, World):
-        return [scene.ground]
-    grounds = [updated.ground for updated in updated(scene)]
-    return list({id(ground): ground for ground in grounds}.values())
-
-
-def lived(time: FrameTime, scene: Scene, delta_time: float) -> float:
+def lived(time: FrameTime, scene: Played, delta_time: float) -> float:
     """Return how long a frame lasts for all characters of a scene."""
-    time.max_delta = min((updated.max_delta for updated in updated(scene)), default=LONGEST_STEP)
+    time.max_delta = min((thing.max_delta for thing in scene.updated), default=LONGEST_STEP)
     return time.lived(delta_time)
-
-
-def update(scene: Scene, seconds: float) -> Any:
-    """Update all characters; return what the update of the scene gives."""
-    if isinstance(scene, (CharacterGroup, CharacterMovement, World)):
-        return scene.update(seconds)
-    return {key: mover.update(seconds) for key, mover in scene.items()}
 
 
 def hashes_of(state: GroupState) -> dict[Key, str]:
@@ -110,7 +238,7 @@ def hashes_of(state: GroupState) -> dict[Key, str]:
     return dict(zip(state.keys, state_hashes(packed_rows(state)), strict=True))
 
 
-def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
+def write(scene: Played, state: GroupState, frame: RecordedFrame) -> None:
     """Do to a scene in some state what the game did."""
     if not (frame.left or frame.bodies or len(frame.rows) or frame.things is not None):
         return
@@ -130,34 +258,32 @@ def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
     if SEEN in frame.places:
         given = _changed(scene, given, rows[:, SEEN] == NOW_SEEN, have_seen)
     written, made = np.unique(frame.rows).tolist(), set()
-    if isinstance(scene, World) and frame.things is not None:
-        made = lay_out(scene, frame.things, colliders)
-    _put(scene, given, written, made)
+    if frame.things is not None:
+        made = scene.lay_out(frame.things, colliders)
+    scene.put(given, written, made)
 
 
-def put(scene: Scene, state: GroupState) -> None:
+def put(scene: Played, state: GroupState) -> None:
     """Put all characters of a scene into a state, who have seen the ground as it is."""
     known = _changed(scene, state, np.ones(len(state.keys), np.bool_), have_seen)
-    _put(scene, known, range(len(known.keys)))
+    scene.put(known, range(len(known.keys)))
 
 
 def _changed(
-    scene: Scene, state: GroupState, marks: Bools, change: Callable[[Rows, Queries], None]
+    scene: Played, state: GroupState, marks: Bools, change: Callable[[Rows, Queries], None]
 ) -> GroupState:
     """Return a state with rows changed that are marked, on their ground."""
     rows = Rows.unpacked(packed_rows(state))
-    if isinstance(scene, (CharacterGroup, World)):
-        some = rows.at(marks)
-        change(some, queries_of(scene.ground))
-        rows.state[marks] = some.state
-    else:
-        for number in np.flatnonzero(marks).tolist():
-            ground = movers_of(scene)[state.keys[number]].ground
-            change(rows.at(slice(number, number + 1)), queries_of(ground))
+    on = np.array(scene.on(state.keys), np.int64)
+    for number, ground in enumerate(scene.grounds):
+        own = marks & (on == number)
+        some = rows.at(own)
+        change(some, queries_of(ground))
+        rows.state[own] = some.state
     return replace(state, rows=rows.packed().astype("<u8", copy=False).tobytes())
 
 
-def settled(scene: Scene, old: GroupState, new: GroupState, *, all_anew: bool) -> GroupState:
+def settled(scene: Played, old: GroupState, new: GroupState, *, all_anew: bool) -> GroupState:
     """Return a new state in which those have looked around of whom a replay knows less.
 
     These are characters that came, and that know a count of the ground's changes that the old state
@@ -178,34 +304,11 @@ def _look_now(rows: Rows, queries: Queries) -> None:
     rows.state[:, columns.GROUND_VERSION] = NOW_SEEN.view(np.float64)
 
 
-def restores_of(scene: Scene) -> list[Floats]:
+def restores_of(scene: Played) -> list[Floats]:
     """Return for each ground an array that is another one after each restore of it."""
-    return [queries_of(ground).left for ground in grounds_of(scene)]
+    return [queries_of(ground).left for ground in scene.grounds]
 
 
-def _put(
-    scene: Scene,
-    state: GroupState,
-    written: Collection[int],
-    made: Collection[Any] = frozenset(),
-) -> None:
-    """Put a scene into a state; of characters by themselves those with some numbers."""
-    if isinstance(scene, CharacterGroup):
-        scene._data.take_over(state)  # noqa: SLF001
-        return
-    if isinstance(scene, World):
-        put_world(scene, state, written, made)
-        return
-    movers, rules = movers_of(scene), dict(state.material_rules)
-    if list(state.keys) != list(movers):  # only those of a group come and go
-        raise ValueError(f"recording must be of the characters {[*movers]}, got {[*state.keys]}")
-    rows = Rows.unpacked(packed_rows(state))
-    for number in written:
-        key = state.keys[number]
-        given = state_of(rows.at(number), state.colliders[number], rules.get(key, ()))
-        movers[key]._take_over(given)  # noqa: SLF001
-
-
-def looked_around(scene: Scene, state: GroupState) -> UInt64s:
+def looked_around(scene: Played, state: GroupState) -> UInt64s:
     """Return the packed rows (n, size) of a scene's state, for `put`."""
     return packed_rows(_changed(scene, state, np.ones(len(state.keys), np.bool_), look_around))

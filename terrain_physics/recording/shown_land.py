@@ -8,7 +8,7 @@ import numpy as np
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region, common
+from terrain_physics.heightmap.cells import Ranges, Region, common, shared
 from terrain_physics.heightmap.checks import diagonal_name
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.tiles.loading.supply import TileSupply
@@ -43,10 +43,8 @@ class ShownLand:
         holes, flipped = ~self._near, np.zeros(size, np.bool_)
         materials = np.zeros(size, np.uint8)
         values = LandValues(self._supply)
-        for number, place in self._tiles_near():
-            tile = values.tile(number)
-            own = self._own(place, tile)
-            rows, columns = place
+        for number, own, place in self._tiles_near():
+            tile, (rows, columns) = values.tile(number), place
             heights[rows.start : rows.stop + 1, columns.start : columns.stop + 1] = tile.heights[
                 own[0].start : own[0].stop + 1, own[1].start : own[1].stop + 1
             ]
@@ -72,34 +70,14 @@ class ShownLand:
             material_names=shape.material_names,
         )
 
-    def _tiles_near(self) -> Iterable[tuple[int, Ranges]]:
-        """Give each tile that has cells which are shown, and its cells in the map."""
+    def _tiles_near(self) -> Iterable[tuple[int, Ranges, Ranges]]:
+        """Give each tile that has cells which are shown: its cells there, and in the map."""
         land, region = self._supply.land, self._region
         cells = slice(*region[:2]), slice(*region[2:])
         for number in land.tiles_of(cells, 0):
-            row, column = land.place_of(number)
-            side = land.shape.side
-            own = common(region, Region(row, row + side, column, column + side))
-            if own is None:
-                continue
-            place = (
-                slice(own.row_start - region.row_start, own.row_stop - region.row_start),
-                slice(
-                    own.column_start - region.column_start, own.column_stop - region.column_start
-                ),
-            )
-            if self._near[place].any():
-                yield number, place
-
-    def _own(self, place: Ranges, tile: Any) -> Ranges:
-        """Return the cells of a place in the map as cells of a tile."""
-        first = self._supply.land.place_of(tile.number)
-        starts = self._region.row_start - first[0], self._region.column_start - first[1]
-        down, across = (
-            slice(span.start + start, span.stop + start)
-            for span, start in zip(place, starts, strict=True)
-        )
-        return down, across
+            both = shared(land.shape.place_of(number, 0), cells)
+            if both is not None and self._near[both[1]].any():
+                yield number, *both
 
     def follow(self) -> None:
         """Make the edits of the land since then to the height map."""

@@ -20,12 +20,13 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import state_of
 from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
-from terrain_physics.recording.worlds import checked_name, lay_out, put_world, things_of
+from terrain_physics.recording.worlds import checked_name, lay_out, put_world
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
 from terrain_physics.tiles.saving.land_content import reference_in
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.world.ground.found import loaded_on
+from terrain_physics.world.things import take_over
 from terrain_physics.world.world import World
 
 Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovement]
@@ -61,21 +62,6 @@ class RecordedScene(NamedTuple):
     grounds: list[SavedGround]
     world: Any = None
 
-    @classmethod
-    def of(cls, scene: Scene, state: GroupState, grounds: list[SavedGround]) -> Self:
-        """Return what is kept of a scene in a state, on grounds that were saved in its order."""
-        if isinstance(scene, CharacterGroup):
-            crowd = None if scene._crowd is None else scene._crowd.options  # noqa: SLF001
-            return cls("group", state, [0] * len(state.keys), crowd, grounds)
-        if isinstance(scene, CharacterMovement):
-            return cls("character", state, [0], None, grounds)
-        if isinstance(scene, World):
-            world = [scene.clock.seconds, scene.clock.max_steps, things_of(scene)]
-            return cls("world", state, [0] * len(state.keys), None, grounds, world)
-        numbers: dict[int, int] = {}
-        on = [numbers.setdefault(id(mover.ground), len(numbers)) for mover in scene.values()]
-        return cls("characters", state, on, None, grounds)
-
     def tiles(self, find: FindTiles) -> list[StoredTiles | None]:
         """Return the tiles that each of the grounds stands on; None of others."""
         return [find(reference_in(saved)) for saved in self.grounds]
@@ -86,7 +72,7 @@ class RecordedScene(NamedTuple):
         if self.kind == "group":
             options: Any = {} if self.crowd is None else self.crowd._asdict()
             group = CharacterGroup(grounds[0], collide=self.crowd is not None, **options)
-            group._data.take_over(self.state)  # noqa: SLF001
+            take_over(group, self.state)
             return group
         if self.kind == "world":
             return self._made_world(grounds[0])
@@ -110,7 +96,7 @@ class RecordedScene(NamedTuple):
         mover = CharacterMovement(ground, collider)
         row = Rows.unpacked(packed_rows(self.state)[number : number + 1]).at(0)
         rules = dict(self.state.material_rules).get(key, ())
-        mover._take_over(state_of(row, collider, rules))  # noqa: SLF001
+        take_over(mover, state_of(row, collider, rules))
         return mover
 
     def packed(self) -> tuple[dict[str, Any], UInt64s, NDArray[np.uint8]]:

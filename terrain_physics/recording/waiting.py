@@ -22,7 +22,7 @@ from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.questions.tiled_queries import TiledQueries
 from terrain_physics.tiles.stored import StoredTiles
-from terrain_physics.tiles.tiled_ground import TiledGround
+from terrain_physics.tiles.tiled_ground import supply_of
 
 _Result = TypeVar("_Result")
 Ask = Callable[[Floats], Bools | None]
@@ -64,18 +64,14 @@ class Waits(NamedTuple):
 
 def totals_of(grounds: Sequence[AnyGround]) -> list[int]:
     """Return how often characters have waited on each ground."""
-    return [0 if own is None else own.waits for own in map(_supply_of, grounds)]
+    return [0 if own is None else own.waits for own in map(supply_of, grounds)]
 
 
 def put_totals(grounds: Sequence[AnyGround], totals: Sequence[int]) -> None:
     """Count on from there."""
-    for own, total in zip(map(_supply_of, grounds), totals, strict=True):
+    for own, total in zip(map(supply_of, grounds), totals, strict=True):
         if own is not None:
             own.waits = total
-
-
-def _supply_of(ground: AnyGround) -> TileSupply | None:
-    return ground._supply if isinstance(ground, TiledGround) else None  # noqa: SLF001
 
 
 class _Questions:
@@ -165,7 +161,7 @@ def _asking(
     grounds: Sequence[AnyGround], questions: _Questions, update: Callable[[], _Result]
 ) -> _Result:
     """Make an update that asks what brings its ground by the questions."""
-    supplies = [(queries_of(ground), _supply_of(ground)) for ground in grounds]
+    supplies = [(queries_of(ground), supply_of(ground)) for ground in grounds]
     tiled = [(cast("TiledQueries", queries), own) for queries, own in supplies if own is not None]
     before = [(queries, "streaming", queries.streaming) for queries, _ in tiled]
     putting_back = starmap(setattr, before)
@@ -199,5 +195,5 @@ def again(
 
 def tiles_without_file(grounds: Sequence[AnyGround]) -> dict[str, StoredTiles]:
     """Return the tiles of grounds that no file holds, by their digest."""
-    found = [own.tiles.stored for own in map(_supply_of, grounds) if own is not None]
+    found = [own.tiles.stored for own in map(supply_of, grounds) if own is not None]
     return {tiles.digest: tiles for tiles in found if tiles.path is None}

@@ -1,6 +1,6 @@
 """Worlds that are recorded: their characters as rows of one state, and which things there are."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,16 @@ from terrain_physics.character.state import state_of
 from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.world.hashes import Name
-from terrain_physics.world.things import Thing, prepare
-from terrain_physics.world.world import World
+from terrain_physics.world.things import (
+    Thing,
+    material_rules_of,
+    members_of,
+    prepare,
+    rows_of,
+    settings_of,
+    take_over,
+)
+from terrain_physics.world.world import World, contents_of
 
 Things = list[list[Any]]
 """For each thing of a world, in the order of adding: its key, and settings if it is a group."""
@@ -42,29 +50,31 @@ def things_of(world: World) -> Things:
 
 
 def _settings_of(thing: Thing) -> dict[str, Any] | None:
-    if isinstance(thing, CharacterMovement):
-        return None
-    seed = int(thing._data.seed)  # noqa: SLF001
-    return {"seed": seed} | thing._collision()  # noqa: SLF001
+    members = members_of(thing)
+    return None if members is None else {"seed": int(members.seed), **(settings_of(thing) or {})}
 
 
 def read_world(world: World) -> GroupState:
     """Return the numbers of all characters in the order of an update, with what the game wrote."""
-    contents = world._contents  # noqa: SLF001
+    contents = contents_of(world)
     prepare(contents.layout, contents.ground, to_keep=True)
+    return read_things(contents.turn)
+
+
+def read_things(turn: Iterable[tuple[Any, Any]]) -> GroupState:
+    """Return the numbers of characters by their keys, and of members by two keys each."""
     colliders: dict[Any, Collider] = {}
     rules: dict[Any, Any] = {}
     rows = [np.zeros((0, SAVED.size), np.uint64)]
-    for key, thing in contents.turn:
-        if isinstance(thing, CharacterMovement):
-            colliders[key], rules[key] = thing.collider, thing._material_rules()  # noqa: SLF001
-            rows.append(thing._row().at(np.newaxis).packed())  # noqa: SLF001
-            continue
-        members = thing._data.members()  # noqa: SLF001
-        names: list[Any] = [(key, member) for member in members.keys]
-        colliders.update(zip(names, members.colliders, strict=True))
-        rules |= {(key, member): own for member, own in members.material_rules}
-        rows.append(thing._data.rows().packed())  # noqa: SLF001
+    for key, thing in turn:
+        members = members_of(thing)
+        if members is None:
+            colliders[key], rules[key] = thing.collider, material_rules_of(thing)
+        else:
+            names: list[Any] = [(key, member) for member in members.keys]
+            colliders.update(zip(names, members.colliders, strict=True))
+            rules |= {(key, member): own for member, own in members.material_rules}
+        rows.append(rows_of(thing).packed())
     return state_of_rows(0, colliders, rules, np.concatenate(rows))
 
 
@@ -77,7 +87,7 @@ def lay_out(world: World, things: Things, bodies: Mapping[Any, Collider]) -> set
 
 
 def _lay_out(world: World, things: Things, bodies: Mapping[Any, Collider]) -> set[Any]:
-    contents, made, layout = world._contents, set(), []  # noqa: SLF001
+    contents, made, layout = contents_of(world), set(), []
     for given, settings in things:
         key = checked_key(given)
         thing = contents.things.get(key)
@@ -109,24 +119,24 @@ def put_world(
     rows, rules = Rows.unpacked(packed_rows(state)), dict(state.material_rules)
     names: list[Any] = list(state.keys)
     end, touched = 0, set(written)
-    for key, thing in world._contents.turn:  # noqa: SLF001
+    for key, thing in contents_of(world).turn:
         first = end
-        if isinstance(thing, CharacterMovement):
+        known = members_of(thing)
+        if known is None:
             end += 1
             if names[first:end] != [key]:
                 raise ValueError(f"recording must be of a world with {key!r}")
             if first in touched or key in made:
                 body = state.colliders[first]
-                thing._take_over(state_of(rows.at(first), body, rules.get(key, ())))  # noqa: SLF001
+                take_over(thing, state_of(rows.at(first), body, rules.get(key, ())))
             continue
         while end < len(names) and isinstance(names[end], tuple) and names[end][0] == key:
             end += 1
         members = [name[1] for name in names[first:end]]
-        if members != [*thing] or key in made or touched.intersection(range(first, end)):
+        if members != [*known.keys] or key in made or touched.intersection(range(first, end)):
             colliders = dict(zip(members, state.colliders[first:end], strict=True))
             own = {name[1]: rules[name] for name in names[first:end] if name in rules}
             packed = rows.at(slice(first, end)).packed()
-            seed = thing._data.seed  # noqa: SLF001
-            thing._data.take_over(state_of_rows(seed, colliders, own, packed))  # noqa: SLF001
+            take_over(thing, state_of_rows(known.seed, colliders, own, packed))
     if end != len(names):
         raise ValueError("recording must be of the characters of its world")

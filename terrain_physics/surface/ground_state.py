@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -24,6 +24,38 @@ NOTHING_LEFT.setflags(write=False)
 _MOST_LEFT = 16
 
 
+class KeptGround(NamedTuple):
+    """What a `GroundState` holds.
+
+    Attributes
+    ----------
+    keeper : Keeper
+        Of its ground.
+    version, contents, waits : int
+        Of the ground; the number of its contents; and as `GroundState.waits`.
+    mark : Mark
+    rest : object
+        What the ground holds beside the arrays of its storages.
+    left : ndarray of float64, shape (k, 2)
+        As of the keeper.
+    log : KeptLog
+    """
+
+    keeper: "Keeper"
+    version: int
+    contents: int
+    waits: int
+    mark: Mark
+    rest: Any
+    left: Floats
+    log: KeptLog
+
+    @property
+    def seen(self) -> tuple[Floats, int, Floats, int]:
+        """By what characters wake there: changes, those forgotten, left, contents."""
+        return *self.log, self.left, self.contents
+
+
 @public
 class GroundState:
     """What a ground holds at a moment: `Surface.state` returns it, and `Surface.restore` takes it.
@@ -31,19 +63,9 @@ class GroundState:
     It belongs to its ground, and is gone with the process: to keep a ground in a file, save it.
     """
 
-    __slots__ = (
-        "__weakref__", "_contents", "_keeper", "_left", "_log", "_mark", "_rest", "_version",
-        "_waits",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "_kept")
 
-    _keeper: "Keeper"
-    _mark: Mark
-    _rest: Any
-    _contents: int
-    _left: Floats
-    _log: Any
-    _version: int
-    _waits: int
+    _kept: KeptGround
 
     def __init__(self) -> None:
         raise TypeError("GroundState must be made by the state() of a ground")
@@ -51,7 +73,7 @@ class GroundState:
     @property
     def nbytes(self) -> int:
         """About how much memory it takes: its numbers, and the edits since the state before."""
-        return int(getattr(self._rest, "nbytes", 0)) + self._mark.nbytes
+        return int(getattr(self._kept.rest, "nbytes", 0)) + self._kept.mark.nbytes
 
     @property
     def waits(self) -> int:
@@ -60,7 +82,7 @@ class GroundState:
         Which tiles are loaded is no part of a state. Who has waited is elsewhere than with another
         choice of tiles, and by this number it shows.
         """
-        return self._waits
+        return self._kept.waits
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -75,7 +97,17 @@ class GroundState:
         return self
 
     def __repr__(self) -> str:
-        return f"<GroundState of version {self._version}>"
+        return f"<GroundState of version {self._kept.version}>"
+
+
+def kept_of(state: GroundState) -> KeptGround:
+    """Return what a state holds."""
+    return state._kept  # noqa: SLF001 the one door
+
+
+def keeper_of(ground: Any) -> Any:
+    """Return what keeps the states of a ground."""
+    return ground._kept()  # noqa: SLF001 the one door
 
 
 class Keeper:
@@ -112,15 +144,16 @@ class Keeper:
     def _state(self) -> GroundState:
         with self._unchanged():
             version, waits = self._version(), self._waits()
-            known = None if self._latest is None else self._latest()
-            if known is not None and (known._version, known._waits) == (version, waits):  # noqa: SLF001
-                return known
+            latest = None if self._latest is None else self._latest()
+            if latest is not None:
+                known = kept_of(latest)
+                if (known.version, known.waits) == (version, waits):
+                    return latest
             state = GroundState.__new__(GroundState)
-            state._keeper, state._version = self, version  # noqa: SLF001
-            state._contents, state._rest = self.contents(version), self._rest()  # noqa: SLF001
-            state._mark = self.history.mark()  # noqa: SLF001
-            state._left, state._log = self.left, self._kept_log()  # noqa: SLF001
-            state._waits = waits  # noqa: SLF001
+            state._kept = KeptGround(  # noqa: SLF001 it is made here alone
+                self, version, self.contents(version), waits,
+                self.history.mark(), self._rest(), self.left, self._kept_log(),
+            )  # fmt: skip
             self._latest = ref(state)
             return state
 
@@ -128,32 +161,32 @@ class Keeper:
         """Go back, or forward, to a state."""
         if not isinstance(state, GroundState):
             raise TypeError(f"state must be a GroundState, got {checks.shorten(state)}")
-        if state._keeper is not self:  # noqa: SLF001
+        kept = kept_of(state)
+        if kept.keeper is not self:
             raise ValueError("state must be of this ground, got one of another ground")
         self.refuse_inside()
-        known: GroundState = state
-        self._changing(lambda: self.history.storages_to(known._mark), lambda: self._go_to(known))  # noqa: SLF001
+        self._changing(lambda: self.history.storages_to(kept.mark), lambda: self._go_to(kept))
 
-    def _go_to(self, state: GroundState) -> None:
-        if state._version == self._version():  # noqa: SLF001
-            self._put_waits(state._waits)  # noqa: SLF001
+    def _go_to(self, kept: KeptGround) -> None:
+        if kept.version == self._version():
+            self._put_waits(kept.waits)
             return
-        before = self._state()
+        before = kept_of(self._state())
         try:
-            self._put_back(state)
+            self._put_back(kept)
         except BaseException:  # such as Ctrl-C
             self._put_back(before)
             raise
 
-    def _put_back(self, state: GroundState) -> None:
-        self._refuse_way(self.history.edits_to(state._mark))  # noqa: SLF001
-        self.history.go_to(state._mark)  # noqa: SLF001
-        self._put_rest(state._rest)  # noqa: SLF001
-        self._put_waits(state._waits)  # noqa: SLF001
+    def _put_back(self, kept: KeptGround) -> None:
+        self._refuse_way(self.history.edits_to(kept.mark))
+        self.history.go_to(kept.mark)
+        self._put_rest(kept.rest)
+        self._put_waits(kept.waits)
         version = self._version()
-        self._put_log(state._log)  # noqa: SLF001  what led here; a restore itself is no change
-        self.left = _with_left(state._left, state._contents, version)  # noqa: SLF001
-        self.restored = version, state._contents  # noqa: SLF001
+        self._put_log(kept.log)  # what led here; a restore itself is no change
+        self.left = _with_left(kept.left, kept.contents, version)
+        self.restored = version, kept.contents
 
     def looking(
         self, state: GroundState, storages: list[Any], look: Callable[[list[Any], Any], _T]
@@ -162,16 +195,11 @@ class Keeper:
 
         Nobody changes it meanwhile, nor edits these storages.
         """
-        mark = state._mark  # noqa: SLF001
+        kept = kept_of(state)
         return self._changing(
-            lambda: [*storages, *self.history.storages_to(mark)],
-            lambda: look(self.history.edits_to(mark), state._rest),  # noqa: SLF001
+            lambda: [*storages, *self.history.storages_to(kept.mark)],
+            lambda: look(self.history.edits_to(kept.mark), kept.rest),
         )
-
-    def seen_in(self, state: GroundState) -> tuple[Floats, int, Floats, int]:
-        """Return by what characters wake in a state: changes, those forgotten, left, contents."""
-        changes, forgotten = state._log  # noqa: SLF001
-        return changes, forgotten, state._left, state._contents  # noqa: SLF001
 
     def imagined(self, storages: list[Any], change: Callable[[], None]) -> GroundState:
         """Return the state that a change of these storages leads to; all is as before then.
@@ -182,7 +210,7 @@ class Keeper:
         return self._changing(lambda: storages, lambda: self._imagined(change))
 
     def _imagined(self, change: Callable[[], None]) -> GroundState:
-        before = self._state()
+        before = kept_of(self._state())
         try:
             change()
             return self._state()

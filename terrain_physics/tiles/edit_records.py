@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from terrain_physics._public import public
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.framed import DTYPES, KINDS
+from terrain_physics.heightmap.undo import Bounds, Patch
 from terrain_physics.tiles.log import Log, Read
 
 MAGIC, VERSION = b"\x89EDITS\r\n", 1
@@ -85,6 +86,10 @@ class EditRecord(NamedTuple):
         """Rows and columns as slices."""
         return slice(self.row_start, self.row_stop), slice(self.column_start, self.column_stop)
 
+    def patch(self, values: NDArray[Any]) -> Patch:
+        """Return it with its values."""
+        return Patch(KINDS[self.kind], self.ranges, values)
+
     @property
     def length(self) -> int:
         """How many bytes it is in the log."""
@@ -103,9 +108,7 @@ def start_of(digest: str) -> bytes:
     return content + _CHECKSUM.pack(zlib.crc32(content))
 
 
-def packed(
-    kind: int, bounds: tuple[int, int, int, int], values: NDArray[Any], flags: int = 0
-) -> tuple[bytes, int]:
+def packed(kind: int, bounds: Bounds, values: NDArray[Any], flags: int = 0) -> tuple[bytes, int]:
     """Return the bytes of a record, and its checksum."""
     if values.dtype != _TYPES[kind]:
         values = values.astype(_TYPES[kind])

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Ranges, shared
 from terrain_physics.heightmap.checks import refuse_overflow
 from terrain_physics.heightmap.framed import KINDS, Edited
+from terrain_physics.heightmap.undo import Bounds, Patch
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     FOLLOWED,
@@ -41,7 +42,7 @@ from terrain_physics.tiles.edit_squares import (
 from terrain_physics.tiles.file_log import FileLog
 from terrain_physics.tiles.format import tile_name
 from terrain_physics.tiles.log import Log, MemoryLog, Read
-from terrain_physics.tiles.merging import Bounds, Merged, merged
+from terrain_physics.tiles.merging import merged
 from terrain_physics.tiles.stored import StoredTiles
 
 HEIGHTS, HOLES, MATERIALS = range(3)
@@ -267,24 +268,22 @@ class EditStore:
                 content, checksum = packed(kind, bounds, values)
                 self._new.append((kind, *bounds, self._log.append(content), checksum, 0))
             else:
-                parts = squares_of(bounds, side)
-                self._new += self._append(
-                    [Merged(kind, part, _cut(values, bounds, part)) for part in parts]
-                )
+                whole = Patch(what, place, values)
+                self._new += self._append([whole.cut(own) for own in squares_of(bounds, side)])
             if self._log.size > self._limit and isinstance(self._log, MemoryLog):
                 self.compact()
                 self._limit = max(_LEAST_MERGED, 2 * self._log.size)
 
-    def _append(self, parts: list[Merged], flags: int = 0) -> list[EditRecord]:
+    def _append(self, parts: list[Patch], flags: int = 0) -> list[EditRecord]:
         """Write the parts of an edit and return their records; flags are those of the first."""
         contents: list[bytes] = []
         records: list[EditRecord] = []
         place, left = self._log.size, len(parts)
-        for kind, bounds, values in parts:
+        for patch in parts:
             left -= 1
-            marks = flags | FOLLOWED if left else flags
-            content, checksum = packed(kind, bounds, values, marks)
-            records.append(EditRecord(kind, *bounds, place, checksum, marks))
+            kind, marks = _NUMBERS[patch.what], flags | FOLLOWED if left else flags
+            content, checksum = packed(kind, patch.bounds, patch.values, marks)
+            records.append(EditRecord(kind, *patch.bounds, place, checksum, marks))
             contents.append(content)
             place, flags = place + len(content), 0
         self._log.append(b"".join(contents))
@@ -358,9 +357,8 @@ class EditStore:
                 records = self._squares.within(kind, bounds)
                 read = stack.enter_context(self._log.reading())
             for record in records:
-                both = shared(place, record.ranges)
-                if both is not None:
-                    values[both[0]] = self._values_of(record, read)[both[1]]
+                if shared(place, record.ranges) is not None:
+                    record.patch(self._values_of(record, read)).put_over(values, place=place)
 
     def _values_of(self, record: EditRecord, read: Read) -> NDArray[Any]:
         try:
@@ -370,16 +368,12 @@ class EditStore:
 
     def _write(self, tile: LoadedTile, record: EditRecord, values: NDArray[Any]) -> Ranges:
         """Write an edit to the samples or cells that a tile has of it; return their ranges."""
-        side, _, columns = self._tiles.shape[:3]
-        count = side + int(record.kind == HEIGHTS)
-        own: list[slice] = []
-        there: list[slice] = []
-        for number, span in zip(divmod(tile.number, columns), record.ranges, strict=True):
-            first, stop = max(span.start, number * side), min(span.stop, number * side + count)
-            own.append(slice(first - number * side, stop - number * side))
-            there.append(slice(first - span.start, stop - span.start))
-        tile.write(KINDS[record.kind], (own[0], own[1]), values[there[0], there[1]])
-        return own[0], own[1]
+        place = self._tiles.shape.place_of(tile.number, int(record.kind == HEIGHTS))
+        own, there = cast(
+            "tuple[Ranges, Ranges]", shared(place, record.ranges)
+        )  # it is of the tile
+        tile.write(KINDS[record.kind], own, values[there])
+        return own
 
     def _survey(self, tile: LoadedTile, rows: slice, columns: slice) -> None:
         """Find the blocks of a tile anew around samples."""
@@ -409,8 +403,8 @@ class EditStore:
         """How many bytes the edits take, on disk or in memory."""
         return self._log.size
 
-    def records(self) -> Iterator[tuple[Edited, Ranges, NDArray[Any]]]:
-        """Yield what edits were, where, and their values; in each square the oldest first.
+    def records(self) -> Iterator[Patch]:
+        """Yield the values of edits; in each square the oldest first.
 
         An edit of several squares is as many; those that were merged are told no more.
         """
@@ -420,10 +414,10 @@ class EditStore:
                 records = [record for square in self._squares for record in square.records]
                 read = stack.enter_context(self._log.reading())
             for record in records:
-                yield KINDS[record.kind], record.ranges, read_values(record, read)
+                yield record.patch(read_values(record, read))
 
     def places(self) -> list[tuple[Edited, Ranges]]:
-        """Return what `records` yields, without the values."""
+        """Return what edits were, and where."""
         with self._lock:
             self._settle()
             records = (record for square in self._squares for record in square.records)
@@ -476,7 +470,8 @@ class EditStore:
         with self._lock, self._log.reading() as read:
             self._settle()
             parts = (part for square in self._squares for part in merged(square.records, read))
-            return self._start + b"".join(packed(*part)[0] for part in parts)
+            contents = (packed(_NUMBERS[own.what], own.bounds, own.values)[0] for own in parts)
+            return self._start + b"".join(contents)
 
     def replace(self, contents: bytes) -> None:
         """Have these edits, which `contents` returned, in place of all.
@@ -519,12 +514,6 @@ class EditStore:
                 self.sync()
             finally:
                 self._log.close()
-
-
-def _cut(values: NDArray[Any], bounds: Bounds, part: Bounds) -> NDArray[Any]:
-    """Return the values of a part of a rectangle."""
-    row, _, column, _ = bounds
-    return values[part[0] - row : part[1] - row, part[2] - column : part[3] - column]
 
 
 def _span(parts: list[slice]) -> slice:

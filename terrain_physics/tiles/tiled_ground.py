@@ -778,6 +778,11 @@ class TiledGround(Ground):
         self.close()
 
 
+def supply_of(ground: Any) -> TileSupply | None:
+    """Return what brings the tiles of a ground; None of others."""
+    return ground._supply if isinstance(ground, TiledGround) else None  # noqa: SLF001 the one door
+
+
 def _checked_callback(name: str, callback: Any) -> Callback | None:
     if callback is not None and not callable(callback):
         raise TypeError(f"{name} must be callable or None, got {checks.shorten(callback)}")

@@ -13,8 +13,9 @@ from terrain_physics._kernels.types import UInt64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.undo import Square
 from terrain_physics.world.contents import Contents
-from terrain_physics.world.ground.map_hashes import MapHash, Square
+from terrain_physics.world.ground.map_hashes import MapHash
 from terrain_physics.world.hashes import (
     Name,
     ground_content,

@@ -35,7 +35,7 @@ from terrain_physics._support.archives import (
     write_member,
 )
 from terrain_physics._support.files import checked_size, file_name, written_whole
-from terrain_physics.character.fixed_step import FixedStep
+from terrain_physics.character.fixed_step import FixedStep, checked_counts, counts_of, put_counts
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
@@ -218,20 +218,13 @@ def _refuse_others(name: str, header: Any) -> None:
 
 def _saved_clock(clock: FixedStep) -> dict[str, Any]:
     """Return a clock for JSON, which knows whole numbers of any size."""
-    owed, dropped, count = clock._kept()  # noqa: SLF001
+    owed, dropped, count = counts_of(clock)
     about = {"seconds": clock.seconds, "max_steps": clock.max_steps}
     return about | {"owed": owed, "dropped": dropped, "count": count}
 
 
 def _loaded_clock(about: Any) -> FixedStep:
     clock = FixedStep(about["seconds"], max_steps=about["max_steps"])
-    clock._put_back(checked_counts(about, clock))  # noqa: SLF001
+    counts = checked_counts(clock, about["owed"], about["dropped"], about["count"])
+    put_counts(clock, counts)
     return clock
-
-
-def checked_counts(about: Any, clock: FixedStep) -> tuple[int, int, int]:
-    """Return what a clock has counted, from its saved form."""
-    length = clock._length  # noqa: SLF001
-    owed = checks.whole("owed", about["owed"], -length, length)
-    counts = (checks.whole(name, about[name], 0, 2**1200) for name in ("dropped", "count"))
-    return (owed, *counts)  # type: ignore[return-value]

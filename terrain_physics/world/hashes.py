@@ -8,12 +8,12 @@ import numpy as np
 
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics.character.group_data import Key, hash_content
-from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows, mixed_hashes
-from terrain_physics.group.kept import KeptGroup
+from terrain_physics.surface.ground_state import GroundState, kept_of
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.ground.map_hashes import MapHash
 from terrain_physics.world.kept_world import KeptWorld
+from terrain_physics.world.things import members_of, rows_of
 
 Name = Key | tuple[Key, Key]
 """Which character: the key of one alone, or the keys of a group and of its member."""
@@ -32,17 +32,14 @@ _NO_HITS = np.zeros((0, 0))
 def numbers_now(contents: Contents) -> Iterator[Part]:
     """Give the numbers of a world as they are, to be read at once."""
     for key, thing in contents.layout:
-        if isinstance(thing, CharacterMovement):
-            yield key, None, thing._row().at(np.newaxis)  # noqa: SLF001
-        else:
-            data = thing._data  # noqa: SLF001
-            yield key, data.members().keys, data.rows()
+        members = members_of(thing)
+        yield key, None if members is None else members.keys, rows_of(thing)
 
 
 def numbers_of(kept: KeptWorld) -> Iterator[Part]:
     """Give the numbers of a world in a kept state."""
     for (key, _), part in zip(kept.layout, kept.parts, strict=True):
-        yield key, part.keys if isinstance(part, KeptGroup) else None, part.rows
+        yield key, part.keys, part.rows
 
 
 def packed_rows(numbers: Numbers) -> dict[Name, UInt64s]:
@@ -102,7 +99,7 @@ def _maps_content(maps: tuple[MapHash, ...]) -> bytes:
     return f"maps {maps}".encode()
 
 
-def ground_hashes_of(state: object, maps: tuple[MapHash, ...]) -> list[GroundHash]:
+def ground_hashes_of(state: GroundState, maps: tuple[MapHash, ...]) -> list[GroundHash]:
     """Return the hash of what `ground_content` tells of a ground, and those of its maps."""
     digits = hashlib.blake2b(ground_content(state), digest_size=8).digest()
     return [
@@ -116,23 +113,23 @@ def _names(key: Key, members: tuple[Key, ...]) -> list[Name]:
     return [(key, member) for member in members]
 
 
-def ground_content(state: object) -> bytes:
+def ground_content(state: GroundState) -> bytes:
     """Return which parts a ground has in a state, where, on which layers, and how they move.
 
     And how often characters waited for ground, if they did. What maps hold is in hashes of theirs.
     """
-    rest, waits = getattr(state, "_rest", None), getattr(state, "waits", 0)
-    content = b"" if rest is None else bytes(rest.content())
-    return content + (f"waits {waits}".encode() if waits else b"")
+    kept = kept_of(state)
+    content = b"" if kept.rest is None else bytes(kept.rest.content())
+    return content + (f"waits {kept.waits}".encode() if kept.waits else b"")
 
 
-def places_in(state: object) -> dict[int, tuple[float, ...]]:
+def places_in(state: GroundState) -> dict[int, tuple[float, ...]]:
     """Return the parts of a ground in a state: key, and rotation and position if it was moved."""
-    rest = getattr(state, "_rest", None)
+    rest = kept_of(state).rest
     return {} if rest is None else rest.places()
 
 
-def layers_in(state: object) -> dict[int, int]:
+def layers_in(state: GroundState) -> dict[int, int]:
     """Return the layers of the parts of a ground in a state, by key."""
-    rest = getattr(state, "_rest", None)
+    rest = kept_of(state).rest
     return {} if rest is None else rest.layers

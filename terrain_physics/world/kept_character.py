@@ -9,6 +9,7 @@ from terrain_physics._kernels.character.state.layout import HITS
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows, wake
 from terrain_physics.character.state import KeptNumbers
+from terrain_physics.world.things import rows_of, time_of
 
 
 class KeptCharacter:
@@ -24,16 +25,24 @@ class KeptCharacter:
     movement : CharacterMovement
     rows : Rows
         The numbers kept (1, ...), without hits; to read.
+    kept : KeptNumbers
+    seconds : float
+        Of the last update.
+    keys : None
+        As of a character, which has no members.
     """
 
-    __slots__ = ("_kept", "_row", "_seconds", "movement", "rows")
+    __slots__ = ("_row", "kept", "movement", "rows", "seconds")
 
-    _kept: KeptNumbers
+    keys = None
 
-    def __init__(self, movement: CharacterMovement) -> None:
-        self.movement, self.rows = movement, Rows.room(1)
+    kept: KeptNumbers
+
+    def __init__(self, movement: CharacterMovement, rows: Rows | None = None) -> None:
+        self.movement, self.rows = movement, Rows.room(1) if rows is None else rows
         self._row = self.rows.at(0)
-        self.keep()
+        if rows is None:
+            self.keep()
 
     @property
     def nbytes(self) -> int:
@@ -43,9 +52,8 @@ class KeptCharacter:
     @classmethod
     def of(cls, movement: CharacterMovement, rows: Rows, kept: KeptNumbers, seconds: float) -> Self:
         """Return numbers (1, ...) that were checked, to be put back to a character."""
-        known = cls.__new__(cls)
-        known.movement, known.rows, known._row = movement, rows, rows.at(0)  # noqa: SLF001 its own
-        known._kept, known._seconds = kept, seconds  # noqa: SLF001
+        known = cls(movement, rows)
+        known.kept, known.seconds = kept, seconds
         return known
 
     def keep(self) -> None:
@@ -54,27 +62,27 @@ class KeptCharacter:
         Nor is what it wrote to an owner.
         """
         movement = self.movement
-        self._kept = movement._kept_in(self._row)  # noqa: SLF001
-        self._seconds = movement._frame_time().last  # noqa: SLF001
+        self.kept = movement._kept_in(self._row)  # noqa: SLF001
+        self.seconds = time_of(movement).last
 
     def use(self, rows: Rows) -> None:
         """Have other arrays (1, ...) from now on, which are yet to be written."""
         self.rows, self._row = rows, rows.at(0)
-        self._kept = self._kept._replace(saved=self._row.saved())
+        self.kept = self.kept._replace(saved=self._row.saved())
 
     def note(self) -> None:
         """Keep all but the rows, of a character alone that has not left its ground."""
-        movement, kept = self.movement, self._kept
+        movement, kept = self.movement, self.kept
         known = movement._collider, movement._own_rules, movement._cell_sizes  # noqa: SLF001
         if (kept.collider, kept.material_rules, kept.fit) != known:
-            self._kept = KeptNumbers(kept.saved, *known[:2], kept.ground, known[2])
-        self._seconds = movement._time.last  # noqa: SLF001
+            self.kept = KeptNumbers(kept.saved, *known[:2], kept.ground, known[2])
+        self.seconds = movement._time.last  # noqa: SLF001
 
     def copy(self) -> "KeptCharacter":
         """Return the same numbers in arrays of their own, to be put back."""
         rows = Rows.unpacked(self.rows.packed())
-        kept = self._kept._replace(saved=rows.at(0).saved())
-        return KeptCharacter.of(self.movement, rows, kept, self._seconds)
+        kept = self.kept._replace(saved=rows.at(0).saved())
+        return KeptCharacter.of(self.movement, rows, kept, self.seconds)
 
     def put_back(self) -> None:
         """Put the numbers, and show them."""
@@ -92,11 +100,11 @@ class KeptCharacter:
         RuntimeError
             Inside an update. Nothing has changed then.
         """
-        movement, kept = self.movement, self._kept
-        movement._frame_time().refuse_in_update()  # noqa: SLF001
-        movement._put_numbers(kept, self._seconds)  # noqa: SLF001
+        movement, kept = self.movement, self.kept
+        time_of(movement).refuse_in_update()
+        movement._put_numbers(kept, self.seconds)  # noqa: SLF001
         if kept.ground() is not movement.ground:
-            wake(movement._state())  # noqa: SLF001
+            wake(rows_of(movement).state)
 
     def shows(self) -> list[Callable[[], None]]:
         """Return what puts the live vectors and the owner where the numbers are."""

@@ -6,13 +6,20 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from terrain_physics._support import checks
-from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.fixed_step import counts_of, put_counts
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.kept_character import KeptCharacter, KeptCharacters
-from terrain_physics.world.things import Layout, Thing, leave_groups, prepare, refuse_in_other
+from terrain_physics.world.things import (
+    Layout,
+    leave_groups,
+    members_of,
+    prepare,
+    refuse_in_other,
+    time_of,
+)
 
 Kept = KeptCharacter | KeptGroup
 
@@ -86,7 +93,7 @@ class KeptWorld:
         for keeper in self._keepers:
             keeper.keep()
         self.ground = contents.ground.state()
-        self.clock, self.seconds = contents.clock._kept(), contents.clock.seconds  # noqa: SLF001
+        self.clock, self.seconds = counts_of(contents.clock), contents.clock.seconds
         self.extra, self.fit = contents.extra, contents.cell_sizes
 
     def _make_room(self, layout: Layout) -> None:
@@ -95,12 +102,12 @@ class KeptWorld:
         known = {id(thing): part for (_, thing), part in pairs}
         self.parts = [known.get(id(thing)) or self._new(thing) for _, thing in layout]
         self.layout = layout
-        alone = [part for part in self.parts if isinstance(part, KeptCharacter)]
-        groups = [part for part in self.parts if isinstance(part, KeptGroup)]
+        alone: list[Any] = [part for part in self.parts if part.keys is None]
+        groups: list[Any] = [part for part in self.parts if part.keys is not None]
         self._keepers = [KeptCharacters(alone), *groups] if alone else [*groups]
 
-    def _new(self, thing: Thing) -> Kept:
-        if isinstance(thing, CharacterMovement):
+    def _new(self, thing: Any) -> Kept:
+        if members_of(thing) is None:
             return KeptCharacter(thing)
         return KeptGroup(thing, None if self._rooms is None else self._rooms.take(thing))
 
@@ -120,7 +127,7 @@ class KeptWorld:
         for key, thing in self.layout:
             checks.named_check(key, refuse_in_other, "it", thing, contents.world)
         for _, thing in (*contents.layout, *self.layout):
-            thing._frame_time().refuse_in_update()  # noqa: SLF001
+            time_of(thing).refuse_in_update()
         try:
             self._put(contents)
         except BaseException:  # such as Ctrl-C: what has begun is put back all the same
@@ -133,13 +140,9 @@ class KeptWorld:
         leave_groups(self.layout, contents.ground)
         if contents.layout is not self.layout:
             contents.put(self.layout)
-        for part in self.parts:
-            if isinstance(part, KeptGroup):  # first, as characters leave them
-                part.put()
-        for part in self.parts:
-            if isinstance(part, KeptCharacter):
-                part.put()
-        contents.clock._put_back(self.clock)  # noqa: SLF001
+        for part in sorted(self.parts, key=lambda part: part.keys is None):
+            part.put()  # groups first, as characters leave them
+        put_counts(contents.clock, self.clock)
         contents.extra, contents.cell_sizes = self.extra, self.fit
 
     @property

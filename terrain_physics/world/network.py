@@ -23,21 +23,21 @@ from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.colliders import collider_from, described
+from terrain_physics.character.fixed_step import checked_counts
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import KeptRows, Key, Members, checked_key
 from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
-from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import KeptNumbers, refuse_unfit
-from terrain_physics.group.group import CharacterGroup
 from terrain_physics.group.kept import KeptGroup
+from terrain_physics.surface.ground_state import keeper_of, kept_of
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.ground.difference import difference_of, put, received, storages_in
 from terrain_physics.world.kept_character import KeptCharacter
 from terrain_physics.world.kept_world import Kept, KeptWorld
 from terrain_physics.world.seen import have_seen, look_around_then
-from terrain_physics.world.things import Thing
+from terrain_physics.world.things import Thing, members_of, settings_of
 
 MOST_BYTES = 1 << 26
 """Of a state, unpacked."""
@@ -45,7 +45,7 @@ MOST_BYTES = 1 << 26
 MOST_HEADER_BYTES = 1 << 22
 """Of its header."""
 
-_MARK = b"terrain_physics state 1\n"
+_MARK, _VERSION = b"terrain_physics state 1\n", 2
 _SUM_SIZE = 16
 _SIZES = struct.Struct("<QQQ")  # of the header, the rows and the ground
 
@@ -68,7 +68,7 @@ def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
     """Return a state of a world as bytes."""
     ground = contents.ground
     about, pieces = difference_of(ground, kept.ground, contents.beginning)
-    seen = ground._kept().seen_in(kept.ground)  # noqa: SLF001
+    seen = kept_of(kept.ground).seen
     bodies: dict[Any, int] = {}
     things, rows = [], []
     for (key, thing), part in zip(kept.layout, kept.parts, strict=True):
@@ -78,7 +78,7 @@ def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
         things.append({"key": key} | _told(thing, part, bodies))
     owed, dropped, count = kept.clock
     header = {
-        "state": [STATE_FORMAT, SAVED.size],
+        "state": [_VERSION, STATE_FORMAT, SAVED.size],
         "beginning": contents.beginning.digest(),
         "ground": about,
         "bodies": [described(body) for body in bodies],
@@ -104,9 +104,9 @@ def _told(thing: Thing, part: Kept, bodies: dict[Any, int]) -> dict[str, Any]:
     def number(body: Any) -> int:
         return bodies.setdefault(body, len(bodies))
 
-    own: Any = part._kept  # noqa: SLF001
-    told: dict[str, Any] = {"last": part._seconds}  # noqa: SLF001
-    if isinstance(thing, CharacterMovement):
+    own: Any = part.kept
+    told: dict[str, Any] = {"last": part.seconds}
+    if part.keys is None:
         return told | {"body": number(own.collider), "material_rules": own.material_rules}
     members = own.members
     return told | {
@@ -118,9 +118,11 @@ def _told(thing: Thing, part: Kept, bodies: dict[Any, int]) -> dict[str, Any]:
     }
 
 
-def _settings(group: CharacterGroup) -> str:
-    """Return what must be equal in groups on both sides."""
-    collision = group._collision()  # noqa: SLF001
+def _settings(thing: Thing) -> str:
+    """Return what must be equal in things on both sides."""
+    collision = settings_of(thing)
+    if collision is None:
+        return "a character"
     if not collision["collide"]:
         return "collide=False"
     return ", ".join(f"{name}={value}" for name, value in collision.items())
@@ -168,7 +170,7 @@ def kept_from(data: Any, contents: Contents) -> KeptWorld:
         for thing in things:
             have_seen(thing.rows, queries_of(ground))
 
-    keeper = ground._kept()  # noqa: SLF001
+    keeper = keeper_of(ground)
     keeper.refuse_inside()
     kept = KeptWorld()
     with _damaged_otherwise((ValueError,)):  # its form is checked: others are no damage
@@ -213,7 +215,7 @@ def _pieces(content: bytes) -> tuple[Any, UInt64s, bytes, bytes]:
 
 def _refuse_others(header: Any, contents: Contents) -> None:
     """Refuse a state of a world that began in another way, or has other things."""
-    if header["state"] != [STATE_FORMAT, SAVED.size]:
+    if header["state"] != [_VERSION, STATE_FORMAT, SAVED.size]:
         raise _OtherWorldError("data must be of this version of terrain_physics")
     if header["beginning"] != contents.beginning.digest():
         raise _OtherWorldError(
@@ -225,10 +227,7 @@ def _refuse_others(header: Any, contents: Contents) -> None:
             f"data must be of a world with a clock of {contents.clock.seconds:g} s, "
             f"got {checks.shorten(seconds)} s"
         )
-    length = contents.clock._length  # noqa: SLF001
-    checks.whole("owed", owed, -length, length)
-    checks.whole("dropped", dropped, 0, 2**1200)
-    checks.whole("count", count, 0, 2**1200)
+    checked_counts(contents.clock, owed, dropped, count)
 
 
 class _Received(NamedTuple):
@@ -269,7 +268,7 @@ def _things(header: Any, packed: UInt64s, contents: Contents) -> Iterator[_Recei
     end = 0
     for about in header["things"]:
         key = checked_key(about["key"])
-        thing = contents.things.get(key)
+        thing: Any = contents.things.get(key)
         _refuse_other_thing(key, thing, about)
         if key in seen:
             raise ValueError("a key twice")
@@ -277,7 +276,7 @@ def _things(header: Any, packed: UInt64s, contents: Contents) -> Iterator[_Recei
         seconds = checks.between("last", about["last"], 0.0, LONGEST_STEP)
         members, collider = None, None
         rules: MaterialRules = ()
-        if isinstance(thing, CharacterMovement):
+        if members_of(thing) is None:
             collider, count = _body(bodies, about["body"]), 1
             rules = saved_material_rules(about["material_rules"])
             if type(collider) is not type(thing.collider):
@@ -301,7 +300,7 @@ def _refuse_other_thing(key: Key, thing: Any, about: Any) -> None:
             "one has not: add it first"
         )
     settings = about.get("settings", "a character")
-    own = _settings(thing) if isinstance(thing, CharacterGroup) else "a character"
+    own = _settings(thing)
     if settings != own:
         raise _OtherWorldError(
             f"{key!r} must be the same as there, got {checks.shorten(settings)} for {own}"

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._support.pictures import Picture, seen_from_above
-from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.world.things import Thing
+from terrain_physics.character.rows import POSITION
+from terrain_physics.world.things import Thing, rows_of
 
 # How much is seen around the characters, and from the first of them at most; in meters. More of a
 # tiled land would have to be read first.
@@ -19,7 +18,7 @@ _DOT = (255, 168, 48)
 
 def world_picture(ground: AnyGround, things: Iterable[Thing]) -> Picture | None:
     """Return the ground around the characters, each as a dot; None if there are none."""
-    places = [_positions_of(thing) for thing in things]
+    places = [rows_of(thing).state[:, POSITION] for thing in things]
     points = np.concatenate(places)[:, ::2] if places else np.empty((0, 2))
     if not len(points):
         return None
@@ -34,10 +33,3 @@ def world_picture(ground: AnyGround, things: Iterable[Thing]) -> Picture | None:
         column = round((x - left) / (right - left) * (columns - 1))
         picture[row - size : row + size + 1, column - size : column + size + 1] = _DOT
     return picture
-
-
-def _positions_of(thing: Thing) -> NDArray[np.float64]:
-    """Return the positions (n, 3) of a character or of a group."""
-    if isinstance(thing, CharacterMovement):
-        return np.array([thing.position64])
-    return thing.positions

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.character.fixed_step import counts_of, put_counts
 from terrain_physics.world.compare import AllRows, Mismatch, Side, compared, compared_worlds
 from terrain_physics.world.hashes import (
     GroundHash,
@@ -19,8 +20,8 @@ from terrain_physics.world.hashes import (
     state_hash_of,
 )
 from terrain_physics.world.kept_world import KeptWorld, Rooms
-from terrain_physics.world.state import WorldState, state_of
-from terrain_physics.world.world import World
+from terrain_physics.world.state import WorldState, moment_of, state_of
+from terrain_physics.world.world import World, contents_of
 
 _FRAMES = 2**62
 
@@ -69,7 +70,7 @@ class Rewind(AttributeGuard):
 
     def __init__(self, world: World, frames: int = 16) -> None:
         checks.instance("world", world, World)
-        self._world, self._contents = world, world._contents  # noqa: SLF001
+        self._world, self._contents = world, contents_of(world)
         self._most = checks.whole("frames", frames, 2, 2**20)
         self._kept: dict[int, KeptWorld] = {}
         self._free: list[KeptWorld] = []
@@ -194,17 +195,17 @@ class Rewind(AttributeGuard):
             )
         clock = self._contents.clock
         known = {number: kept.clock for number, kept in self._kept.items()}
-        present = clock._kept()  # noqa: SLF001
+        present = counts_of(clock)
         self.restore(first)
-        before = clock._kept()  # noqa: SLF001
+        before = counts_of(clock)
         if first < last:
             self._forget_from(first + 1)  # also if no frame is saved again
         for number in range(first, last):
             if number > first:
                 self.save(number)
             step(number)
-        if clock._kept() == before:  # noqa: SLF001  frames of the game are steps of the clock
-            clock._put_back(present)  # noqa: SLF001
+        if counts_of(clock) == before:  # frames of the game are steps of the clock
+            put_counts(clock, present)
             for number, kept in self._kept.items():
                 kept.clock = known.get(number, kept.clock)
 
@@ -368,12 +369,10 @@ class Rewind(AttributeGuard):
         number, is_whole = self._number(frame), True
         mine = Side(self._contents, self._kept_at(frame))
         if isinstance(theirs, Rewind):
-            there = Side(theirs._contents, theirs._kept_at(frame))  # noqa: SLF001
-            found = compared_worlds(number, mine, there)
+            found = compared_worlds(number, mine, Side(*moment_of(theirs.state(frame))))
             self._agree_before(number, theirs)
         elif isinstance(theirs, WorldState):
-            there = Side(theirs._contents, theirs._kept)  # noqa: SLF001
-            found = compared_worlds(number, mine, there)
+            found = compared_worlds(number, mine, Side(*moment_of(theirs)))
         elif isinstance(theirs, str):
             own = self._hash_of(mine.kept)
             found = None if own == theirs else Mismatch(number, None, None, own, theirs)
@@ -394,10 +393,9 @@ class Rewind(AttributeGuard):
 
     def _agree_before(self, frame: int, other: "Rewind") -> None:
         """Find the last frame before one that is equal in another world's frames."""
-        for number in reversed(self._kept):
-            theirs = other._kept.get(number)  # noqa: SLF001
-            if number < frame and theirs is not None:
-                if self._hash_of(self._kept[number]) == other._hash_of(theirs):  # noqa: SLF001
+        for number in reversed([own for own in other.frames if own < frame]):
+            if number in self._kept:
+                if self._hash_of(self._kept[number]) == other.state_hash(number):
                     self._agree(number)
                     return
 

@@ -19,7 +19,15 @@ from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.seen import have_seen, look_around
-from terrain_physics.world.things import Layout, Thing
+from terrain_physics.world.things import (
+    Layout,
+    Thing,
+    members_of,
+    rows_of,
+    take_over,
+    time_of,
+    told_of,
+)
 
 _MOST_THREADS = 1024
 """Of a group in a file, which anybody may have written."""
@@ -60,42 +68,23 @@ def saved_things(layout: Layout) -> SavedThings:
     """Return all of characters and groups."""
     bodies, about, rows = _Bodies(), [], []
     for key, thing in layout:
-        if isinstance(thing, CharacterGroup):
-            about.append({"key": key} | _saved_group(thing, bodies))
-            own = thing._data.rows().copy()  # noqa: SLF001
-        else:
-            about.append({"key": key} | _saved_character(thing, bodies))
-            own = thing._row().at(np.newaxis).copy()  # noqa: SLF001
+        about.append({"key": key} | _saved(thing, bodies))
+        own = rows_of(thing).copy()
         look_around(own, queries_of(thing.ground))
         rows.append(own.packed())
     found = np.concatenate([np.zeros((0, SAVED.size), np.uint64), *rows])
     return SavedThings(about, bodies.described(), found)
 
 
-def _saved_character(one: CharacterMovement, bodies: _Bodies) -> dict[str, Any]:
-    return {
-        "kind": "character",
-        "body": bodies.number(one.collider),
-        "material_rules": one._material_rules(),  # noqa: SLF001
-        "seed": int(one._seed()),  # noqa: SLF001
-        "max_delta": one.max_delta,
-        "last": one._frame_time().last,  # noqa: SLF001
-    }
-
-
-def _saved_group(group: CharacterGroup, bodies: _Bodies) -> dict[str, Any]:
-    data = group._data  # noqa: SLF001
-    members = data.members()
+def _saved(thing: Any, bodies: _Bodies) -> dict[str, Any]:
+    told, members = told_of(thing), members_of(thing)
+    if members is None:
+        return {"kind": "character", **told, "body": bodies.number(thing.collider)}
     return {
         "kind": "group",
-        "body": bodies.number(group._collider),  # noqa: SLF001
-        "rules": RULES.named(group._rules.tolist()),  # noqa: SLF001
-        "material_rules": group._material_rules,  # noqa: SLF001
-        "seed": int(members.seed),
-        "threads": None if group._threads is None else int(group._threads),  # noqa: SLF001
-        **group._collision(),  # noqa: SLF001
-        "max_delta": group.max_delta,
-        "last": data.time.last,
+        **told,
+        "body": bodies.number(told["body"]),
+        "rules": RULES.named(told["rules"]),
         "members": members.keys,
         "bodies": [bodies.number(own) for own in members.colliders],
         "members_material_rules": members.material_rules,
@@ -132,8 +121,8 @@ class _Loading:
             **owned,
         )
         rules = saved_material_rules(about["material_rules"])
-        one._take_over(state_of(row, collider, rules))  # noqa: SLF001
-        one._frame_time().last = _seconds(about)  # noqa: SLF001
+        take_over(one, state_of(row, collider, rules))
+        time_of(one).last = _seconds(about)
         return one
 
     def group(self, about: Any) -> CharacterGroup:
@@ -152,7 +141,7 @@ class _Loading:
         is_allowed = RULES.not_allowed(rules[np.newaxis]) is None
         if not is_allowed or rules[MATERIAL_RULES] != mark_of(by_material):
             raise ValueError("rules must be those of a group")
-        group._rules, group._material_rules = rules, by_material  # noqa: SLF001
+        group._keep_rules(rules, by_material)  # noqa: SLF001
         keys = [checked_key(key) for key in about["members"]]
         bodies = [self.body(number) for number in about["bodies"]]
         colliders = dict(zip(keys, bodies, strict=True))
@@ -161,8 +150,8 @@ class _Loading:
         own = {k: saved_material_rules(one) for k, one in about["members_material_rules"]}
         packed = self.next_rows(len(keys)).packed()
         seed = checks.whole("seed", about["seed"], 0, 2**64 - 1)
-        group._data.take_over(state_of_rows(seed, colliders, own, packed))  # noqa: SLF001
-        group._data.time.last = _seconds(about)  # noqa: SLF001
+        take_over(group, state_of_rows(seed, colliders, own, packed))
+        time_of(group).last = _seconds(about)
         return group
 
     def end(self) -> None:

@@ -24,7 +24,7 @@ def look_around(rows: Rows, queries: Queries) -> None:
 def look_around_then(
     rows: Rows, changes: Floats, forgotten: int, left: Floats, contents: int
 ) -> None:
-    """Do the same on the ground in a state, see `Keeper.seen_in`."""
+    """Do the same on the ground in a state, see `KeptGround.seen`."""
     states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
     known = changes, float(forgotten), left, float(contents)
     wake_near(states, rules, *known, 0, len(rows.state))

@@ -143,3 +143,8 @@ def state_of(contents: Contents, kept: KeptWorld) -> WorldState:
     state = WorldState.__new__(WorldState)
     state._contents, state._kept = contents, kept  # noqa: SLF001
     return state
+
+
+def moment_of(state: WorldState) -> tuple[Contents, KeptWorld]:
+    """Return the contents of the world that a state is of, and what was kept."""
+    return state._contents, state._kept  # noqa: SLF001 the one door

@@ -5,9 +5,12 @@ from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from terrain_physics._support import checks
-from terrain_physics.character.group_data import Key, checked_key
+from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.group_data import Key, Members, checked_key
+from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.movement import CharacterMovement
-from terrain_physics.character.placement import AnyGround, refuse_any_too_wide, refuse_too_wide
+from terrain_physics.character.placement import AnyGround
+from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
 
 Thing = CharacterMovement | CharacterGroup
@@ -37,11 +40,7 @@ def checked_new(things: Mapping[Key, Thing], key: Any, thing: Any, ground: AnyGr
 
 def refuse_elsewhere(what: str, thing: Thing, ground: AnyGround) -> None:
     """Refuse a thing on another ground than a world's, and a character that a group updates."""
-    if isinstance(thing, CharacterMovement) and thing._group is not None:  # noqa: SLF001
-        raise ValueError(
-            f"{what} must be in no group, is in one as {thing._key!r}: "  # noqa: SLF001
-            "add that group to the world instead"
-        )
+    thing._refuse_in_group(what)  # noqa: SLF001
     if thing.ground is not ground:
         raise ValueError(
             f"{what} must stand on the world's own ground, got one on {thing.ground!r}: "
@@ -67,7 +66,42 @@ def move_in(before: Iterable[Thing], now: Iterable[Thing], world: "ref[object]")
 
 def in_turn(layout: Layout) -> Layout:
     """Return the things in the order of an update: characters, then groups."""
-    return tuple(sorted(layout, key=lambda entry: isinstance(entry[1], CharacterGroup)))
+    return tuple(sorted(layout, key=lambda entry: members_of(entry[1]) is not None))
+
+
+def rows_of(thing: Thing) -> Rows:
+    """Return the numbers (n, ...) of a thing; of a character alone (1, ...)."""
+    return thing._rows()  # noqa: SLF001
+
+
+def members_of(thing: Thing) -> Members | None:
+    """Return who is in a group; None of a character alone."""
+    return thing._members()  # noqa: SLF001
+
+
+def time_of(thing: Thing) -> FrameTime:
+    """Return the frame time of a thing."""
+    return thing._frame_time()  # noqa: SLF001
+
+
+def take_over(thing: Thing, state: Any) -> None:
+    """Check a state, and let a thing go on from it."""
+    thing._take_over(state)  # noqa: SLF001
+
+
+def told_of(thing: Thing) -> dict[str, Any]:
+    """Return what a file has of a thing, beside numbers, bodies and members."""
+    return thing._told()  # noqa: SLF001
+
+
+def material_rules_of(character: CharacterMovement) -> MaterialRules:
+    """Return the rules of a character for materials, as states have them."""
+    return character._material_rules()  # noqa: SLF001
+
+
+def settings_of(thing: Thing) -> dict[str, Any] | None:
+    """Return how the characters of a group collide; None of a character alone."""
+    return thing._collision()  # noqa: SLF001
 
 
 def prepare(layout: Layout, ground: AnyGround, *, to_keep: bool) -> None:
@@ -77,55 +111,23 @@ def prepare(layout: Layout, ground: AnyGround, *, to_keep: bool) -> None:
     the game at once, as what it writes next is no part of them. An error names the key.
     """
     for key, thing in layout:
-        if _is_as_left(thing, ground):
-            continue
-        checks.named_check(key, refuse_elsewhere, "it", thing, ground)
-        if isinstance(thing, CharacterGroup):
-            checks.named_check(key, thing._data.adopt_writes)  # noqa: SLF001
-        else:
-            checks.named_check(key, thing._adopt)  # noqa: SLF001
-            if to_keep:
-                thing._show()  # noqa: SLF001
+        if not thing._is_as_left(ground):  # noqa: SLF001
+            checks.named_check(key, refuse_elsewhere, "it", thing, ground)
+            checks.named_check(key, adopt, thing, to_keep)
 
 
-def _is_as_left(thing: Thing, ground: AnyGround) -> bool:
-    """Tell whether a thing is where it belongs, and the game has written nothing to it."""
-    if isinstance(thing, CharacterGroup):
-        return thing.ground is ground and not thing._data.adopted  # noqa: SLF001
-    position, velocity = thing._position, thing._velocity  # noqa: SLF001
-    return (
-        thing._ground is ground  # noqa: SLF001
-        and thing._group is None  # noqa: SLF001
-        and thing._owner is None  # noqa: SLF001
-        and not (position.written or velocity.written)
-        and position == position.shown
-        and velocity == velocity.shown
-    )
+def adopt(thing: Thing, to_show: bool = False) -> None:  # noqa: FBT001, FBT002
+    """Take over what the game wrote to a thing; show it to the game at once, if asked."""
+    thing._adopt_all(to_show=to_show)  # noqa: SLF001
 
 
 def refuse_too_wide_bodies(layout: Layout, ground: AnyGround) -> None:
     """Refuse bodies that cover too many cells of a map that was added to the ground."""
     for key, thing in layout:
-        if isinstance(thing, CharacterGroup):
-            names = [f"{key!r}: {member!r}" for member in thing]
-            refuse_any_too_wide(ground, thing._data.rows().rules, names)  # noqa: SLF001
-        else:
-            rules = thing._row().rules  # noqa: SLF001
-            checks.named_check(key, refuse_too_wide, ground, rules)
+        checks.named_check(key, thing._refuse_too_wide, ground)  # noqa: SLF001
 
 
 def leave_groups(layout: Layout, ground: AnyGround) -> None:
     """Take characters out of groups that they have joined, and all things to a world's ground."""
     for _, thing in layout:
-        if isinstance(thing, CharacterMovement) and thing._group is not None:  # noqa: SLF001
-            thing._group.remove([thing._key])  # noqa: SLF001
-        if thing.ground is not ground:
-            _bring_to(thing, ground)
-
-
-def _bring_to(thing: Thing, ground: AnyGround) -> None:
-    """Take a thing to a ground that it has been on, where its body of then fits."""
-    if isinstance(thing, CharacterMovement):
-        thing._ground, thing._cell_sizes, thing._idle = ground, None, None  # noqa: SLF001
-    else:
-        thing._data.ground, thing._data.cell_sizes = ground, None  # noqa: SLF001
+        thing._bring_to(ground)  # noqa: SLF001

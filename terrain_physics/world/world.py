@@ -12,8 +12,8 @@ from terrain_physics._support.pictures import png
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key, checked_key
-from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround, checked_ground
+from terrain_physics.surface.ground_state import keeper_of
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.contents import Contents
 from terrain_physics.world.files import load_world, save_world
@@ -27,13 +27,14 @@ from terrain_physics.world.hashes import (
 from terrain_physics.world.kept_world import KeptWorld
 from terrain_physics.world.picture import world_picture
 from terrain_physics.world.seen import see_again
-from terrain_physics.world.state import WorldState, state_of
+from terrain_physics.world.state import WorldState, moment_of, state_of
 from terrain_physics.world.things import (
     Thing,
     checked_new,
     prepare,
     refuse_in_other,
     refuse_too_wide_bodies,
+    rows_of,
 )
 
 _Thing = TypeVar("_Thing", bound=Thing)
@@ -244,7 +245,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         if sizes is not contents.cell_sizes:  # maps were added or removed
             refuse_too_wide_bodies(contents.layout, contents.ground)
             contents.cell_sizes = sizes
-        with contents.ground._kept().updating():  # noqa: SLF001
+        with keeper_of(contents.ground).updating():
             return {key: thing.update(delta_time) for key, thing in contents.turn}
 
     # State
@@ -301,9 +302,10 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         contents = self._contents
         if not isinstance(state, WorldState):
             raise TypeError(f"state must be a WorldState, got {checks.shorten(state)}")
-        if state._contents is not contents:  # noqa: SLF001
+        own, kept = moment_of(state)
+        if own is not contents:
             raise ValueError("state must be of this world, got one of another world")
-        state._kept.put_back(contents)  # noqa: SLF001
+        kept.put_back(contents)
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal when two worlds are, bit for bit.
@@ -475,8 +477,7 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         self._contents.extra = content["extra"]
         self._contents.put(content["layout"])
         for _, thing in self._contents.layout:  # the ground counts on, and knows of no restore
-            rows = thing._row() if isinstance(thing, CharacterMovement) else thing._data.rows()  # noqa: SLF001
-            see_again(rows, content["seen"], queries_of(self._contents.ground))
+            see_again(rows_of(thing), content["seen"], queries_of(self._contents.ground))
 
     def __repr__(self) -> str:
         things = checks.counted(len(self), "character or group", "characters and groups")
@@ -486,3 +487,8 @@ class World(AttributeGuard, Mapping[Key, Thing]):
         """Return what notebooks show: the ground around the characters from above, if any."""
         picture = world_picture(self.ground, (thing for _, thing in self._contents.layout))
         return None if picture is None else png(picture)
+
+
+def contents_of(world: World) -> Contents:
+    """Return the contents of a world."""
+    return world._contents  # noqa: SLF001 the one door

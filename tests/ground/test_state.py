@@ -285,7 +285,7 @@ def test_many_states_dropped_in_the_middle() -> None:
     for k in range(300):
         land.carve((k % 60, 30), 4, 0.1)
         ring = [*ring[-7:], land.state()]
-    node, length = ring[-1]._mark.node, 1
+    node, length = ring[-1]._kept.mark.node, 1
     while node.parent is not None:
         node, length = node.parent, length + 1
     assert length < 12

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from terrain_physics import HeightMap
-from terrain_physics.heightmap.undo import Patch, in_squares, place_of
+from terrain_physics.heightmap.framed import place_of
+from terrain_physics.heightmap.undo import Patch, in_squares
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.draws import Draws
 
@@ -28,7 +29,7 @@ def drawn(draws, storage, what):
     present = storage.values(what, (rows, columns))
     values = draws.uniform(0, 9, *present.shape).astype(present.dtype)
     marks = draws.uniform(0, 1, *present.shape) < 0.5 if draws.chance(0.5) else None
-    return Patch(what, storage.whole, (rows, columns), values, marks)
+    return Patch(what, (rows, columns), values, marks)
 
 
 @pytest.mark.parametrize("what", KINDS)
@@ -36,7 +37,7 @@ def drawn(draws, storage, what):
 def test_squares_hold_what_the_last_patches_say(what, side):
     storage, draws = storage_of(HeightMap(np.zeros((ROWS, COLUMNS)))), Draws(side)
     patches = [drawn(draws, storage, what) for _ in range(9)]
-    whole = place_of(what, storage.whole)
+    whole = place_of(storage, what, storage.whole)
     wanted, found = storage.values(what, whole), storage.values(what, whole)
     marks, known = np.zeros(wanted.shape, np.bool_), np.zeros(wanted.shape, np.bool_)
     for patch in patches:
@@ -57,9 +58,8 @@ def test_squares_hold_what_the_last_patches_say(what, side):
 
 
 def test_what_is_beyond_a_place_is_left_out():
-    storage = storage_of(HeightMap(np.zeros((9, 9))))
     place = slice(2, 5), slice(3, 9)
-    patch = Patch("heights", storage.whole, place, np.ones((3, 6), np.float32))
+    patch = Patch("heights", place, np.ones((3, 6), np.float32))
     for rows, columns, count in ((slice(0, 2), slice(0, 9), 0), (slice(4, 9), slice(0, 5), 2)):
         values = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.float32)
         patch.put_over(values, place=(rows, columns))
@@ -73,8 +73,8 @@ def test_only_marked_values_are_put_back(what):
     for _ in range(4):
         patch, before = (
             drawn(draws, storage, what),
-            storage.values(what, place_of(what, storage.whole)),
+            storage.values(what, place_of(storage, what, storage.whole)),
         )
         patch.put_over(before)
         storage.put_back(*patch)
-        assert np.array_equal(storage.values(what, place_of(what, storage.whole)), before)
+        assert np.array_equal(storage.values(what, place_of(storage, what, storage.whole)), before)

@@ -436,7 +436,7 @@ def test_copies_go_on_with_their_own_ground(copied):
     hero.ground.carve((4, 2), 2, 1)
     other = copied(recording)
     hero.ground.raise_((4, 2), 2, 3)
-    scene = other._scene
+    scene = other._scene.scene
     scene.ground.carve((4, 2), 1, 1)
     scene.ground.add(TriangleMesh.box((1, 1, 1)))
     for known in (recording, other):

@@ -8,7 +8,7 @@ import pytest
 
 from terrain_physics import CharacterMovement, Ground, HeightMap, Recording, TriangleMesh
 from terrain_physics.recording import file as recording_file
-from terrain_physics.recording import playback, scenes, snapshots
+from terrain_physics.recording import playback, scenes, snapshots, waiting
 from terrain_physics.recording import recording as module
 from terrain_physics.recording.journal import contents_of
 from tests.helpers.draws import Draws
@@ -39,13 +39,13 @@ def jumped_to(recording, frame, **first) -> Any:
 
 def count_updates(monkeypatch):
     """Return a list that grows by one for each update that a jump plays."""
-    played = []
+    played, advance = [], playback._advanced
 
-    def update(*given):
-        played.append(given)
-        return scenes.update(*given)
+    def advanced(scene, grounds, state, frame):
+        played.append((scene, frame.delta_time))
+        return advance(scene, grounds, state, frame)
 
-    monkeypatch.setattr(playback, "update", update)
+    monkeypatch.setattr(playback, "_advanced", advanced)
     return played
 
 
@@ -74,7 +74,7 @@ def check_jumps(seed, frames, tmp_path, monkeypatch):
                     change(draws, ground_of(jumped))
                     change(other, ground_of(twin))
                     for one in (jumped, twin):
-                        scenes.update(one, FRAME)
+                        scenes.checked_scene(one).update(FRAME)
                     assert hashes_of(jumped) == hashes_of(twin)
 
 
@@ -132,16 +132,16 @@ def test_a_change_during_an_update_puts_a_snapshot_off(monkeypatch):
     hero = make_hero()
     recording = Recording(hero)
 
-    def meddled(scene, seconds):
-        result = scenes.update(scene, seconds)
+    def meddled(*given):
+        result = waiting.watched(*given)
         hero.ground.move(1, (3, 0, 3), FRAME)
         return result
 
     for frame in range(30):
         if 11 <= frame <= 20:
-            monkeypatch.setattr(module, "update", meddled)
+            monkeypatch.setattr(module, "watched", meddled)
         else:
-            monkeypatch.setattr(module, "update", scenes.update)
+            monkeypatch.setattr(module, "watched", waiting.watched)
         recording.update(FRAME)
     taken = [own.frame for own in recording._snapshots.taken]
     assert not set(taken) & set(range(12, 22))

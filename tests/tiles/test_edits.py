@@ -143,7 +143,7 @@ def _log(tmp_path: Path) -> Path:
 
 
 def _values(store: EditStore) -> list[tuple[Any, Any, bytes]]:
-    return [(what, place, values.tobytes()) for what, place, values in store.records()]
+    return [(what, place, values.tobytes()) for what, place, values, _ in store.records()]
 
 
 def test_what_lies_on_a_border_is_of_all_tiles_that_share_it(tiles: TileFile) -> None:
@@ -241,7 +241,7 @@ def test_merged_edits_have_each_value_once(tiles: TileFile, tmp_path: Path) -> N
     store.compact()
     assert store.nbytes < long / 9
     seen = np.zeros((193, 257), np.int64)
-    for what, (rows, columns), values in store.records():
+    for what, (rows, columns), values, _ in store.records():
         assert what == "heights"
         assert (values == 49).all()
         seen[rows, columns] += 1
@@ -380,7 +380,7 @@ def test_a_killed_process_loses_nothing_that_was_told_as_saved(
             process.end()
             told += [int(line) for line in pipe.read().split(b"\n")[:-1]]
         store = EditStore.open(_log(tmp_path), tiles)
-        last = max([values.max() for _, _, values in store.records()], default=-1)
+        last = max([values.max() for _, _, values, _ in store.records()], default=-1)
         assert last + 1 >= max(told)
         store.close()
         for left in tmp_path.glob("*.part"):  # of a merge; nobody needs it
@@ -890,7 +890,7 @@ store.close()
     done = forks.run("-c", code)
     assert (done.returncode, done.stdout) == (0, "True True 1\n"), done.stderr
     again = EditStore.open(_log(tmp_path), tiles)
-    assert [values[0, 0] for _, _, values in again.records()] == [1, 2]
+    assert [values[0, 0] for _, _, values, _ in again.records()] == [1, 2]
 
 
 def test_a_merge_that_fails_leaves_the_edits_as_they_were(

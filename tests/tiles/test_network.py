@@ -203,7 +203,7 @@ def test_altered_bytes(pair):
 
 
 @pytest.mark.parametrize(
-    "blocks",
+    "squares",
     [
         {"heights": [[0, 99]]},
         {"heights": [[7, 0]]},
@@ -213,13 +213,13 @@ def test_altered_bytes(pair):
         {"heights": [[-1, 0]]},
     ],
 )
-def test_blocks_that_no_land_has(blocks, pair, monkeypatch):
+def test_squares_that_no_land_has(squares, pair, monkeypatch):
     host, guest = pair
     told = difference_of
 
     def damaged(*given: Any) -> Any:
         about, pieces = told(*given)
-        return about | {"land": blocks}, [*pieces, b"\xff" * 4096]
+        return about | {"maps": [[0, None, False, squares]]}, [*pieces, b"\xff" * 4096]
 
     monkeypatch.setattr(network, "difference_of", damaged)
     data = host.state().to_bytes()

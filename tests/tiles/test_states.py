@@ -10,7 +10,7 @@ import pytest
 from terrain_physics import AABB, CharacterMovement, Rewind, TiledGround, TriangleMesh, World
 from terrain_physics.surface import history
 from terrain_physics.tiles.saving.values import land_digest
-from terrain_physics.world.ground.edited_land import EditedLand
+from terrain_physics.world.ground.first_values import FirstLandValues
 from tests.helpers.draws import Draws
 from tests.helpers.examples import rest_is_full, times
 from tests.tiles.twins import (
@@ -231,7 +231,7 @@ def test_what_a_world_began_with_is_known_after_a_restore_without_tiles(land):
     land.carve((64, 64), radius=9, depth=2)
     land.set_holes(100, 64, np.ones((3, 40), np.bool_))
     before = land_digest(land._supply)
-    began = EditedLand(land._supply)
+    began = FirstLandValues(land._supply)
     drop(land)
     land.restore(state)
     assert began.digest() == before != land_digest(land._supply)

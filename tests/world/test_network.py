@@ -281,6 +281,13 @@ def test_worlds_of_another_beginning(data):
     refused(data, clocked, "must be of a world with a clock of 0.0333333 s, got 0.00833")
 
 
+def test_bytes_of_an_earlier_version_are_refused_by_name(receiver, monkeypatch):
+    monkeypatch.setattr(network, "_VERSION", 1)
+    data = receiver.state().to_bytes()
+    monkeypatch.undo()
+    refused(data, receiver, "data must be of this version of terrain_physics")
+
+
 def test_no_bytes_and_no_world(data, receiver):
     with pytest.raises(TypeError, match="data must be bytes, as from to_bytes, got 'text'"):
         WorldState.from_bytes("text", receiver)  # type: ignore[arg-type]

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.cells import Ranges, shared, within
 from terrain_physics.heightmap.checks import checked_samples
 from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, FramedMap
 from terrain_physics.heightmap.undo import Patch
-from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.loading.supply import TileSupply
 
@@ -50,17 +49,20 @@ class LandValues:
         return supply.land.loaded.get(number) or supply.tiles.read(number).tile
 
     def of(self, kind: Edited, place: Ranges, patches: Iterable[Patch] = ()) -> NDArray[Any]:
-        """Return the values at a place, with patches put over them; where no tile is, NaN or 0."""
-        terrain, down, across = self._supply.land, *place
-        empty = np.nan if kind == "heights" else 0
-        found = np.full((down.stop - down.start, across.stop - across.start), empty, DTYPES[kind])
-        for number in terrain.tiles_of(place, int(kind == "heights")):
-            here, there = _shared(terrain, number, place, int(kind == "heights"))
-            found[here] = self.tile(number).values(kind, there)
-            within = _moved(place, here)
-            for patch in patches:
-                if patch.what == kind:
-                    patch.put_over(found[here], place=within)
+        """Return the values at a place once patches of that kind are put over them.
+
+        Where no tile is they are NaN or 0.
+        """
+        terrain, lines = self._supply.land, int(kind == "heights")
+        size, empty = [span.stop - span.start for span in place], np.nan if lines else 0
+        found = np.full(size, empty, DTYPES[kind])
+        for number in terrain.tiles_of(place, lines):
+            both = shared(place, terrain.shape.place_of(number, lines))
+            if both is not None:
+                here, there = both
+                found[here] = self.tile(number).values(kind, there)
+                for patch in patches:
+                    patch.put_over(found[here], place=within(place, here))
         return found
 
 
@@ -85,30 +87,11 @@ def checked_values(terrain: FramedMap, kind: Edited, values: NDArray[Any]) -> ND
     return values.astype(np.bool_) if kind == "holes" else values
 
 
-def _shared(terrain: LatticeMap, number: int, place: Ranges, lines: int) -> tuple[Ranges, Ranges]:
-    """Return what a tile shares with a place: where in the place, and where in the tile."""
-    here, there, length = [], [], terrain.shape.side + lines
-    for first, span in zip(terrain.place_of(number), place, strict=True):
-        start, stop = max(span.start, first), min(span.stop, first + length)
-        here.append(slice(start - span.start, stop - span.start))
-        there.append(slice(start - first, stop - first))
-    return (here[0], here[1]), (there[0], there[1])
-
-
-def _moved(place: Ranges, within: Ranges) -> Ranges:
-    """Return rows and columns within a place, on the whole land."""
-    down, across = (
-        slice(span.start + own.start, span.start + own.stop)
-        for span, own in zip(place, within, strict=True)
-    )
-    return down, across
-
-
 def land_digest(supply: TileSupply, earlier: Any = None) -> str:
     """Return 32 hexadecimal digits that are equal for equal lands, however they were edited.
 
-    ``earlier`` may put earlier values over those of a tile: it gets its number, the kind and an
-    array of its own. The caller sees to it that nobody edits meanwhile.
+    ``earlier`` may put earlier values over those of a tile: it gets the kind, a place and an array
+    of its own. The caller sees to it that nobody edits meanwhile.
     """
     digest = hashlib.blake2b(supply.tiles.stored.digest.encode(), digest_size=16)
     values = LandValues(supply)
@@ -117,7 +100,7 @@ def land_digest(supply: TileSupply, earlier: Any = None) -> str:
         for kind in KINDS:
             own, unedited = np.array(tile.values(kind, _ALL)), first.values(kind, _ALL)
             if earlier is not None:
-                earlier(number, kind, own)
+                earlier(kind, supply.land.shape.place_of(number, int(kind == "heights")), own)
             if not np.array_equal(own, unedited, equal_nan=kind == "heights"):
                 digest.update(json.dumps([number, kind]).encode())
                 digest.update(own.astype(DTYPES[kind]).tobytes())

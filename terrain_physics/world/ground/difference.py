@@ -1,11 +1,10 @@
 """What a ground has in a state, as the difference from the beginning of its world.
 
-The difference is JSON and bytes: blocks of samples and cells that differ, as exclusive or of both;
+The difference is JSON and bytes: squares of samples and cells that differ, as exclusive or of both;
 vertices of meshes that were refitted, likewise; parts that came, whole; which parts there are; and
 how meshes move.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,111 +16,84 @@ from terrain_physics._kernels.mesh.tree import Mesh, refit_mesh
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._support import checks
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.ground import Ground, loaded_part, saved_part
+from terrain_physics.ground.ground import loaded_part, parts_by_key, parts_of, saved_part
 from terrain_physics.ground.poses import checked_scale
-from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
-from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, cells_around
+from terrain_physics.heightmap.framed import KINDS, place_of
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.heightmap.undo import crossed
+from terrain_physics.heightmap.undo import (
+    crossed,
+    patches_of,
+    solid_depth_after,
+    values_with,
+)
 from terrain_physics.mesh.checks import checked_vertices
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, checked_keys
-from terrain_physics.tiles.saving.values import checked_values
-from terrain_physics.world.ground.beginning import (
-    Beginning,
-    EditedBlocks,
-    layout_of,
-    storage_of,
-    values_of,
-)
-from terrain_physics.world.ground.edited_land import BLOCK, Block, place_of, shape_of
-from terrain_physics.world.ground.land_difference import (
-    Wanted,
-    put_land,
-    put_land_blocks,
-    received_land,
-)
-
-Values = dict[Edited, dict[Block, NDArray[Any]]]
+from terrain_physics.surface.ground_state import keeper_of
+from terrain_physics.tiles.tiled_ground import TILES
+from terrain_physics.world.ground.beginning import Beginning, layout_of, storage_of
+from terrain_physics.world.ground.first_values import FirstValues, Wanted
 
 
-class _Then:
-    """The arrays of storages in a state, from what is there now and the edits that lead there."""
+def _mesh_after(storage: Any, edits: list[Any]) -> Mesh:
+    """Return the arrays of a mesh after edits."""
+    own = [edit for edit in edits if edit.storage is storage]
+    found: Mesh = own[-1].arrays if own else storage.arrays
+    return found
 
-    def __init__(self, edits: list[Any]) -> None:
-        self._edits = edits
 
-    def _of(self, storage: Any) -> list[Any]:
-        return [edit for edit in self._edits if edit.storage is storage]
-
-    def values(self, storage: MapStorage, kind: Edited) -> NDArray[Any]:
-        parts = [p for edit in self._of(storage) for p in edit.replaced if p.what == kind]
-        found: NDArray[Any] = values_of(storage, kind, ...)
-        if parts:
-            found = found.copy()
-            for part in parts:
-                part.put_over(found)
-        return found
-
-    def solid_depth(self, storage: MapStorage) -> tuple[float, bool]:
-        own = self._of(storage)
-        return own[-1].solid_depth if own else storage.solid_depth
-
-    def mesh(self, storage: Any) -> Mesh:
-        own = self._of(storage)
-        found: Mesh = own[-1].arrays if own else storage.arrays
-        return found
-
-    def saved(self, storage: Any) -> SavedPart:
-        """Return the saved form of a part."""
-        header, arrays = saved_part(storage)
-        if not isinstance(storage, MapStorage):
-            return SavedPart(header, arrays | {"vertices": self.mesh(storage).vertices})
-        depth, follows = self.solid_depth(storage)
-        header |= {"thickness": depth if np.isfinite(depth) else None, "thickens": follows}
-        for kind in KINDS:
-            values = self.values(storage, kind)
-            if kind == "heights" or values.any():
-                arrays[kind] = values
-            else:
-                arrays.pop(kind, None)
-        return SavedPart(header, arrays)
+def _saved_after(storage: Any, edits: list[Any]) -> SavedPart:
+    """Return the saved form of a part after edits."""
+    header, arrays = saved_part(storage)
+    if not isinstance(storage, MapStorage):
+        return SavedPart(header, arrays | {"vertices": _mesh_after(storage, edits).vertices})
+    depth, follows = solid_depth_after(storage, edits)
+    header |= {"thickness": depth if np.isfinite(depth) else None, "thickens": follows}
+    patches = patches_of(storage, edits)
+    for kind in KINDS:
+        own = [patch for patch in patches if patch.what == kind]
+        values = values_with(storage, kind, place_of(storage, kind, storage.whole), own)
+        if kind == "heights" or values.any():
+            arrays[kind] = values
+        else:
+            arrays.pop(kind, None)
+    return SavedPart(header, arrays)
 
 
 def difference_of(
     ground: AnyGround, state: Any, beginning: Beginning
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Return a ground in a state as JSON and bytes."""
-    keeper = ground._kept()  # noqa: SLF001
-    return keeper.looking(state, storages_in(beginning), partial(_difference_of, state, beginning))
+    look = partial(_difference_of, state, beginning)
+    found: tuple[dict[str, Any], list[bytes]] = keeper_of(ground).looking(
+        state, storages_in(beginning), look
+    )
+    return found
 
 
 def _difference_of(
     state: Any, beginning: Beginning, edits: list[Any], rest: Any
 ) -> tuple[dict[str, Any], list[bytes]]:
-    then, content = _Then(edits), list[bytes]()
-    parts = beginning.parts if rest is None else rest.parts
+    content = list[bytes]()
     about: dict[str, Any] = {"maps": [], "refits": [], "came": [], "layout": None}
-    about["motion"] = None if rest is None else rest.motion.saved()
-    if beginning.land is not None:
-        about["land"] = put_land_blocks(beginning.land, edits, content)
-        about["waits"] = state.waits
+    about |= {"motion": None if rest is None else rest.motion.saved(), "waits": state.waits}
+    parts: dict[int, Any] = beginning.with_land(beginning.parts if rest is None else rest.parts)
     for key, part in parts.items():
-        storage = storage_of(part)
-        if beginning.parts.get(key) is not part:
+        if key not in beginning.parts or beginning.parts[key] is not part:
             first = _first_of(part, parts, beginning)
             if first != key:  # one mesh at several places
                 about["came"].append([key, first, 0])
                 continue
-            packed, own = then.saved(storage).packed()
+            packed, own = _saved_after(storage_of(part), edits).packed()
             about["came"].append([key, packed, len(own)])
             content.append(own)
         elif key in beginning.maps:
-            _put_map(key, beginning.maps[key], then, about["maps"], content)
+            _put_map(key, beginning.maps[key], edits, about["maps"], content)
         else:
-            _put_mesh(key, beginning.meshes[key], then.mesh(storage), about["refits"], content)
+            mesh = _mesh_after(storage_of(part), edits)
+            _put_mesh(key, beginning.meshes[key], mesh, about["refits"], content)
     if rest is not None and layout_of(rest.layout) != beginning.layout:
         about["layout"] = layout_of(rest.layout)
     return about, content
@@ -134,25 +106,11 @@ def _first_of(part: Any, parts: dict[int, Any], beginning: Beginning) -> int:
 
 
 def _put_map(
-    key: int, own: EditedBlocks, then: _Then, told: list[Any], content: list[bytes]
+    key: int, own: FirstValues, edits: list[Any], told: list[Any], content: list[bytes]
 ) -> None:
-    """Tell the blocks of a map that differ from the beginning, and how deep it is solid."""
-    depth, follows = then.solid_depth(own.storage)
-    differing = {}
-    for kind in KINDS:
-        before = own.before[kind]
-        if not before:
-            continue
-        values, dtype, numbers = then.values(own.storage, kind), DTYPES[kind], []
-        for block in sorted(before):
-            new = values[place_of(block, values.shape)].astype(dtype)
-            old = before[block].astype(dtype)
-            changed = crossed(new, old)
-            if changed.any():
-                numbers.append(block)
-                content.append(changed.tobytes())
-        if numbers:
-            differing[kind] = numbers
+    """Tell the squares of a map that differ from the beginning, and how deep it is solid."""
+    depth, follows = solid_depth_after(own.terrain, edits)
+    differing = own.told(patches_of(own.terrain, edits), content)
     if differing or (depth, follows) != own.solid_depth:
         told.append([key, depth if np.isfinite(depth) else None, follows, differing])
 
@@ -172,25 +130,22 @@ class GroundDifference:
     Attributes
     ----------
     maps : dict of int to (solid depth, values)
-        Maps of the beginning, with the blocks that differ.
+        Maps of the beginning, with the squares that differ; a land of tiles is one of them.
     vertices : dict of int to ndarray
         Meshes of the beginning that were refitted.
     came : dict of int to HeightMap and TriangleMesh
         Parts that are not of the beginning.
     layout : list, or None
     motion : dict, or None
-    land : dict, or None
-        Of a land of tiles, the blocks that differ.
     waits : int
         See `GroundState`.
     """
 
-    maps: dict[int, tuple[tuple[float, bool], Values]] = field(default_factory=dict)
+    maps: dict[int, tuple[tuple[float, bool], Wanted]] = field(default_factory=dict)
     vertices: dict[int, NDArray[Any]] = field(default_factory=dict)
     came: dict[int, Any] = field(default_factory=dict)
     layout: Any = None
     motion: Any = None
-    land: Wanted | None = None
     waits: int = 0
 
 
@@ -218,11 +173,10 @@ def received(
     found, pieces = GroundDifference(), _Bytes(content)
     found.layout = beginning.layout if about["layout"] is None else _layout(about["layout"])
     keys = [0] if found.layout is None else found.layout[0]
-    if beginning.land is not None:
-        keys = _meshes_of(keys)
-        found.land = received_land(beginning.land, about["land"], pieces.take)
-        found.waits = checks.whole("waits", about["waits"], 0, MOST_EDITS)
+    found.waits = checks.whole("waits", about["waits"], 0, MOST_EDITS)
     came = {key: (packed, size) for key, packed, size in about["came"]}
+    if beginning.land is not None and (keys[0] != TILES or TILES in came):
+        raise ValueError("a land of tiles must be there")
     maps = {key: own for key, *own in about["maps"]}
     refits = set(about["refits"])
     places: list[tuple[int, int]] = []
@@ -251,13 +205,6 @@ def received(
         raise ValueError("a map or a mesh by itself has no parts that come")
     found.motion = about["motion"]
     return found
-
-
-def _meshes_of(keys: list[int]) -> list[int]:
-    """Return the keys of the meshes on a land of tiles."""
-    if keys[0] != 0:
-        raise ValueError("a land of tiles must be there")
-    return keys[1:]
 
 
 def _put_places(
@@ -293,7 +240,7 @@ def _layout(about: Any) -> list[Any]:
 
 def _known(ground: AnyGround, key: int, part: Any) -> Any:
     """Return the ground's own part of a key if it is equal, so that it need not come anew."""
-    present = ground.parts.get(key) if isinstance(ground, Ground) else None
+    present = None if parts_of(ground) is None else parts_by_key(ground).get(key)
     if present is None:
         return part
     (one, first), (other, second) = (saved_part(storage_of(p)).packed() for p in (present, part))
@@ -302,39 +249,12 @@ def _known(ground: AnyGround, key: int, part: Any) -> Any:
     return present if first == second and repr(one) == repr(other) else part
 
 
-def _map(own: EditedBlocks, about: Any, pieces: _Bytes) -> tuple[tuple[float, bool], Values]:
-    """Return how deep a map is solid, and the values of the blocks that differ."""
-    storage = own.storage
+def _map(own: FirstValues, about: Any, pieces: _Bytes) -> tuple[tuple[float, bool], Wanted]:
+    """Return how deep a map is solid, and the squares that differ."""
     depth, follows, differing = about
     thickness = checks.between("thickness", np.inf if depth is None else depth, TINY, np.inf)
     checks.instance("thickens", follows, bool)
-    found: Values = {}
-    if not differing.keys() <= set(KINDS):
-        raise ValueError("blocks must be of heights, holes or materials")
-    for kind in KINDS:
-        blocks = [(row, column) for row, column in differing.get(kind, [])]
-        shape = shape_of(storage, kind)
-        if blocks != sorted(set(blocks)):
-            raise ValueError("blocks must ascend")
-        found[kind] = {}
-        for row, column in blocks:
-            checks.whole("row", row, 0, (shape[0] - 1) // BLOCK)
-            checks.whole("column", column, 0, (shape[1] - 1) // BLOCK)
-            block = (row, column)
-            found[kind][block] = _block(own, kind, block, place_of(block, shape), pieces)
-    return (thickness, follows), found
-
-
-def _block(
-    own: EditedBlocks, kind: Edited, block: Block, place: Ranges, pieces: _Bytes
-) -> NDArray[Any]:
-    """Return the checked values of a block."""
-    old = own.before[kind].get(block)
-    if old is None:
-        old = values_of(own.storage, kind, place)
-    old = old.astype(DTYPES[kind])
-    changed = np.frombuffer(pieces.take(old.nbytes), f"<u{old.dtype.itemsize}").reshape(old.shape)
-    return checked_values(own.storage, kind, crossed(old, changed).view(DTYPES[kind]))
+    return (thickness, follows), own.received(differing, pieces.take)
 
 
 def _vertices(beginning: Beginning, key: int, pieces: _Bytes) -> NDArray[Any]:
@@ -353,17 +273,13 @@ def _vertices(beginning: Beginning, key: int, pieces: _Bytes) -> NDArray[Any]:
 
 def storages_in(beginning: Beginning) -> list[Any]:
     """Return the storages that `put` may edit."""
-    land = beginning.land
-    found = [own.storage for own in beginning.maps.values()]
-    return found if land is None else [land.supply.land, *found]
+    return [own.terrain for own in beginning.maps.values()]
 
 
 def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -> None:
     """Make a ground as a difference says: the caller holds the locks and makes this a change."""
     keys = [0] if difference.layout is None else difference.layout[0]
-    if beginning.land is not None and difference.land is not None:
-        keys = keys[1:]
-        put_land(beginning.land, difference.land)
+    if beginning.land is not None:
         beginning.land.supply.waits = difference.waits
     for key in keys:
         if key in difference.came:
@@ -371,41 +287,11 @@ def put(difference: GroundDifference, ground: AnyGround, beginning: Beginning) -
         if key in beginning.maps:
             own = beginning.maps[key]
             depth, values = difference.maps.get(key, (own.solid_depth, {}))
-            _edit_map(own, depth, values)
+            own.bring(values, depth)
         else:
             _refit(beginning, key, difference.vertices.get(key))
-    if isinstance(ground, Ground):
+    if difference.layout is not None:
         _lay_out(difference, ground, beginning)
-
-
-def _edit_map(own: EditedBlocks, depth: tuple[float, bool], values: Values) -> None:
-    """Bring a map to its beginning, but for blocks that differ from it."""
-    storage = own.storage
-    storage.put_solid_depth(depth)
-    for kind, block, new in _blocks(own, values):
-        place = place_of(block, shape_of(storage, kind))
-        if crossed(values_of(storage, kind, place).astype(DTYPES[kind]), new).any():
-            rows, columns = ((each.start, each.stop) for each in place)
-            more = cells_around(storage, *rows, *columns)
-            region = (
-                more
-                if kind == "heights"
-                else more._replace(
-                    row_start=rows[0],
-                    row_stop=rows[1],
-                    column_start=columns[0],
-                    column_stop=columns[1],
-                )
-            )
-            storage.put_back(kind, region, place, new)
-
-
-def _blocks(own: EditedBlocks, values: Values) -> Iterator[tuple[Edited, Block, NDArray[Any]]]:
-    for kind in KINDS:
-        new, before = values.get(kind, {}), own.before[kind]
-        for block in sorted(before.keys() | new.keys()):
-            found = new[block] if block in new else before[block]
-            yield kind, block, found.astype(DTYPES[kind])
 
 
 def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> None:
@@ -418,19 +304,18 @@ def _refit(beginning: Beginning, key: int, vertices: NDArray[Any] | None) -> Non
         storage.put_back(first if vertices is None else refit_mesh(first, wanted))
 
 
-def _lay_out(difference: GroundDifference, ground: Ground, beginning: Beginning) -> None:
+def _lay_out(difference: GroundDifference, ground: Any, beginning: Beginning) -> None:
     """Have these parts, where they are and as they move."""
-    held, keeper = ground._held, ground._kept()  # noqa: SLF001
+    held, keeper = parts_of(ground), keeper_of(ground)
     keys, layers, names, scales, end = difference.layout
-    own = keys if beginning.land is None else keys[1:]
+    own = keys[beginning.land is not None :]  # a land stays
     parts = {key: difference.came.get(key, beginning.parts.get(key)) for key in own}
     is_same = [*parts] == [*ground.parts] and all(
         parts[key] is part for key, part in ground.parts.items()
     )
     if not is_same or layout_of(held.layout()) != difference.layout:
-        lay_out: Callable[..., None] = keeper.lay_out  # type: ignore[attr-defined]
         on = dict(zip(keys, layers, strict=True))
-        lay_out(parts, on, _by_key(names), _by_key(scales), end)
+        keeper.lay_out(parts, on, _by_key(names), _by_key(scales), end)
     if repr(held.saved_motion()) != repr(difference.motion):  # zeros of two signs are equal
         try:
             held.load_motion(difference.motion)

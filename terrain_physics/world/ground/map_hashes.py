@@ -8,8 +8,8 @@ that of the file: what nobody has edited need not be read, and an edit that was 
 
 import hashlib
 from collections.abc import Callable, Iterable
-from functools import lru_cache
-from typing import Any, TypeVar, cast
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,15 +18,23 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.mixed_words import put_square_hash
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.framed import KINDS, Edited, StoredMap
+from terrain_physics.heightmap.framed import KINDS, Edited, StoredMap, place_of
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.heightmap.undo import Patch, place_of
-from terrain_physics.surface.ground_state import GroundState
+from terrain_physics.heightmap.undo import (
+    Patch,
+    Square,
+    by_squares,
+    patches_of,
+    place_in,
+    solid_depth_after,
+    squares_in,
+    values_with,
+)
+from terrain_physics.surface.ground_state import GroundState, keeper_of, kept_of
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.saving.values import LandValues, StoredValues
-from terrain_physics.world.ground.edited_land import BLOCK, shape_of
-from terrain_physics.world.ground.edited_land import place_of as block_place
+from terrain_physics.world.ground.first_values import SIDE, Read
 
 _T = TypeVar("_T")
 
@@ -40,14 +48,7 @@ _MOST_EDITS = 1 << 10
 # Versions of a ground whose hashes are remembered: frames of a ring.
 _MOST_KNOWN = 1 << 8
 
-
-Square = tuple[Edited, int, int]
-"""What a square is of, and its row and column among all squares."""
-
 Values = NDArray[Any]
-
-Read = Callable[[Square], Values]
-
 
 MapHash = tuple[Edited, int, int]
 """What a map holds, the key of the part, and the 64 bits of its hash."""
@@ -64,8 +65,8 @@ class _Squares:
     def __init__(self, terrain: StoredMap) -> None:
         self._about, self._known = self._hash_of_frame(terrain), dict[Square, int]()
         self._totals: dict[Edited, int] = dict.fromkeys(KINDS, 0)
-        self._edits: list[tuple[Edited, Region, Ranges | None]] = []
-        cast("Any", terrain).watchers.add(self, 0)
+        self._edits: list[tuple[Edited, Region, Ranges]] = []
+        terrain.watchers.add(self, 0)
         self._stale = self._first(terrain)
 
     def _hash_of_frame(self, terrain: StoredMap) -> int:
@@ -75,37 +76,34 @@ class _Squares:
 
     def _first(self, terrain: StoredMap) -> set[Square]:
         """Return the squares that may count."""
-        found = set(_squares_in("heights", place_of("heights", terrain.whole)))
-        for kind in KINDS[1:]:
-            place = place_of(kind, terrain.whole)
-            if terrain.values(kind, place).any():
-                found.update(_squares_in(kind, place))
+        found = set[Square]()
+        for kind in KINDS:
+            place = place_of(terrain, kind, terrain.whole)
+            if kind == "heights" or terrain.values(kind, place).any():
+                found.update(squares_in(kind, place, SIDE))
         return found
 
-    def prepare(
-        self,
-        number: int,  # noqa: ARG002
-        what: Edited,
-        region: Region,
-        place: Ranges | None = None,
-    ) -> None:
+    def prepare(self, number: int, what: Edited, region: Region, place: Ranges) -> None:  # noqa: ARG002
         """Hear of an edit that is about to be made."""
         self._edits.append((what, region, place))  # in a hurry
         if len(self._edits) >= _MOST_EDITS:
             self._mark()
 
-    def tell(self, number: int, what: Edited, region: Region) -> None:
+    def tell(self, number: int, what: Any, *details: Any) -> None:
         """Hear of an edit that was made: a signal handler may have asked since `prepare`."""
+        (region,) = details
         if not self._edits or self._edits[-1][1] is not region:
-            self.prepare(number, what, region)
+            row_0, row_1, column_0, column_1 = region
+            more = int(what == "heights")
+            corners = slice(row_0, row_1 + more), slice(column_0, column_1 + more)
+            self.prepare(number, what, region, corners)
 
     def _mark(self) -> None:
         """Mark the squares that edits have met."""
         edits = self._edits[:]
-        for what, region, place in edits:
+        for what, _, place in edits:
             if what in KINDS:
-                own = place_of(what, region) if place is None else place
-                self._stale.update(_squares_in(what, own))
+                self._stale.update(squares_in(what, place, SIDE))
         del self._edits[: len(edits)]
 
     def totals(self, terrain: StoredMap, patches: list[Patch]) -> dict[Edited, int]:
@@ -137,11 +135,6 @@ class _Squares:
             self._stale |= stale
             raise
 
-    def _then(self, terrain: StoredMap, patches: list[Patch]) -> dict[Square, int]:
-        """Return the hashes of the squares that patches meet, once they are put over them."""
-        met = {own for patch in patches for own in _squares_in(patch.what, patch.place)}
-        return self._found(terrain, met, patches)
-
     def _with(self, new: dict[Square, int]) -> dict[Edited, int]:
         """Return the hash of each kind with these squares in place of those that are known."""
         totals = self._totals.copy()
@@ -158,20 +151,15 @@ class _Squares:
         self, terrain: StoredMap, squares: Iterable[Square], patches: list[Patch]
     ) -> dict[Square, int]:
         """Return the hashes of squares once patches are put over them."""
-        return _hashes_of(squares, self.reader(terrain, patches))
+        return _hashes_of(terrain, squares, self.read(terrain), patches)
 
-    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Read:
-        """Return what reads a square, once patches are put over it."""
+    def _then(self, terrain: StoredMap, patches: list[Patch]) -> dict[Square, int]:
+        """Return the hashes of the squares that patches meet, once they are put over them."""
+        return self._found(terrain, by_squares(patches, SIDE), patches)
 
-        def read(square: Square) -> Values:
-            kind, place = square[0], _place_in(terrain, square)
-            values = terrain.values(kind, place)
-            for patch in patches:
-                if patch.what == kind:
-                    patch.put_over(values, place=place)
-            return values
-
-        return read
+    def read(self, terrain: StoredMap) -> Read:
+        """Return what reads the map as it is now."""
+        return partial(values_with, terrain)
 
 
 class _LandSquares(_Squares):
@@ -188,22 +176,21 @@ class _LandSquares(_Squares):
 
     def _first(self, terrain: StoredMap) -> set[Square]:  # noqa: ARG002
         places = self._supply.tiles.edits.places()
-        return {square for place in places for square in _squares_in(*place)}
+        return {square for place in places for square in squares_in(*place, SIDE)}
 
     def _found(
         self, terrain: StoredMap, squares: Iterable[Square], patches: list[Patch]
     ) -> dict[Square, int]:
-        side = self._supply.land.shape.side // BLOCK
+        side = self._supply.land.shape.side // SIDE
         by_tiles = sorted(squares, key=lambda own: (own[1] // side, own[2] // side))
         new = [square for square in by_tiles if square not in self._stored]
         if new:
-            read = _reader_of(StoredValues(self._supply), terrain, [])
-            self._stored.update(_hashes_of(new, read))
+            self._stored.update(_hashes_of(terrain, new, StoredValues(self._supply).of))
         found = super()._found(terrain, by_tiles, patches)
         return {own: (digits - self._stored[own]) % _WORD for own, digits in found.items()}
 
-    def reader(self, terrain: StoredMap, patches: list[Patch]) -> Read:
-        return _reader_of(LandValues(self._supply), terrain, patches)
+    def read(self, terrain: StoredMap) -> Read:  # noqa: ARG002
+        return LandValues(self._supply).of
 
 
 class MapHashes:
@@ -226,7 +213,7 @@ class MapHashes:
 
     def of(self, state: GroundState) -> tuple[MapHash, ...]:
         """Return the hashes of all maps in a state."""
-        version, known = state._version, self._by_version  # noqa: SLF001
+        version, known = kept_of(state).version, self._by_version
         found = known.get(version)
         if found is None:
             found = self._now(state) or self._looking(state, self._hashes)
@@ -237,7 +224,7 @@ class MapHashes:
 
     def _now(self, state: GroundState) -> tuple[MapHash, ...]:
         """Return the same quickly, if it is the present state and stays so; else nothing."""
-        ground, version = self._ground, state._version  # noqa: SLF001
+        ground, version = self._ground, kept_of(state).version
         found: list[MapHash] = []
         if ground.version == version:
             for key, terrain in self._maps_in(state).items():
@@ -248,28 +235,32 @@ class MapHashes:
     def squares(self, state: GroundState, key: int) -> dict[Square, int]:
         """Return the hashes of the squares of a map in a state."""
         return self._looking(
-            state, lambda maps, edits: self._of(maps[key]).squares(*_then(maps[key], edits))
+            state,
+            lambda maps, edits: self._of(maps[key]).squares(
+                maps[key], patches_of(maps[key], edits)
+            ),
         )
 
     def values(self, state: GroundState, key: int, square: Square) -> tuple[Ranges, Values]:
         """Return where a square of a map is, and its values in a state."""
 
         def look(maps: dict[int, StoredMap], edits: list[Any]) -> tuple[Ranges, Values]:
-            terrain = maps[key]
-            read = self._of(terrain).reader(*_then(terrain, edits))
-            return _place_in(terrain, square), read(square)
+            terrain, what = maps[key], square[0]
+            place = place_in(terrain, square, SIDE)
+            own = [patch for patch in patches_of(terrain, edits) if patch.what == what]
+            return place, self._of(terrain).read(terrain)(what, place, own)
 
         return self._looking(state, look)
 
     def solid_depth(self, state: GroundState, key: int) -> tuple[float, bool]:
         """Return how deep a map is solid in a state, see `LiveMap`."""
-        return self._looking(state, lambda maps, edits: _solid_depth(maps[key], edits))
+        return self._looking(state, lambda maps, edits: solid_depth_after(maps[key], edits))
 
     def _looking(
         self, state: GroundState, look: Callable[[dict[int, StoredMap], list[Any]], _T]
     ) -> _T:
         """Look at the maps of a state, and the edits that lead there from what they hold now."""
-        maps, keeper = self._maps_in(state), self._ground._kept()  # noqa: SLF001
+        maps, keeper = self._maps_in(state), keeper_of(self._ground)
         found: _T = (
             keeper.looking(state, [*maps.values()], lambda edits, _: look(maps, edits))
             if maps
@@ -278,7 +269,7 @@ class MapHashes:
         return found
 
     def _maps_in(self, state: GroundState) -> dict[int, StoredMap]:
-        rest: Any = state._rest  # noqa: SLF001
+        rest: Any = kept_of(state).rest
         layout = None if rest is None else rest.layout
         if self._by_layout[0] is not layout:
             parts = {0: self._ground} if rest is None else rest.parts
@@ -297,8 +288,8 @@ class MapHashes:
 
     def _hashes_of(self, key: int, terrain: StoredMap, edits: list[Any]) -> list[MapHash]:
         """Return the hashes of a map that nobody edits meanwhile."""
-        totals = self._of(terrain).totals(*_then(terrain, edits))
-        depth = _hash_of_depth(_solid_depth(terrain, edits))
+        totals = self._of(terrain).totals(terrain, patches_of(terrain, edits))
+        depth = _hash_of_depth(solid_depth_after(terrain, edits))
         return [*((kind, key, totals[kind]) for kind in KINDS), ("thickness", key, depth)]
 
     def _of(self, terrain: StoredMap) -> _Squares:
@@ -311,45 +302,21 @@ class MapHashes:
         return known
 
 
-def _then(terrain: StoredMap, edits: list[Any]) -> tuple[StoredMap, list[Patch]]:
-    """Return a map, and the patches that edits put over it."""
-    return terrain, [own for edit in edits if edit.storage is terrain for own in edit.replaced]
-
-
-def _solid_depth(terrain: StoredMap, edits: list[Any]) -> tuple[float, bool]:
-    """Return how deep a map is solid after edits."""
-    own = [edit.solid_depth for edit in edits if edit.storage is terrain]
-    return own[-1] if own else terrain.solid_depth
-
-
 @lru_cache(maxsize=64)
 def _hash_of_depth(depth: tuple[float, bool]) -> int:
     return _hash_of(repr(depth).encode())
 
 
-def _squares_in(kind: Edited, place: Ranges) -> list[Square]:
-    """Return the squares that a place meets."""
-    rows, columns = place
-    across = range(columns.start // BLOCK, (columns.stop - 1) // BLOCK + 1)
-    down = range(rows.start // BLOCK, (rows.stop - 1) // BLOCK + 1)
-    return [(kind, row, column) for row in down for column in across]
-
-
-def _place_in(terrain: StoredMap, square: Square) -> Ranges:
-    """Return the samples or cells of a square, as far as the map goes."""
-    kind, row, column = square
-    return block_place((row, column), shape_of(terrain, kind))
-
-
-def _reader_of(values: LandValues, terrain: StoredMap, patches: list[Patch]) -> Read:
-    """Return what reads a square of a land, once patches are put over it."""
-    return lambda square: values.of(square[0], _place_in(terrain, square), patches)
-
-
-def _hashes_of(squares: Iterable[Square], read: Read) -> dict[Square, int]:
-    """Return the hashes of squares."""
+def _hashes_of(
+    terrain: StoredMap, squares: Iterable[Square], read: Read, patches: Iterable[Patch] = ()
+) -> dict[Square, int]:
+    """Return the hashes of squares once patches are put over them."""
+    then = by_squares(patches, SIDE)
     with np.errstate(over="ignore"):  # as plain Python, the kernel lets products wrap
-        return {square: _hash_of_square(square, read(square)) for square in squares}
+        return {
+            own: _hash_of_square(own, read(own[0], place_in(terrain, own, SIDE), then.get(own, ())))
+            for own in squares
+        }
 
 
 def _hash_of_square(square: Square, values: Values) -> int:
