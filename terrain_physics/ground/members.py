@@ -1,6 +1,7 @@
 """Members of a ground that answer queries: its meshes, a map, or several maps that are united."""
 
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +96,19 @@ class MapMember(NamedTuple):
         ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)
         known[rows] = (owners.ids >= 0) | (self.union is None)  # no tile may be where a union is
 
+    @property
+    def own_lock(self) -> AbstractContextManager[Any]:
+        """The lock that short questions hold: of the map, or of the ground if it has several."""
+        return self.queries.storage.lock
+
+    def materials_of(self, parts: Int64s, cells: Int64s) -> Bytes | None:
+        """Return the ground's numbers for the materials of cells (n,) of maps (n,); None: all 0."""
+        made = self.queries.storage.materials
+        if made is None and self.named is None:
+            return None
+        own = np.zeros(len(cells), np.uint8) if made is None else made.take(cells)
+        return self.materials(parts, own)
+
     def material(self, part: int, material: int) -> int:
         """Return the ground's number for a material of a map."""
         if self.named is None:
@@ -118,6 +132,10 @@ class MeshMember(NamedTuple):
     queries: MeshQueries
     first: int
     layers: int
+
+    @property
+    def own_lock(self) -> None:
+        """No lock of its own: short questions hold that of the ground."""
 
     def filtered(self, mask: int) -> "MeshMember":
         """Return the meshes that the mask selects; without any, queries find nothing."""

@@ -23,6 +23,7 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
@@ -508,6 +509,16 @@ class GroundMeshes(Meshes):
             self._table = self._table.copy()
             self._readers.clear()
         return self._table
+
+    def shows(self, arrays: GroundArrays) -> bool:
+        """Tell whether arrays for characters have these meshes as they are now."""
+        table, movers = self._table.view, self.movers.shown
+        return table is arrays.meshes and movers is arrays.movers and not self._watch.changed
+
+    @property
+    def are_painted(self) -> bool:
+        """Whether there are other materials than 0."""
+        return bool(self._painted)
 
     # For queries: see `Meshes`
 

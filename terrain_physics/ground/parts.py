@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from terrain_physics._kernels.ground.contacts import CELL, MAP_ROW, MESH, PART, TRIANGLE
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Entered, LongCalls, Mark, holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.map_set import MapSet
@@ -32,6 +33,7 @@ from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
+    NO_MOVERS,
     GroundArrays,
     MapArrays,
     MoverArrays,
@@ -118,6 +120,7 @@ class GroundParts:
         "_is_changing",
         "_layout",
         "_logged_of",
+        "_map_arrays",
         "_map_set",
         "_maps",
         "_materials",
@@ -175,7 +178,7 @@ class GroundParts:
         self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._solids: dict[TiledMap, SolidMapQueries] = {}
         self._sides = SideTable()
-        self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
+        self._arrays = self._map_arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[PartQueries, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
@@ -591,6 +594,7 @@ class GroundParts:
         if self._meshes.layers or not members:
             members.append(self._mesh_member())
         self.members = sorted(members, key=operator.attrgetter("first"))
+        self._shown = -1, *self._shown[1:]  # the rows of maps are those of other members
 
     def _map_members(self) -> list[MapMember]:
         """Return the members of the maps: those on the same layers are united."""
@@ -701,6 +705,43 @@ class GroundParts:
         self.mend()
         return holding(self._map_set.locks, follow_and_edit)
 
+    def asked(self, mask: int, ask: Callable[[GroundArrays], _T]) -> _T:
+        """Return the answer to a short question to the parts that a mask selects.
+
+        The only map of a ground is asked while its own lock is held, and not the ground's.
+        """
+        while True:
+            members = self.current(mask)
+            lock = members[0].own_lock if len(members) == 1 else None
+            if lock is None:
+                with self.followed:
+                    return ask(self.ground_arrays())
+            arrays = self._map_arrays_now()
+            with lock:
+                if self._shows_maps(arrays):
+                    answer = ask(arrays)
+                    if self._shows_maps(arrays):  # no part came or went meanwhile
+                        return answer
+
+    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
+        """Return the materials of contacts, see `Queries.materials_in`."""
+        rows = contacts[MAP_ROW]
+        places, materials = set(rows.tolist()), None
+        for place in places:
+            here = slice(None) if len(places) == 1 else rows == place
+            if place != MESH:
+                made = arrays.members[place].materials_of(
+                    contacts[PART][here], contacts[CELL][here]
+                )
+            elif self._meshes.are_painted:
+                made = self._meshes.materials_of(arrays.meshes, contacts[TRIANGLE][here])
+            else:
+                made = None
+            if made is not None:
+                materials = np.zeros(len(rows), np.uint8) if materials is None else materials
+                materials[here] = made
+        return materials
+
     # For characters
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
@@ -723,17 +764,35 @@ class GroundParts:
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
+        arrays = self._arrays
+        if self._shows_maps(arrays) and self._meshes.shows(arrays):
+            return arrays
         if self._map_set.reader.changed:  # a signal handler has edited a map
             with self.followed:
                 pass
         meshes = self._meshes.followed().view
         return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
+    def _shows_maps(self, arrays: GroundArrays) -> bool:
+        """Tell whether arrays have the maps as they are now, sides included."""
+        shown, maps = self._shown, self._map_set
+        is_latest = shown[0] == maps.shown and not maps.reader.changed
+        return is_latest and shown[3] is arrays.maps and self._sides.view is arrays.sides
+
+    def _map_arrays_now(self) -> GroundArrays:
+        """Return the arrays of the maps alone."""
+        if not self._shows_maps(self._map_arrays):
+            with self.followed:
+                maps = self._maps_now()
+                sides, members = self._sides.view, self._shown[1]
+                self._map_arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, members)
+        return self._map_arrays
+
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides)
+            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides, self._shown[1])
         return arrays
 
     def _maps_now(self) -> Int64s:
@@ -742,7 +801,7 @@ class GroundParts:
         if shown != latest:
             now = [member.queries.storage.views for member in self._maps]
             if maps is not self._maps or not all(map(operator.is_, now, views)):
-                numbers = [member.first for member in self._maps]
+                numbers = [member.parts for member in self._maps]
                 table = map_rows(now, numbers, [member.layers for member in self._maps])
             self._show_sides()
             self._shown = latest, self._maps, now, table  # last: who was interrupted shows it again

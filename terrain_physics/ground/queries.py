@@ -39,7 +39,7 @@ from terrain_physics.surface.results import (
     SweepHits,
     Triangles,
 )
-from terrain_physics.surface.shapes import Shape, centers_of, rows_of
+from terrain_physics.surface.shapes import centers_of
 
 _NONE = np.empty(0, np.int64)
 
@@ -57,10 +57,10 @@ class GroundQueries(Queries):
     contacts equally deep, the lowest id wins; within united maps, the union decides.
     """
 
-    __slots__ = ("_mask", "_parts")
+    __slots__ = ("_parts", "mask")
 
     def __init__(self, parts: GroundParts, mask: int = ALL_LAYERS) -> None:
-        self._parts, self._mask, self.keeper = parts, mask, None
+        self._parts, self.mask, self.keeper = parts, mask, None
 
     @property
     def parts(self) -> GroundParts:
@@ -72,13 +72,13 @@ class GroundQueries(Queries):
 
     def _asking(self) -> AbstractContextManager[list[Member]]:
         """Give the members to a long query."""
-        return lasting(partial(self._parts.begin_asking, self._mask))
+        return lasting(partial(self._parts.begin_asking, self.mask))
 
     def _asked(self, ask: Callable[[list[Member]], _Answer]) -> _Answer:
         """Return the answer to a short query, from parts that nobody changed meanwhile."""
         while True:
             shown = self._parts.members
-            answer = ask(self._parts.current(self._mask))
+            answer = ask(self._parts.current(self.mask))
             if shown is self._parts.members:
                 return answer
 
@@ -172,17 +172,13 @@ class GroundQueries(Queries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        def shapes() -> tuple[int, Floats]:
-            return rows_of("shapes", shape)
+    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+        return self._parts.asked(
+            self.mask, lambda arrays: self.contacts_in(arrays, kind, row, keep)
+        )
 
-        def ask(members: list[Member]) -> Contacts:
-            answers = [member.queries.contacts_of_one(shape, keep, most) for member in members]
-            if keep == "deepest":
-                return _deepest(members, answers, shapes, 1, ContactRoom())
-            return _joined(members, answers, most, ContactRoom())
-
-        return self._asked(ask)
+    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
+        return self._parts.materials_in(arrays, contacts)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -196,8 +192,9 @@ class GroundQueries(Queries):
                 for member in members
             ]
             if keep == "deepest":
-                return _deepest(members, answers, lambda: (kind, rows), threads, room)
-        return _joined(members, answers, most, room)
+                return _deepest(members, answers, kind, rows, threads, room)
+        checks.refuse_more("contacts", sum(map(len, answers)), most)
+        return _together(members, answers, room, deepest=False, led_out=_NONE)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         with self._asking() as members:
@@ -323,18 +320,11 @@ def _nearest_hit(
     return best._replace(triangle=triangle, material=material)
 
 
-def _joined(
-    members: Sequence[Member], answers: Sequence[Contacts], most: int, room: ContactRoom
-) -> Contacts:
-    """Return all contacts of all parts."""
-    checks.refuse_more("contacts", sum(map(len, answers)), most)
-    return _together(members, answers, room, deepest=False, led_out=_NONE)
-
-
 def _deepest(
     members: Sequence[Member],
     answers: Sequence[Contacts],
-    shapes: Callable[[], tuple[int, Floats]],
+    kind: int,
+    rows: Floats,
     threads: int | None,
     room: ContactRoom,
 ) -> Contacts:
@@ -347,7 +337,6 @@ def _deepest(
     if len(members) > 1:
         buried = np.unique(np.concatenate([a.query[a.normal[:, 1] <= 0.0] for a in answers]))
     if len(buried):
-        kind, rows = shapes()
         centers = centers_of(kind, rows[buried])
         buried = buried[np.any([member.is_inside(centers, threads) for member in members], axis=0)]
     if not len(buried):

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, Int64s
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
+from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_alone
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.watching import Watchers
 
@@ -88,7 +87,7 @@ class FramedMap(ABC):
     @property
     def ground_arrays(self) -> GroundArrays:
         """The arrays for characters, without the map's sides."""
-        return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
+        return GroundArrays(map_alone(self.views), NO_MESHES)
 
     @property
     def revision(self) -> int:

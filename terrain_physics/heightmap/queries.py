@@ -10,6 +10,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground.contacts import CELL
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
@@ -35,7 +36,6 @@ from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
-from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -50,7 +50,7 @@ from terrain_physics.surface.results import (
     new_hit,
     sweep_hit_of,
 )
-from terrain_physics.surface.shapes import Shape, for_kernels, row_of
+from terrain_physics.surface.shapes import for_kernels
 
 # Nanoseconds for one query on one thread, roughly.
 _POINT_COST, _RAY_COST, _SHAPE_COST = 8, 300, 1_500
@@ -164,14 +164,11 @@ class MapQueries(Queries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        kind, row = row_of("shapes", shape)
-        if most >= MOST_HALVES and (found := self._contacts_nearby(kind, row, keep)) is not None:
-            return found
-        refuse_far_row("shapes", row)
-        return self._contacts_of_many(kind, np.array([row]), keep, None, most, ContactRoom())
+    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:  # noqa: ARG002
+        materials = self.storage.materials
+        return None if materials is None else materials.take(contacts[CELL])
 
-    def _contacts_nearby(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+    def surface_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few cells; None: a task for `ContactQuery`."""
         storage, deepest = self.storage, keep == "deepest"
         shape = None if kind == SPHERE else for_kernels(np.array(row))
@@ -182,28 +179,18 @@ class MapQueries(Queries):
                 ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius, deepest)
             else:
                 ints, floats = _ONE_SHAPE.call(heights, cells, frame, kind, shape, deepest)
-            if ints.size == 2 and ints[0, 0] < 0:
+            if ints.size == 3 and ints[0, 0] < 0:
                 return None
-            if storage.materials is None:
-                return Contacts(ints, floats)
-            triangles = ints[1]
-            if triangles.size and triangles.min() < 0:  # outside, where the nearest cell counts
-                return None
-            made_of = storage.materials.take(triangles >> 1)
+            made_of = None if storage.materials is None else storage.materials.take(ints[2])
         return Contacts(ints, floats, made_of)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         if len(rows) == 1 and most >= MOST_HALVES:
-            if (contacts := self._contacts_nearby(kind, rows[0].tolist(), keep)) is not None:
+            if (contacts := self.surface_contacts(kind, rows[0].tolist(), keep)) is not None:
                 Workers(threads)  # refuses a bad number of threads
                 return contacts
-        return self._contacts_of_many(kind, rows, keep, threads, most, room)
-
-    def _contacts_of_many(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
-    ) -> Contacts:
         workers, storage = Workers(threads), self.storage
         with storage.reading() as (views, materials):
             query = ContactQuery(
@@ -217,7 +204,7 @@ class MapQueries(Queries):
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         workers = Workers(threads)
         if len(rows) == 1:
-            if (contacts := self._contacts_nearby(kind, rows[0].tolist(), "all")) is not None:
+            if (contacts := self.surface_contacts(kind, rows[0].tolist(), "all")) is not None:
                 return np.array([len(contacts)], np.int64)
         with self.storage.reading() as (views, _):
             return ContactQuery(views, kind, rows, None).counts(workers)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
@@ -27,7 +26,7 @@ from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import Edited, StoredMap, no_changes, place_of, region_of
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
+from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_alone
 from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
@@ -146,7 +145,7 @@ class MapStorage(StoredMap):
         )
         for values in self.views:
             values.setflags(write=False)
-        self.ground_arrays = GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
+        self.ground_arrays = GroundArrays(map_alone(self.views), NO_MESHES)
 
     def _make_table(self) -> None:
         self.cells = np.zeros(self.cell_count, dtype=np.uint8)

@@ -8,11 +8,11 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES, TRIANGLE
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
     DEEPEST,
     NUMBER,
-    contacts_of_one,
     list_contacts,
     list_near,
     put_contacts,
@@ -39,7 +39,6 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
-from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -55,16 +54,13 @@ from terrain_physics.surface.results import (
     sweep_hit_of,
     sweep_hits_of,
 )
-from terrain_physics.surface.shapes import Shape, for_kernels, row_of
+from terrain_physics.surface.shapes import for_kernels
 
 _ANY_DISTANCE = np.full(1, inf)
 _ANY_DISTANCE.setflags(write=False)
 
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
-
-# Contacts that a short query may have.
-_FEW = 1024
 
 # Nanoseconds for one query on one thread, roughly.
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
@@ -74,7 +70,7 @@ _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(raycast_rows)
 _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
 _CONTAINS = CachedDispatch(contains_rows)
 _SIGNED_DISTANCES = CachedDispatch(signed_distance_rows)
-_SWEEP, _CONTACTS = CachedDispatch(sweep_rows), CachedDispatch(contacts_of_one)
+_SWEEP = CachedDispatch(sweep_rows)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 _NEAR = CachedDispatch(list_near)
 
@@ -85,12 +81,12 @@ _Found = tuple[int, int, Int64s, Floats]
 class MeshQueries(Queries):
     """The answers of the triangle meshes that a mask selects: one mesh, or those of a ground."""
 
-    __slots__ = ("_arrays", "_mask", "naming", "storage")
+    __slots__ = ("_arrays", "mask", "naming", "storage")
 
     naming: Naming
 
     def __init__(self, storage: Meshes, mask: int = ALL_LAYERS) -> None:
-        self.storage, self._mask, self.naming = storage, mask, naming_of(storage.material_names)
+        self.storage, self.mask, self.naming = storage, mask, naming_of(storage.material_names)
         self._arrays: GroundArrays | None = None
         self.keeper = None
 
@@ -101,12 +97,12 @@ class MeshQueries(Queries):
 
     def height(self, x: float, z: float) -> float:
         with self.storage.asked as table:
-            level: float = _HEIGHT.call(table, self._mask, x, z)[0]
+            level: float = _HEIGHT.call(table, self.mask, x, z)[0]
         return level
 
     def normal(self, x: float, z: float) -> glm.vec3:
         with self.storage.asked as table:
-            return glm.vec3(_HEIGHT.call(table, self._mask, x, z)[1:])
+            return glm.vec3(_HEIGHT.call(table, self.mask, x, z)[1:])
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         return self.heights_and_normals(xs, zs, threads)[0]
@@ -121,7 +117,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def look(first: int, last: int) -> None:
-                _HEIGHTS.call(table, self._mask, xs, zs, first, last, heights, normals)
+                _HEIGHTS.call(table, self.mask, xs, zs, first, last, heights, normals)
 
             Workers(threads).run(look, len(xs), _RAY_COST)
         return heights, normals
@@ -131,18 +127,18 @@ class MeshQueries(Queries):
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         ids = np.empty(128, np.int64)
         with self.storage.asked as table:
-            count = triangles_near(table, self._mask, lower, upper, ids)
+            count = triangles_near(table, self.mask, lower, upper, ids)
             if count > most:
                 return None
             if count > len(ids):
                 ids = np.empty(count, np.int64)
-                triangles_near(table, self._mask, lower, upper, ids)
+                triangles_near(table, self.mask, lower, upper, ids)
             return self.storage.triangles(ids[:count])
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
         with self.storage.reading as table:
-            total, ids = _NEAR.call(table, self._mask, boxes, most, offsets)
+            total, ids = _NEAR.call(table, self.mask, boxes, most, offsets)
         checks.refuse_more("triangles", total, most)
         return offsets, ids
 
@@ -151,7 +147,7 @@ class MeshQueries(Queries):
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         with self.storage.asked as table:
             triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
-                table, self._mask, *origin, *direction, longest
+                table, self.mask, *origin, *direction, longest
             )
             if triangle < 0:
                 return None
@@ -168,40 +164,27 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def cast(first: int, last: int) -> None:
-                _RAYS.call(table, self._mask, origins, directions, longest, first, last, *hits)
+                _RAYS.call(table, self.mask, origins, directions, longest, first, last, *hits)
 
             Workers(threads).run(cast, count, _RAY_COST)
             return RayHits(*hits, self.storage.materials_of(table, triangles))
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        kind, row = row_of("shapes", shape)
-        refuse_far_row("shapes", row)
-        return self.contacts(kind, np.array([row]), keep, None, most, ContactRoom())
-
-    def _few_contacts(self, kind: int, row: Floats, keep: str) -> Contacts | None:
-        """Return the contacts of one row; None if they are many: edits must not wait for those."""
-        kept = DEEPEST if keep == "deepest" else ALL
-        with self.storage.asked as table:
-            ints, floats = _CONTACTS.call(table, self._mask, kind, row, _ONE_VISIT, kept, _FEW)
-            if not len(ints) or ints.shape[1] > _FEW:
-                return None
-            if not ints.size:
-                return Contacts(ints, floats)
-            return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
+    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes:
+        return self.storage.materials_of(arrays.meshes, contacts[TRIANGLE])
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         workers = Workers(threads)
-        if len(rows) == 1 and most >= _FEW:
-            if (found := self._few_contacts(kind, for_kernels(rows), keep)) is not None:
+        if len(rows) == 1 and most >= MOST_WITH_MESHES:
+            if (found := self.few_contacts(kind, rows[0].tolist(), keep)) is not None:
                 return found
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
         with self.storage.reading as table:
-            parts = _list(workers, table, self._mask, kind, rows, kept, visits, counts, most)
+            parts = _list(workers, table, self.mask, kind, rows, kept, visits, counts, most)
             ends = np.cumsum(counts)
             total = int(ends[-1]) if len(ends) else 0
             checks.refuse_more("contacts", total, most)
@@ -218,13 +201,13 @@ class MeshQueries(Queries):
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         with self.storage.reading as table:
-            _list(Workers(threads), table, self._mask, kind, rows, NUMBER, visits, counts, 0)
+            _list(Workers(threads), table, self.mask, kind, rows, NUMBER, visits, counts, 0)
         return counts
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         with self.storage.swept as table:
-            _SWEEP.call(table, self._mask, kind, row, motion, _ONE_VISIT, 0, 1, numbers, triangles)
+            _SWEEP.call(table, self.mask, kind, row, motion, _ONE_VISIT, 0, 1, numbers, triangles)
             triangle = int(triangles[0])
             material = self.storage.material_of(table, triangle)
         return sweep_hit_of(numbers[0], triangle, material)
@@ -239,7 +222,7 @@ class MeshQueries(Queries):
 
             def work(first: int, last: int) -> None:
                 _SWEEP.call(
-                    table, self._mask, kind, flat, motions, visits, first, last,
+                    table, self.mask, kind, flat, motions, visits, first, last,
                     numbers, triangles,
                 )  # fmt: skip
 
@@ -254,7 +237,7 @@ class MeshQueries(Queries):
     def closest_within(self, point: Floats3, distance: float) -> ClosestPoint:
         """Return the closest point up to a distance; at distance infinity if there is none."""
         with self.storage.asked as table:
-            triangle, distance, x, y, z = _CLOSEST.call(table, self._mask, *point, distance)
+            triangle, distance, x, y, z = _CLOSEST.call(table, self.mask, *point, distance)
             material = self.storage.material_of(table, triangle)
         parts = glm.vec3(x, y, z), distance, triangle, material, None, None
         return new_hit(ClosestPoint, parts)
@@ -278,7 +261,7 @@ class MeshQueries(Queries):
 
             def search(first: int, last: int) -> None:
                 _CLOSEST_ROWS.call(
-                    table, self._mask, along, within, first, last, places, distances, triangles
+                    table, self.mask, along, within, first, last, places, distances, triangles
                 )
 
             Workers(threads).run(search, count, _RAY_COST)
@@ -293,7 +276,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def ask(first: int, last: int) -> None:
-                _CONTAINS.call(table, self._mask, points, first, last, inside)
+                _CONTAINS.call(table, self.mask, points, first, last, inside)
 
             Workers(threads).run(ask, len(points), _RAY_COST)
         return inside.view(np.bool_)
@@ -301,7 +284,7 @@ class MeshQueries(Queries):
     def contains_one(self, point: Floats3) -> bool:
         (points,), inside = read_only(np.array([point])), np.empty(1, np.uint8)
         with self.storage.asked as table:
-            _CONTAINS.call(table, self._mask, points, 0, 1, inside)
+            _CONTAINS.call(table, self.mask, points, 0, 1, inside)
         return bool(inside[0])
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
@@ -312,7 +295,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def ask(first: int, last: int) -> None:
-                _SIGNED_DISTANCES.call(table, self._mask, along, first, last, found)
+                _SIGNED_DISTANCES.call(table, self.mask, along, first, last, found)
 
             Workers(threads).run(ask, len(points), _SHAPE_COST)
         distances[order] = found
@@ -321,7 +304,7 @@ class MeshQueries(Queries):
     def signed_distance(self, point: Floats3) -> float:
         (points,), found = read_only(np.array([point])), np.empty(1)
         with self.storage.asked as table:
-            _SIGNED_DISTANCES.call(table, self._mask, points, 0, 1, found)
+            _SIGNED_DISTANCES.call(table, self.mask, points, 0, 1, found)
         return float(found[0])
 
     @property

@@ -1,12 +1,13 @@
 """Tables of addresses, which pass many arrays to kernels as one, and the arrays of a ground."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.surface.ground_arrays import (
-    MAP_LAYERS,
+    FIRST_LAYER,
     MAP_NUMBER,
     MAP_ROW_SIZE,
     MAPS,
@@ -54,13 +55,21 @@ def addresses(*arrays: NDArray[Any]) -> list[int]:
     ]
 
 
-def map_rows(maps: list[MapArrays], numbers: list[int], layers: list[int]) -> Int64s:
-    """Return the table of maps: their arrays, their numbers and their layers."""
+def map_rows(maps: list[MapArrays], parts: list[Int64s], layers: list[int]) -> Int64s:
+    """Return the table of maps: their arrays, the numbers of their parts, and their layers."""
     rows = np.zeros((len(maps), MAP_ROW_SIZE), dtype=np.int64)
-    for row, arrays, number, own in zip(rows, maps, numbers, layers, strict=True):
-        row[:MAP_NUMBER], row[MAP_NUMBER], row[MAP_LAYERS] = addresses(*arrays), number, own
-    return table_over(rows, maps)
+    for row, arrays, numbers, own in zip(rows, maps, parts, layers, strict=True):
+        row[:MAP_NUMBER] = addresses(*arrays)
+        row[MAP_NUMBER:] = int(numbers[0]), own, *addresses(numbers)
+    return table_over(rows, (maps, parts))
 
+
+def map_alone(arrays: MapArrays) -> Int64s:
+    """Return the table of a map that is no part of a ground."""
+    return map_rows([arrays], [_FIRST], [FIRST_LAYER])
+
+
+_FIRST = np.zeros(1, np.int64)
 
 NO_MAPS = map_rows([], [], [])
 NO_MESHES = table_over(np.zeros((1, MESH_ROW_SIZE), dtype=np.int64), ())
@@ -90,9 +99,11 @@ class GroundArrays:
     movers : MoverArrays
     sides : ndarray of int64
         Of the maps, as meshes.
+    members : sequence
+        What a ground knows of each of the maps.
     """
 
-    __slots__ = ("maps", "meshes", "movers", "sides", "table")
+    __slots__ = ("maps", "members", "meshes", "movers", "sides", "table")
 
     def __init__(
         self,
@@ -100,8 +111,10 @@ class GroundArrays:
         meshes: Int64s,
         movers: MoverArrays = NO_MOVERS,
         sides: Int64s = NO_MESHES,
+        members: Sequence[Any] = (),
     ) -> None:
         self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
+        self.members = members
         tables = maps, meshes, movers.rows, sides
         rows = np.empty((len(tables) + 1, 2), dtype=np.int64)
         for place, own in zip((MAPS, MESHES, MOVERS, SIDES), tables, strict=True):

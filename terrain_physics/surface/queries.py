@@ -1,20 +1,24 @@
 """The interface that grounds implement: the questions of `Surface`, arguments checked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
 
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground.contacts import contacts_with_ground
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
-from terrain_physics._support.checks import Floats3
+from terrain_physics._support.checks import MOST_RESULTS, Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_state import NOTHING_LEFT, Keeper
+from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -26,10 +30,15 @@ from terrain_physics.surface.results import (
     SweepHits,
     Triangles,
 )
-from terrain_physics.surface.shapes import Shape
+from terrain_physics.surface.shapes import Shape, row_of
 from terrain_physics.surface.streaming import Streaming
 
 _Answer = TypeVar("_Answer")
+
+_ONE_VISIT = np.zeros(1, np.int64)
+_ONE_VISIT.setflags(write=False)
+
+_CONTACTS = CachedDispatch(contacts_with_ground)
 
 _ATTEMPTS = 3
 """How often an answer is found without a lock that changes of parts would wait for."""
@@ -44,6 +53,9 @@ class Queries(ABC):
     """
 
     __slots__ = ("keeper",)
+
+    mask: int = ALL_LAYERS
+    """The layers of parts that are asked, a bit for each."""
 
     keeper: Keeper | None
     """What keeps the states of the ground, once there are any."""
@@ -106,9 +118,37 @@ class Queries(ABC):
 
     # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
 
-    @abstractmethod
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         """Return the contacts of one shape."""
+        kind, row = row_of("shapes", shape)
+        found = self.few_contacts(kind, row, keep)
+        if found is not None and (most == MOST_RESULTS or len(found) <= most):
+            return found
+        refuse_far_row("shapes", row)
+        (rows,) = read_only(np.array([row]))
+        return self.contacts(kind, rows, keep, None, most, ContactRoom())
+
+    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+        """Return the contacts of a shape over few triangles; None: a task for `contacts`."""
+        with self.lock:
+            return self.contacts_in(self.ground_arrays, kind, row, keep)
+
+    def contacts_in(
+        self, arrays: GroundArrays, kind: int, row: Sequence[float], keep: str
+    ) -> Contacts | None:
+        """Return the contacts of a shape over few triangles of arrays that nobody edits."""
+        shape = np.array(row)
+        shape.setflags(write=False)
+        ints, floats = _CONTACTS.call(
+            arrays.table, self.mask, kind, shape, _ONE_VISIT, keep == "deepest"
+        )
+        if not len(ints):
+            return None
+        return Contacts(ints, floats, self.materials_in(arrays, ints) if ints.size else None)
+
+    @abstractmethod
+    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
+        """Return the materials of contacts, see `ground.contacts` of the kernels; None: all 0."""
 
     @abstractmethod
     def contacts(

@@ -582,8 +582,8 @@ class Contacts(NamedRows):
 
     Parameters
     ----------
-    ints : ndarray of int64, shape (2, n)
-        Queries and triangles.
+    ints : ndarray of int64, shape (2, n) or more
+        Queries and triangles; further rows, as kernels give them, are of no concern.
     floats : ndarray of float64, shape (3, n, 3)
         Penetrations, normals and points.
     material : ndarray of uint8, shape (n,), optional
@@ -612,14 +612,14 @@ class Contacts(NamedRows):
         self._ints, self._floats, self._material = ints, floats, material
 
     def __reduce__(self) -> tuple[Any, ...]:
-        content = self._ints.copy(), self._floats.copy(), self._material
+        content = self._ints[:2].copy(), self._floats.copy(), self._material
         return Contacts, content, self.__getstate__()
 
     def with_triangles(
         self, ids: NDArray[np.int64], material: NDArray[np.uint8] | None = None
     ) -> "Contacts":
         """Return these contacts with other ids (n,) of their triangles, and other materials."""
-        ints = self._ints.copy()
+        ints = self._ints[:2].copy()
         ints[1] = ids
         return Contacts(ints, self._floats, self._material if material is None else material)
 
@@ -692,7 +692,7 @@ class Contacts(NamedRows):
 
     def __iter__(self) -> Iterator[Contact]:
         rows = zip(
-            *self._ints.tolist(), *self._floats.tolist(), self.material.tolist(), strict=True
+            *self._ints[:2].tolist(), *self._floats.tolist(), self.material.tolist(), strict=True
         )
         naming = _naming_of(self)
         for query, triangle, move, normal, point, material in rows:

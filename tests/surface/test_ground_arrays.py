@@ -168,9 +168,11 @@ def test_nothing_else_keeps_them_alive():
     seen = weakref.ref(values)
     gc.disable()
     try:
-        arrays = GroundArrays(map_rows([(values, values, values, values)], [0], [1]), NO_MESHES)
+        number = np.zeros(1, np.int64)
+        rows = map_rows([(values, values, values, values)], [number], [1])
+        arrays = GroundArrays(rows, NO_MESHES)
         table = arrays.table
-        del values, arrays
+        del values, rows, arrays
         assert seen() is not None
         del table
         assert seen() is None

@@ -1,1 +1,1 @@
-"""The ground of characters: triangles of maps and meshes near a body, and moving parts."""
+"""The ground as one table: triangles near a body, contacts of a shape, moving parts."""

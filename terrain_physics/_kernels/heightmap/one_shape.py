@@ -21,6 +21,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
 )
 from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import (
     is_deeper,
+    nearest_cell,
     put_sphere_rows,
     put_triangle,
 )
@@ -109,13 +110,14 @@ def _put_contact(
 @kernel
 def _result(grid: Grid, halves: Int64s, rows: Floats, count: int) -> tuple[Int64s, Floats]:
     """Return the contacts that were kept as arrays of their own."""
-    ints, floats = np.empty((2, count), dtype=np.int64), np.empty((3, count, 3), dtype=np.float64)
+    ints, floats = np.empty((3, count), dtype=np.int64), np.empty((3, count, 3), dtype=np.float64)
     for k in range(count):
         row, code = _half(halves, k)
         column = code >> 2
         is_inside = in_map(grid, row, column)
         ints[0, k] = 0
         ints[1, k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
+        ints[2, k] = nearest_cell(grid.rows, grid.columns, row, column)
         for part in range(3):
             for i in range(3):
                 floats[part, k, i] = rows[3 * (part * MOST_HALVES + k) + i]
@@ -124,7 +126,7 @@ def _result(grid: Grid, halves: Int64s, rows: Floats, count: int) -> tuple[Int64
 
 @kernel
 def _too_much() -> tuple[Int64s, Floats]:
-    return np.full((2, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
+    return np.full((3, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
 
 
 @kernel
@@ -187,10 +189,11 @@ def contacts_of_shape(
     shape: Floats,
     deepest: bool,
 ) -> tuple[Int64s, Floats]:
-    """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
+    """Return (whole numbers (3, n), penetrations, directions and points (3, n, 3)).
 
-    These are all contacts, or only the deepest (see `is_deeper`), the first of equals. n = 1 with
-    the query -1 means that the shape lies over more than `MOST_HALVES`, or is too far off.
+    These are all contacts, or only the deepest (see `is_deeper`), the first of equals. The numbers
+    are queries, triangles and nearest cells. n = 1 with the query -1 means that the shape lies over
+    more than `MOST_HALVES`, or is too far off.
     """
     for k in range(shape.shape[0]):
         if abs(float(shape[k])) >= FARTHEST:

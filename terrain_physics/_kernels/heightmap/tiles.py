@@ -15,7 +15,7 @@ from terrain_physics._kernels.types import Int64s
 
 
 @kernel(inline=True)
-def _owner(table: Int64s, rows: int, columns: int, triangle: int) -> tuple[int, int]:
+def tile_of_triangle(table: Int64s, rows: int, columns: int, triangle: int) -> tuple[int, int]:
     """Return the number of the tile that owns a triangle, or NO_TILE, and the triangle's own id.
 
     A side of a cell is owned by the tile of the cell.
@@ -39,7 +39,7 @@ def owner_of(
     table: Int64s, rows: int, columns: int, first_ids: Int64s, parts: Int64s, triangle: int
 ) -> tuple[int, int]:
     """Return what `put_owners` writes for one triangle: its own id and the part that owns it."""
-    tile, own = _owner(table, rows, columns, triangle) if triangle >= 0 else (NO_TILE, -1)
+    tile, own = tile_of_triangle(table, rows, columns, triangle) if triangle >= 0 else (NO_TILE, -1)
     if tile == NO_TILE:
         return -1, int(parts[0])
     return int(first_ids[tile]) + own, int(parts[tile])

@@ -8,10 +8,11 @@ call. `terrain_physics.surface.ground_arrays` makes the tables and keeps the arr
 # that move, of that of the sides of maps, of that of the reaches of parts that move.
 MAPS, MESHES, MOVERS, SIDES, REACHES = range(5)
 
-# Columns of a map: (address, length) of its arrays, then its number and its layers.
+# Columns of a map: (address, length) of its arrays, then its number, that of the first part of a
+# union; its layers; (address, length) of the numbers of all its parts.
 MAP_HEIGHTS, MAP_CELLS, MAP_BLOCKS, MAP_FRAME = 0, 2, 4, 6
-MAP_NUMBER, MAP_LAYERS = 8, 9
-MAP_ROW_SIZE = 10
+MAP_NUMBER, MAP_LAYERS, MAP_NUMBERS = 8, 9, 10
+MAP_ROW_SIZE = 12
 
 # Columns of a mesh: see `mesh.parts`.
 MESH_ROW_SIZE = 8

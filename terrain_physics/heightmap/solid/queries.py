@@ -1,5 +1,6 @@
 """The questions to a height map as solid ground: its surface, its sides and its underside."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
@@ -29,7 +30,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
 )
-from terrain_physics.surface.shapes import Shape, box_of, centers_of, row_of
+from terrain_physics.surface.shapes import box_of, centers_of
 
 _Hit = TypeVar("_Hit", RayHit, SweepHit)
 _Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
@@ -136,26 +137,12 @@ class SolidMapQueries(MapQueries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
+    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         if self._bare_at == self.storage.revision:
-            found = MapQueries.contacts_of_one(self, shape, keep, most)
+            found = self.surface_contacts(kind, row, keep)
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
-        kind, row = row_of("shapes", shape)
-        lower, upper = box_of(kind, row)
-        with self.storage.lock:
-            beside = self._now()
-            is_near = bool(beside) and self._reach.of_box(lower, upper) != 0
-        if not is_near:
-            return MapQueries.contacts_of_one(self, shape, keep, most)
-        (rows,) = read_only(np.array([row]))
-        with self._asked() as (surface, beside, reach):
-            found = surface.contacts_of_one(shape, keep, most)
-            if not beside:  # as of now
-                return found
-            near = reach.of_shapes(kind, rows)
-            shapes = SolidContacts(surface, beside, kind, rows, near, None)
-            return shapes.joined(found, keep, most, ContactRoom())
+        return super().few_contacts(kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom

@@ -111,7 +111,7 @@ class TiledQueries(GroundQueries):
     @property
     def _asks_land(self) -> bool:
         """Whether the mask selects the land."""
-        return self._parts.layers[LAND] & self._mask != 0
+        return self._parts.layers[LAND] & self.mask != 0
 
     @property
     def _loads(self) -> bool:
@@ -327,7 +327,7 @@ class TiledQueries(GroundQueries):
         return self._over(
             lambda _: _boxes_of_shapes(kind, rows),
             "shapes",
-            lambda: GroundQueries.contacts_of_one(self, shape, keep, most),
+            lambda: Queries.contacts_of_one(self, shape, keep, most),
         )
 
     def contacts(

@@ -344,12 +344,16 @@ def put_deepest(
     return last + 1
 
 
+@kernel(inline=True)
+def nearest_cell(rows: int, columns: int, row: int, column: int) -> int:
+    """Return row * columns + column of a cell, outside the map of the nearest one."""
+    return min(max(row, 0), rows - 1) * columns + min(max(column, 0), columns - 1)
+
+
 @kernel
 def put_nearest_cells(
     rows: int, columns: int, list_row: Int64s, list_code: Int64s, out: Int64s
 ) -> None:
     """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
     for k in range(out.shape[0]):
-        row = min(max(int(list_row[k]), 0), rows - 1)
-        column = min(max(int(list_code[k]) >> 2, 0), columns - 1)
-        out[k] = row * columns + column
+        out[k] = nearest_cell(rows, columns, int(list_row[k]), int(list_code[k]) >> 2)

@@ -34,7 +34,7 @@ def _block_of(place: float, start: float, per_meter: float, count: int, outward:
 
 @kernel(no_refcount=True)
 def _meets_samples(grid: Grid, lower: Vec3, upper: Vec3) -> bool:
-    """Tell whether a box comes near the surface within the cells around it; see `_near`."""
+    """Tell whether a box comes near the surface within the cells around it."""
     low_x, high_x = (lower[0] - grid.x0) / grid.cell_x, (upper[0] - grid.x0) / grid.cell_x
     low_z, high_z = (lower[2] - grid.z0) / grid.cell_z, (upper[2] - grid.z0) / grid.cell_z
     if (high_x - low_x + 2.0) * (high_z - low_z + 2.0) > _MOST_CELLS:
@@ -54,6 +54,34 @@ def _meets_samples(grid: Grid, lower: Vec3, upper: Vec3) -> bool:
     return bool(low <= upper[1] and high >= lower[1])
 
 
+@kernel(inline=True)
+def _blocks_around(grid: Grid, lower: Vec3, upper: Vec3) -> tuple[int, int, int, int]:
+    """Return the first and last row, first and last column of the lowest blocks around a box."""
+    rows, columns = blocks_across(grid.rows, 0), blocks_across(grid.columns, 0)
+    per_x, per_z = 1.0 / (BLOCK * grid.cell_x), 1.0 / (BLOCK * grid.cell_z)
+    return (
+        _block_of(lower[2], grid.z0, per_z, rows, -_OUTWARD),
+        _block_of(upper[2], grid.z0, per_z, rows, _OUTWARD),
+        _block_of(lower[0], grid.x0, per_x, columns, -_OUTWARD),
+        _block_of(upper[0], grid.x0, per_x, columns, _OUTWARD),
+    )
+
+
+@kernel(no_refcount=True)
+def meets_surface(grid: Grid, blocks: Float32s, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a box may come near the surface of a map."""
+    row_0, row_1, column_0, column_1 = _blocks_around(grid, lower, upper)
+    if (row_1 - row_0 + 1) * (column_1 - column_0 + 1) > _MOST_BLOCKS:
+        return True
+    columns = blocks_across(grid.columns, 0)
+    for row in range(row_0, row_1 + 1):
+        for column in range(column_0, column_1 + 1):
+            low, high = block_span(grid, blocks, row * columns + column)
+            if low <= upper[1] and high >= lower[1]:
+                return _meets_samples(grid, lower, upper)
+    return False
+
+
 @kernel(inline=True, no_refcount=True)
 def _near(
     grid: Grid, blocks: Float32s, marks: Bytes, clear: Floats, lower: Vec3, upper: Vec3
@@ -63,27 +91,18 @@ def _near(
         lower[0] > clear[0] and lower[2] > clear[1]
         and upper[0] < clear[2] and upper[2] < clear[3]
     )  # fmt: skip
-    if is_clear and grid.y0 == -np.inf:
-        return 0
-    rows, columns = blocks_across(grid.rows, 0), blocks_across(grid.columns, 0)
-    per_x, per_z = 1.0 / (BLOCK * grid.cell_x), 1.0 / (BLOCK * grid.cell_z)
-    row_0 = _block_of(lower[2], grid.z0, per_z, rows, -_OUTWARD)
-    row_1 = _block_of(upper[2], grid.z0, per_z, rows, _OUTWARD)
-    column_0 = _block_of(lower[0], grid.x0, per_x, columns, -_OUTWARD)
-    column_1 = _block_of(upper[0], grid.x0, per_x, columns, _OUTWARD)
+    has_underside = grid.y0 > -np.inf
+    found = NEAR_UNDERSIDE if has_underside and meets_surface(grid, blocks, lower, upper) else 0
+    if is_clear:
+        return found
+    columns = blocks_across(grid.columns, 0)
+    row_0, row_1, column_0, column_1 = _blocks_around(grid, lower, upper)
     if (row_1 - row_0 + 1) * (column_1 - column_0 + 1) > _MOST_BLOCKS:
-        return NEAR_SIDES | NEAR_UNDERSIDE
-    found = 0
+        return found | NEAR_SIDES
     for row in range(row_0, row_1 + 1):
         for column in range(column_0, column_1 + 1):
-            place = row * columns + column
-            if not is_clear and marks[place] != 0:
+            if marks[row * columns + column] != 0:
                 found |= NEAR_SIDES
-            low, high = block_span(grid, blocks, place)
-            if low <= upper[1] and high >= lower[1]:
-                found |= NEAR_UNDERSIDE
-    if found & NEAR_UNDERSIDE != 0 and not _meets_samples(grid, lower, upper):
-        found &= NEAR_SIDES
     return found
 
 
