@@ -39,7 +39,8 @@ def jumped_to(recording, frame, **first) -> Any:
 
 def count_updates(monkeypatch):
     """Return a list that grows by one for each update that a jump plays."""
-    played, advance = [], playback._advanced
+    played = []
+    advance = playback._advanced
 
     def advanced(scene, grounds, state, frame):
         played.append((scene, frame.delta_time))
