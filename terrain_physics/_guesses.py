@@ -464,6 +464,7 @@ _ARGUMENTS = {
     "spacing": "cell_size resolution grid_size voxel_size cell step",
     "area": "bounds region rect aabb extents",
     "max_drop": "drop max_fall fall_height drop_height drop_down max_step_down",
+    "rates": "rate fps frame_rate frame_rates hz tick_rate update_rate physics_fps",
     "budget": "time_limit max_seconds seconds milliseconds time_budget",
     "around": "center position where",
     "cost": "costs weights weight area_costs penalties",

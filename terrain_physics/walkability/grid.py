@@ -24,11 +24,15 @@ MOST_PLACES = 64_000_000
 # way between them nobody has looked.
 _MOST_RADII = 8
 
-# A walker is seen 60 times a second, and must not pass the end of an edge between two looks.
+# A walker is seen after each update, 60 times a second, and must not pass the end of an edge
+# between two looks.
 _MOST_SPACINGS_PER_SECOND = 30
 
 # A slower walker would need thousands of updates for its way.
 _LEAST_SPACINGS_PER_SECOND = 0.1
+
+# The least and the greatest rate of updates, in 1/s.
+_RATES = 5.0, 1000.0
 
 # On the border of an area: a share of the spacing, more than rounding.
 _ON_BORDER = 1e-9
@@ -66,6 +70,17 @@ def checked_speed(speed: Any, spacing: float) -> float:
             f"speed must be at most {_MOST_SPACINGS_PER_SECOND} spacings a second, "
             f"{_MOST_SPACINGS_PER_SECOND * spacing:g} m/s, got {known}"
         )
+    return known
+
+
+def checked_rates(rates: Any) -> tuple[float, ...]:
+    """Return the rates of updates at which edges hold, in 1/s, or refuse them."""
+    given = checks.listed("rates", rates)
+    known = tuple(checks.between("rates", rate, *_RATES) for rate in given)
+    if not known:
+        raise ValueError("rates must be one or more numbers, got none")
+    if sorted(set(known)) != list(known):
+        raise ValueError(f"rates must be sorted, each once, got {checks.shorten(rates)}")
     return known
 
 

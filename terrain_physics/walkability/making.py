@@ -7,7 +7,7 @@ import numpy as np
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Int64s
-from terrain_physics._kernels.walkability.layout import DIRECTIONS, UPDATES_PER_SECOND
+from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.proof import prove_edges
 from terrain_physics._kernels.walkability.resting import put_heights
 from terrain_physics._support.matrices import product
@@ -52,7 +52,7 @@ def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     # A walker is told of its end at the end of an update: half a spacing beyond the end of a
     # diagonal way and beside it, and a stride.
     fastest = max([1.0, *(speed for _, _, speed in walker.material_rules)]) * walker.speed
-    edges = own + 1.75 * spacing + 2.0 * fastest / UPDATES_PER_SECOND
+    edges = own + 1.75 * spacing + 2.0 * fastest / walker.rate
     return PlaceReach(own, edges, farthest_aside(spacing, walker))
 
 
@@ -67,17 +67,24 @@ class Maker:
         They are written to.
     ground : StillGround
     walker : Walker
+    rates : tuple of float
+        Of updates, in 1/s: an edge holds if it does at each.
     threads : int or None
     """
 
     def __init__(
-        self, places: Places, ground: StillGround, walker: Walker, threads: int | None
+        self,
+        places: Places,
+        ground: StillGround,
+        walker: Walker,
+        rates: tuple[float, ...],
+        threads: int | None,
     ) -> None:
         self._places, self._ground = places, ground
-        self._walker, self._threads = walker, threads
+        self._walker, self._rates, self._threads = walker, rates, threads
         self._frame = places.lower_x, places.lower_z, places.spacing
         self._proves = _provable(walker.material_rules)
-        self._known = np.zeros(_KNOWN, np.int64)
+        self._known = [np.zeros(_KNOWN, np.int64) for _ in rates]
 
     def make_heights(self, columns: Int64s) -> None:
         """Write the heights of all levels of columns: row times columns plus column."""
@@ -96,24 +103,31 @@ class Maker:
 
     def make_edges(self, columns: Int64s) -> None:
         """Write the edges from all levels of columns; heights there and around are up to date."""
-        doubts = self._prove(columns)
+        places, size = self._places, self._places.rows * self._places.columns
+        numbers = np.concatenate([columns + level * size for level in range(places.levels)])
+        self._make_at(0, columns)
+        for k in range(1, len(self._rates)):
+            before = places.edges_from(numbers)
+            self._make_at(k, columns)
+            places.keep_edges(numbers, *before)
+
+    def _make_at(self, k: int, columns: Int64s) -> None:
+        """Write the edges that hold at one rate."""
+        walker = self._walker._replace(rate=self._rates[k])
+        doubts = self._prove(columns, walker, self._known[k])
         starts, directions = np.divmod(doubts, DIRECTIONS)
-        kinds, levels = walk(
-            self._places, starts, directions, self._ground, self._walker, self._threads
-        )
+        kinds, levels = walk(self._places, starts, directions, self._ground, walker, self._threads)
         self._places.add_edges(starts, directions, kinds, levels)
 
-    def _prove(self, columns: Int64s) -> Int64s:
+    def _prove(self, columns: Int64s, walker: Walker, known: Int64s) -> Int64s:
         """Write the edges that proofs decide; return the others, as `prove_edges` lists them."""
         places, width = self._places, DIRECTIONS * self._places.levels
         doubts = np.empty(width * len(columns), np.int64)
-        where = places.arrays(), *self._frame, self._walker.speed
-        who = self._ground.table, self._walker.rules
+        where = places.arrays(), *self._frame, walker.speed, 1.0 / walker.rate
+        who = self._ground.table, walker.rules
 
         def prove(first: int, last: int) -> Int64s:
-            count = prove_edges(
-                *where, *who, columns, first, last, self._proves, self._known, doubts
-            )
+            count = prove_edges(*where, *who, columns, first, last, self._proves, known, doubts)
             found: Int64s = doubts[width * first : width * first + count]
             return found
 

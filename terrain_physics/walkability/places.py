@@ -76,6 +76,24 @@ class Places:
                 # Several edges may begin at one place.
                 np.bitwise_or.at(packed, starts, values.astype(np.uint16) << shifts)
 
+    def edges_from(self, numbers: Int64s) -> tuple[UInt16s, UInt16s]:
+        """Return the edges from places (n,): ``kinds`` and ``targets`` of these."""
+        return self.kinds[numbers], self.targets[numbers] if len(self.targets) else self.targets
+
+    def keep_edges(self, numbers: Int64s, kinds: UInt16s, targets: UInt16s) -> None:
+        """Keep those edges from places (n,) that lead to the same level among others, too.
+
+        Of two kinds the greater stays.
+        """
+        shifts = 2 * np.arange(layout.DIRECTIONS, dtype=np.uint16)
+        now, before = (each[:, np.newaxis] >> shifts & 3 for each in (self.kinds[numbers], kinds))
+        kept = np.where(before > 0, np.where(now > 0, np.maximum(now, before), 0), 0)
+        if len(targets):
+            differ = (self.targets[numbers] ^ targets)[:, np.newaxis] >> shifts & 3
+            kept[differ != 0] = 0
+            self.targets[numbers] &= ((kept > 0) * np.uint16(3) << shifts).sum(1, np.uint16)
+        self.kinds[numbers] = (kept << shifts).sum(1, np.uint16)
+
     def cut_off(self, numbers: Int64s) -> None:
         """Take away all edges from and to columns (n,): each row times columns plus column."""
         size, (rows, columns) = self.rows * self.columns, np.divmod(numbers, self.columns)

@@ -1,11 +1,12 @@
 """Settling: characters that are let go where they lie on steep ground, and come to stand."""
 
+import math
+
 import numpy as np
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._kernels.walkability.layout import UPDATES_PER_SECOND
 from terrain_physics._kernels.walkability.settling import Settlers, put_settled, watch_settlers
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.placement import make_new
@@ -17,8 +18,8 @@ from terrain_physics.walkability.walkers import Walker, advance, new_rows
 # the body, which slides by less from a nosing. Never farther than another share of the spacing.
 _OF_SPACING, _OF_RADIUS, _MOST = 0.25, 0.5, 0.5
 
-# So long a body has to come to stand, in updates: a second.
-_UPDATES = UPDATES_PER_SECOND
+# So long a body has to come to stand, in seconds.
+_SECONDS = 1.0
 
 # Rough cost of a body, in nanoseconds, and most bodies of one task of a thread.
 _COST, _MOST_AT_ONCE = 50_000, 256
@@ -71,7 +72,7 @@ def _settle_some(
     make_new(rows, starts, (0.0, 0.0, 0.0), numbers.astype(np.uint64))
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     settlers = Settlers(states, draws, np.arange(count), starts.copy(), starts, found)
-    for _ in range(_UPDATES):
+    for _ in range(math.ceil(_SECONDS * walker.rate)):
         advance(rows, count, ground, walker)
         count = watch_settlers(settlers, *limits, count)
         if count == 0:

@@ -1,7 +1,7 @@
 """Walkability: where a character can walk on a ground, as a map made from its own walks."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from threading import RLock
 from typing import Any, Self, TypeVar, Unpack
@@ -43,6 +43,7 @@ from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability.changes import Changes
 from terrain_physics.walkability.field import Field
 from terrain_physics.walkability.grid import (
+    checked_rates,
     checked_spacing,
     checked_speed,
     levels_on,
@@ -88,9 +89,9 @@ class Walkability(AttributeGuard):
 
     From each place, edges lead in eight directions to the places beside it. An edge holds if the
     character itself would walk it: placed at rest on one place, its seed the number of the place,
-    told to walk straight at `speed` at 60 Hz, it stands within a quarter of the spacing of the
-    other place in three times the time of the way. So all its rules count, and those of the ground.
-    Proofs decide most edges; walks decide the rest.
+    told to walk straight at `speed`, it stands within a quarter of the spacing of the other place
+    in three times the time of the way, at each of the `rates`. So all its rules count, and those of
+    the ground. Proofs decide most edges; walks decide the rest.
 
     A new map is empty: `update` makes the places, all or those near to a point, at once or a little
     in each frame. Later it makes anew what the ground's changes have touched.
@@ -110,6 +111,9 @@ class Walkability(AttributeGuard):
         The speed of the walks, in m/s, from 0.1 to 30 spacings a second.
     max_drop : float, default 2
         The deepest fall of an edge, in meters.
+    rates : iterable of float, default (60,)
+        How many updates a second characters may have, each from 5 to 1000, sorted: an edge holds if
+        it is walked at each of them. More rates take longer to make.
     area : ((float, float), (float, float)), optional
         The corners (x, z) of the area with places; default: the bounds of the ground as it is now.
     threads : int, optional
@@ -165,6 +169,7 @@ class Walkability(AttributeGuard):
         spacing: float = 1.0,
         speed: float = 3.0,
         max_drop: float = 2.0,
+        rates: Iterable[float] = (60,),
         area: Any = None,
         threads: int | None = None,
         **rules_by_name: Unpack[RuleKeywords],
@@ -175,12 +180,13 @@ class Walkability(AttributeGuard):
         own_spacing = checked_spacing(spacing, collider)
         own_speed = checked_speed(speed, own_spacing)
         drop = checks.non_negative("max_drop", max_drop)
+        self._rates = checked_rates(rates)
         Workers(threads)  # refuses a value that is no number of threads
         self._threads = threads
         row = columns.RULES.defaults()
         materials = put_rules(row, self._rules, {}, ())
         row[:SHAPE_SIZE] = placed_shape(ground, collider, UPRIGHT)
-        self._walker = Walker(row, materials, own_speed, drop)
+        self._walker = Walker(row, materials, own_speed, drop, self._rates[0])
         levels = levels_on(self._queries)
         self._places = places_over(ground, area, own_spacing, levels)
         self._begin()
@@ -250,6 +256,11 @@ class Walkability(AttributeGuard):
     def max_drop(self) -> float:
         """The deepest fall of an edge, in meters."""
         return self._walker.max_drop
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """How many updates a second characters may have, for which edges hold."""
+        return self._rates
 
     @property
     def threads(self) -> int | None:
@@ -479,7 +490,7 @@ class Walkability(AttributeGuard):
         reach = self._reach.edges
         square = np.concatenate([way.points.min(0)[::2] - reach, way.points.max(0)[::2] + reach])
         with reading_still(self._queries, square) as ground:
-            points, kinds = pulled(places, lengths, way, ground, self._walker)
+            points, kinds = pulled(places, lengths, way, ground, self._walker, self._rates)
         return Path(places, self._terms(), points, kinds)
 
     def field(
@@ -688,7 +699,7 @@ class Walkability(AttributeGuard):
             update.begin()
             with reading_still(self._queries, square) as ground:
                 refuse_missing(self._queries, square)
-                maker = Maker(self._places, ground, self._walker, self._threads)
+                maker = Maker(self._places, ground, self._walker, self._rates, self._threads)
                 for chunk in update.chunks(self._timing):
                     with self._lock:
                         update.make(chunk, maker)
@@ -705,7 +716,7 @@ class Walkability(AttributeGuard):
         """
         with self._updating, self._lock:
             self._see_changes()
-            kept = ("_ground", "_collider", "_rules", "_threads", "_walker")
+            kept = ("_ground", "_collider", "_rules", "_rates", "_threads", "_walker")
             content = {name: self.__dict__[name] for name in kept}
             return content | {
                 "_places": self._places,

@@ -12,7 +12,6 @@ from terrain_physics._kernels.character.reports.hits import HITS_SIZE
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
-from terrain_physics._kernels.walkability.layout import UPDATE_SECONDS
 from terrain_physics._kernels.walkability.walkers import (
     PROGRESS_SIZE,
     WALKER_SIZE,
@@ -50,12 +49,15 @@ class Walker(NamedTuple):
         In m/s.
     max_drop : float
         The deepest fall of an edge, in meters.
+    rate : float
+        Of updates, in 1/s.
     """
 
     rules: Floats
     material_rules: MaterialRules
     speed: float
     max_drop: float
+    rate: float
 
 
 def walk(
@@ -114,7 +116,8 @@ def _walk_some(
     rows = new_rows(min(len(starts), _SLOTS), walker)
     slots = _slots_over(rows)
     progress = np.zeros(PROGRESS_SIZE, np.int64)
-    way = places.lower_x, places.lower_z, places.spacing, walker.speed, walker.max_drop
+    frame = places.lower_x, places.lower_z, places.spacing
+    way = *frame, walker.speed, walker.max_drop, walker.rate
     arrays = places.arrays()
     while walking := steer_walkers(arrays, *way, walker.rules, edges, slots, progress):
         advance(rows, walking, ground, walker)
@@ -137,11 +140,9 @@ def _slots_over(rows: Rows) -> Slots:
     """Return the slots of as many walkers, whose states are those of rows."""
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     walkers = np.zeros((len(draws), WALKER_SIZE))
-    before, over_end = (
-        (np.zeros_like(states), np.zeros_like(draws)),
-        (np.zeros_like(states), np.zeros_like(draws), np.zeros_like(walkers)),
-    )
-    return Slots(states, draws, walkers, *before, *over_end)
+    before = np.zeros_like(states), np.zeros_like(draws)
+    kept = np.zeros_like(states), np.zeros_like(draws), np.zeros_like(walkers)
+    return Slots(states, draws, walkers, before[0], before[1], kept[0], kept[1], kept[2])
 
 
 def advance(rows: Rows, count: int, ground: StillGround, walker: Walker) -> None:
@@ -151,4 +152,5 @@ def advance(rows: Rows, count: int, ground: StillGround, walker: Walker) -> None
         put_factors_of_alike(rows, count, *materials, ground.table)
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     rules, hits = rows.rules.reshape(-1), rows.hits.reshape(-1)
-    update_characters(states, draws, rules, hits, ALONE, UPDATE_SECONDS, 0, count, ground.table)
+    seconds = 1.0 / walker.rate
+    update_characters(states, draws, rules, hits, ALONE, seconds, 0, count, ground.table)

@@ -29,8 +29,8 @@ NOT_WALKED = Walked(arrives=False, fallen=0.0, takes_riser=False, level=0, was_i
 class Walks:
     """Walks between the places of a map, on the same ground and with the same rules."""
 
-    def __init__(self, paths: Any) -> None:
-        self.paths = paths
+    def __init__(self, paths: Any, rate: float = 60) -> None:
+        self.paths, self.rate = paths, rate
         self.positions = paths.positions
         _, rows, columns, _ = self.positions.shape
         places = paths._places
@@ -68,7 +68,7 @@ class Walks:
             rules=paths.rules,
             seed=(level * rows + row) * columns + column,
         )
-        if not hero.update(1 / 60).grounded:
+        if not hero.update(1 / self.rate).grounded:
             return NOT_WALKED
         aside = self.is_aside[:, row + step[0], column + step[1]]
         ahead = np.array(step[::-1]) / math.hypot(*step)
@@ -100,10 +100,10 @@ class Walks:
         height, fallen, in_air, stopped, takes_riser = hero.position64[1], 0.0, False, False, False
         was_in_air = False
         last = np.array(hero.position64)
-        for _ in range(math.floor(60 * seconds + 1e-9)):
+        for _ in range(math.floor(self.rate * seconds + 1e-9)):
             speed = 0.0 if stopped else paths.speed
             hero.walk(*(speed * ahead))
-            hero.update(1 / 60)
+            hero.update(1 / self.rate)
             now = np.array(hero.position64)
             rise = math.tan(hero.slope_limit) * math.hypot(*(now - last)[[0, 2]])
             takes_riser |= abs(now[1] - last[1]) > rise + 1e-3

@@ -170,7 +170,7 @@ class TestStraightWays:
         with reading_still(queries_of(land)) as ground:
             rules = paths._walker.rules
             holds = [
-                way_holds(ground.table, rules, 3.0, tuple(start), tuple(end))
+                way_holds(ground.table, rules, 3.0, 1 / 60, tuple(start), tuple(end))
                 for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
             ]
         return starts, ends, np.array(holds)
@@ -207,4 +207,5 @@ class TestStraightWays:
         with reading_still(queries_of(land)) as ground:
             rules = Walkability(land, CAPSULE, **RULES)._walker.rules
             ways = [((2.0, 0.0, 5.0), (8.0, 0.0, 5.0)), ((8.0, 0.0, 5.0), (2.0, 0.0, 5.0))]
-            assert [way_holds(ground.table, rules, 3.0, *way) for way in ways] == [holds] * 2
+            found = [way_holds(ground.table, rules, 3.0, 1 / 60, *way) for way in ways]
+        assert found == [holds] * 2

@@ -39,7 +39,7 @@ def slope(per_meter: float, across: float = 0.0, height: float = 0.0) -> HeightM
 
 
 def noise() -> HeightMap:
-    """Return land as rough as steps; proofs tell kinds of some edges there that no walk has."""
+    """Return land as rough as steps."""
     return HeightMap(np.round(np.random.default_rng(37).normal(0, 0.25, (14, 14)), 3))
 
 
@@ -126,6 +126,21 @@ class TestOnEachLand:
             hold_equal(now, found(made(ground, body)))
             if change in {"on a layer that is left out", "gone"}:
                 hold_equal(now, alone)
+
+
+@pytest.mark.parametrize("land", ["smooth", "rough", "slopes"])
+def test_a_mesh_far_away_turns_no_field(land: str) -> None:
+    ground = Ground([LANDS[land]()])
+    alone = made(ground, "capsule", None)
+    assert alone.update() == 0
+    ground.add(TriangleMesh.box((2, 2, 2)), transform=(500, 1, 500))
+    area = ((0, 0), tuple(alone.positions[0, -1, -1, [0, 2]]))
+    paths = made(ground, "capsule", area)
+    assert paths.update() == 0
+    goals = alone.positions[alone.standing][[3, -20]]
+    one, other = alone.field(goals), paths.field(goals)
+    np.testing.assert_array_equal(other.distance[0], one.distance[0])
+    np.testing.assert_array_equal(other.direction[0], one.direction[0])
 
 
 def _samples(land: HeightMap) -> Any:

@@ -81,6 +81,7 @@ class TestWhatItIs:
         assert paths.ground is floor
         assert paths.collider is CAPSULE
         assert (paths.spacing, paths.speed, paths.max_drop) == (1.0, 3.0, 2.0)
+        assert paths.rates == (60.0,)
         assert paths.threads is None
         assert paths.moving_parts == ()
         assert "1 x 3 x 3 places of 1 m" in repr(paths)
@@ -231,6 +232,13 @@ class TestBadInput:
             ({"speed": 0.09}, ValueError, "speed must be at least 0.1 spacings a second, 0.1 m/s"),
             ({"max_drop": -1}, ValueError, "max_drop must be"),
             ({"max_drop": math.nan}, ValueError, "max_drop must be"),
+            ({"rates": 60}, TypeError, "rates must be iterable"),
+            ({"rates": ()}, ValueError, "rates must be one or more numbers, got none"),
+            ({"rates": (4, 60)}, ValueError, "rates must be from 5 to 1000, got 4"),
+            ({"rates": (60, 1001)}, ValueError, "rates must be from 5 to 1000, got 1001"),
+            ({"rates": (60, "144")}, TypeError, "rates must be"),
+            ({"rates": (60, 20)}, ValueError, "rates must be sorted, each once"),
+            ({"rates": (20, 20)}, ValueError, "rates must be sorted, each once"),
             ({"area": 5}, ValueError, "area must"),
             ({"area": ((0, 0), (math.nan, 1))}, ValueError, "area must be finite"),
             ({"area": ((2, 0), (1, 1))}, ValueError, "area must be the lower and the upper corner"),

@@ -156,6 +156,6 @@ def test_an_edge_between_two_places_that_are_one_has_no_direction() -> None:
     empty = np.zeros(2, np.uint16)
     places = PlaceArrays(np.zeros(2, np.float32), empty, empty, asides, 1, 1, 2)
     east = next(d for d in range(8) if (STEPS[d][0], STEPS[d][1]) in {(0, 1), (1, 0)})
-    way = Way(0.0, 0.0, float(np.float32(0.1)) * 2.0, 3.0, 1.0, 0.3, 0.7, 0.5)
+    way = Way(0.0, 0.0, float(np.float32(0.1)) * 2.0, 3.0, 1.0, 0.3, 0.7, 0.5, 60.0)
     course = _course(places, way, 0, east)
     assert (course.ahead_x, course.ahead_z, course.length) == (0.0, 0.0, 0.0)

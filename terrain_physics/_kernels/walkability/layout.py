@@ -21,10 +21,6 @@ NO_EDGE, WALK, STEP, DROP = 0, 1, 2, 3
 
 DIRECTIONS, MOST_LEVELS = 8, 3
 
-# Updates of a character that walks an edge.
-UPDATES_PER_SECOND = 60
-UPDATE_SECONDS = 1.0 / UPDATES_PER_SECOND
-
 # Rows and columns by which directions lead.
 ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
 COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)

@@ -35,7 +35,6 @@ from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     MOST_LEVELS,
     NO_EDGE,
-    UPDATE_SECONDS,
     WALK,
     PlaceArrays,
     column_step,
@@ -169,20 +168,20 @@ def _put_edges_from(land: _Land, column: int, direction: int, doubts: Int64s, co
 @kernel
 def prove_edges(
     places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, speed: float,
-    table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int, proves: bool,
-    known: Int64s, doubts: Int64s,
+    seconds: float, table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int,
+    proves: bool, known: Int64s, doubts: Int64s,
 ) -> int:  # fmt: skip
     """Write the edges from columns of places numbers[first:last].
 
     Edges in doubt are written as none, and listed in ``doubts``: `DIRECTIONS` times place plus
     direction, from where all edges of the columns before the first would end. Returns how many
-    there are. If nothing ``proves``, all are. ``rules`` is the row of rules of a character;
-    ``known`` (k,), k a power of two, is zeros at first, and remembers which ways are even while the
-    ground stays as it is. What is found for a column depends on no others.
+    there are; all, unless ``proves``. ``seconds`` are those of an update, ``rules`` is the row of
+    rules of a character; ``known`` (k,), k a power of two, is zeros at first, and remembers which
+    ways are even while the ground stays as it is. What is found for a column depends on no others.
     """
     memory, draws = make_memory(), np.zeros(1, dtype=np.uint64)
     known, doubts = borrow(known), borrow(doubts)
-    walker, lent = walker_of(rules, speed, spacing, UPDATE_SECONDS), borrow_memory(memory)
+    walker, lent = walker_of(rules, speed, spacing, seconds), borrow_memory(memory)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
     land = _Land(
         places, lower_x, lower_z, walker, ground,

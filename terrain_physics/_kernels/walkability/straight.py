@@ -27,7 +27,6 @@ from terrain_physics._kernels.walkability.even_ways import (
     scene_along,
     walker_of,
 )
-from terrain_physics._kernels.walkability.layout import UPDATE_SECONDS
 from terrain_physics._kernels.walkability.resting import highest_rise
 from terrain_physics._kernels.walkability.sheet import closed_part
 
@@ -84,18 +83,21 @@ def _holds_beside(
 
 
 @kernel(noinline=True)
-def way_holds(table: Int64s, rules: Floats, speed: float, start: Vec3, end: Vec3) -> bool:
+def way_holds(
+    table: Int64s, rules: Floats, speed: float, seconds: float, start: Vec3, end: Vec3
+) -> bool:
     """Tell whether a character for sure walks straight between two positions, both ways.
 
     So does one that is led, and may be a little beside the line. Both are positions at rest, not
-    above each other; ``rules`` is its row of rules. A way that does not hold may be walked even so.
-    Between pieces a way leads over its highest ground, so that ways under a bridge do not hold.
+    above each other; ``rules`` is its row of rules, ``seconds`` are those of an update. A way that
+    does not hold may be walked even so. Between pieces a way leads over its highest ground, so that
+    ways under a bridge do not hold.
     """
     x, z = end[0] - start[0], end[2] - start[2]
     length = math.sqrt(x * x + z * z)
     memory, draws = make_memory(), np.zeros(1, dtype=np.uint64)
     lent = borrow_memory(memory)
-    walker = walker_of(rules, speed, max(length, 1e-9), UPDATE_SECONDS)
+    walker = walker_of(rules, speed, max(length, 1e-9), seconds)
     scene = empty_scene(walker.body, SIMULTANEOUS, borrow(draws), lent)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
     pieces = max(math.ceil(length / (_PIECE * walker.body.least)), 1.0)

@@ -31,7 +31,6 @@ from terrain_physics._kernels.walkability.layout import (
     DROP,
     NO_EDGE,
     STEP,
-    UPDATES_PER_SECOND,
     WALK,
     PlaceArrays,
     aside_of,
@@ -99,6 +98,7 @@ class Way(NamedTuple):
     step_offset: float
     slope_cosine: float
     fall_time: float  # of a fall by ``max_drop``
+    rate: float  # of updates, in 1/s
 
 
 class _Course(NamedTuple):
@@ -115,13 +115,14 @@ class _Course(NamedTuple):
 
 @kernel(inline=True, no_refcount=True)
 def way_of(
-    lower_x: float, lower_z: float, spacing: float, speed: float, max_drop: float, rules: Floats
-) -> Way:
+    lower_x: float, lower_z: float, spacing: float, speed: float, max_drop: float, rate: float,
+    rules: Floats,
+) -> Way:  # fmt: skip
     """Return how characters of some rules (RULES_SIZE,) walk."""
     gravity = gravity_of(rules)
     fall_time = math.sqrt(2.0 * max_drop / gravity) if gravity > 0.0 else 0.0
     step, cosine = float(rules[STEP_OFFSET]), float(rules[SLOPE_COSINE])
-    return Way(lower_x, lower_z, spacing, speed, max_drop, step, cosine, fall_time)
+    return Way(lower_x, lower_z, spacing, speed, max_drop, step, cosine, fall_time, rate)
 
 
 @kernel(no_refcount=True)
@@ -205,7 +206,7 @@ def _nearest_level(
 def _updates(way: Way, length: float, may_stop: bool) -> float:
     """Return how many updates a walker has for a way."""
     seconds = _TIMES * length / way.speed + (way.fall_time if may_stop else 0.0)
-    return math.floor(seconds * UPDATES_PER_SECOND + 1e-9)
+    return math.floor(seconds * way.rate + 1e-9)
 
 
 @kernel(no_refcount=True)
@@ -420,6 +421,7 @@ def steer_walkers(
     spacing: float,
     speed: float,
     max_drop: float,
+    rate: float,
     rules: Floats,
     edges: Edges,
     slots: Slots,
@@ -430,7 +432,7 @@ def steer_walkers(
     ``rules`` (RULES_SIZE,) are those of each. Those that walk are in the first slots. ``progress``
     (PROGRESS_SIZE,) begins with zeros. All edges are done when none walks.
     """
-    way = way_of(lower_x, lower_z, spacing, speed, max_drop, rules)
+    way = way_of(lower_x, lower_z, spacing, speed, max_drop, rate, rules)
     slot, walking = 0, int(progress[WALKING])
     while slot < walking:
         if not _goes_on(places, way, edges, slots, slot) and not _take_slot(

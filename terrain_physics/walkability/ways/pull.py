@@ -31,12 +31,17 @@ def way_between(
 
 
 def pulled(
-    places: Places, lengths: Lengths, way: PulledWay, ground: StillGround, walker: Walker
+    places: Places,
+    lengths: Lengths,
+    way: PulledWay,
+    ground: StillGround,
+    walker: Walker,
+    rates: tuple[float, ...],
 ) -> tuple[Floats, Bytes]:
     """Return the points (k, 3) of a way that is pulled straight, and the kinds (k - 1,)."""
     kept = np.empty(len(way.numbers), dtype=np.int64)
-    arrays = places.arrays()
-    count = pull_way(arrays, lengths, way, ground.table, walker.rules, walker.speed, kept)
+    who = walker.rules, walker.speed, 1.0 / np.array(rates)
+    count = pull_way(places.arrays(), lengths, way, ground.table, *who, kept)
     kept = kept[:count]
     kinds = np.where(np.diff(kept) > 1, np.uint8(WALK), way.kinds[kept[:-1]])
     return way.points[kept], kinds.astype(np.uint8)

@@ -144,25 +144,39 @@ def _follow(places: PlaceArrays, place: int, rows: int, columns: int) -> int:
 
 
 @kernel(inline=True, no_refcount=True)
+def _is_only(places: PlaceArrays, place: int) -> bool:
+    """Tell whether a place of level 0 is the only one of its column."""
+    return places.levels == 1 or math.isnan(places.heights[place + places.rows * places.columns])
+
+
+@kernel(inline=True, no_refcount=True)
 def _is_in_sight(
     places: PlaceArrays, clearance: Bytes, place: int, far: int, rows: int, columns: int
 ) -> bool:
-    """Tell whether the line between two places stays in open cells, one sheet of them."""
-    steps = max(abs(rows), abs(columns))
-    done = int(clearance[place]) & _STEPS_CLEAR
-    if places.levels > 1:
-        near = steps <= min(done, _WALKED)
-        return near and _follow(places, place, rows, columns) == far
+    """Tell whether the line between two places stays in open cells, one sheet of them.
+
+    Where a place is the only one of its column, it is on the sheet that leads there.
+    """
+    steps, size = max(abs(rows), abs(columns)), places.rows * places.columns
+    done, start = int(clearance[place]) & _STEPS_CLEAR, place % size
+    is_near = steps <= min(done, _WALKED)
+    if places.levels > 1 and is_near and _follow(places, place, rows, columns) == far:
+        return True
     needed = steps - (int(clearance[far]) & _STEPS_CLEAR)
     row_rise, column_rise = rows / steps, columns / steps
-    while done < needed:
-        row = int(done * row_rise + (steps + 0.5)) - steps  # rounded: steps make it positive
-        column = int(done * column_rise + (steps + 0.5)) - steps
-        clear = int(clearance[place + row * places.columns + column]) & _STEPS_CLEAR
+    while True:
+        along = min(done, steps)
+        row = int(along * row_rise + (steps + 0.5)) - steps  # rounded: steps make it positive
+        column = int(along * column_rise + (steps + 0.5)) - steps
+        there = start + row * places.columns + column
+        if not _is_only(places, there):
+            return False
+        if done >= needed:
+            return True
+        clear = int(clearance[there]) & _STEPS_CLEAR
         if clear < 2:
             return False
         done += clear - 1  # the line may pass half a step beside this place
-    return True
 
 
 @kernel(inline=True, no_refcount=True)

@@ -57,6 +57,7 @@ def _holds(
     table: Int64s,
     rules: Floats,
     speed: float,
+    seconds: Floats,
     first: int,
     last: int,
 ) -> bool:
@@ -66,7 +67,10 @@ def _holds(
     points = way.points
     start = float(points[first, 0]), float(points[first, 1]), float(points[first, 2])
     end = float(points[last, 0]), float(points[last, 1]), float(points[last, 2])
-    return way_holds(table, rules, speed, start, end)
+    for k in range(len(seconds)):
+        if not way_holds(table, rules, speed, float(seconds[k]), start, end):
+            return False
+    return True
 
 
 @kernel
@@ -77,10 +81,12 @@ def pull_way(
     table: Int64s,
     rules: Floats,
     speed: float,
+    seconds: Floats,
     kept: Int64s,
 ) -> int:
     """Write which places of a way stay, the first and the last among them; return how many.
 
+    ``seconds`` (m,) are those of updates: what is straight has to hold at each.
     Only walks are pulled: the ends of steps and drops all stay. A straight piece is as long as it
     is found to hold: as all walks ahead, or lengths are doubled while they do, and halved then.
     """
@@ -95,7 +101,9 @@ def pull_way(
         while length > 0:
             # While lengths grow they are those of the whole piece, then those of what is added.
             there = place + length if grows else far + length
-            if there <= end and _holds(places, lengths, way, table, rules, speed, place, there):
+            if there <= end and _holds(
+                places, lengths, way, table, rules, speed, seconds, place, there
+            ):
                 far = there
                 length = 2 * length if grows else length // 2
             elif is_whole:
