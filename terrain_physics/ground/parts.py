@@ -724,7 +724,7 @@ class GroundParts:
                         return answer
 
     def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
-        """Return the materials of contacts, see `Queries.materials_in`."""
+        """Return the materials of contacts, see `few_contacts_in`."""
         rows = contacts[MAP_ROW]
         places, materials = set(rows.tolist()), None
         for place in places:

@@ -28,7 +28,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming
-from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.queries import Queries, few_contacts_in
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -173,12 +173,10 @@ class GroundQueries(Queries):
     # Shapes
 
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+        mask, materials_in = self.mask, self._parts.materials_in
         return self._parts.asked(
-            self.mask, lambda arrays: self.contacts_in(arrays, kind, row, keep)
+            mask, lambda arrays: few_contacts_in(arrays, mask, kind, row, keep, materials_in)
         )
-
-    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
-        return self._parts.materials_in(arrays, contacts)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom

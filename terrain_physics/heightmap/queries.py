@@ -10,7 +10,6 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground.contacts import CELL
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
@@ -164,9 +163,8 @@ class MapQueries(Queries):
 
     # Shapes
 
-    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:  # noqa: ARG002
-        materials = self.storage.materials
-        return None if materials is None else materials.take(contacts[CELL])
+    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+        return self.surface_contacts(kind, row, keep)
 
     def surface_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few cells; None: a task for `ContactQuery`."""

@@ -1,5 +1,6 @@
 """The questions to a triangle mesh, answered by kernels."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from math import inf
 from typing import Any
@@ -40,7 +41,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
-from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.queries import Queries, few_contacts_in
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -171,7 +172,12 @@ class MeshQueries(Queries):
 
     # Shapes
 
-    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes:
+    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+        with self.lock:
+            arrays = self.ground_arrays
+            return few_contacts_in(arrays, self.mask, kind, row, keep, self._materials_in)
+
+    def _materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes:
         return self.storage.materials_of(arrays.meshes, contacts[TRIANGLE])
 
     def contacts(

@@ -128,27 +128,9 @@ class Queries(ABC):
         (rows,) = read_only(np.array([row]))
         return self.contacts(kind, rows, keep, None, most, ContactRoom())
 
+    @abstractmethod
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few triangles; None: a task for `contacts`."""
-        with self.lock:
-            return self.contacts_in(self.ground_arrays, kind, row, keep)
-
-    def contacts_in(
-        self, arrays: GroundArrays, kind: int, row: Sequence[float], keep: str
-    ) -> Contacts | None:
-        """Return the contacts of a shape over few triangles of arrays that nobody edits."""
-        shape = np.array(row)
-        shape.setflags(write=False)
-        ints, floats = _CONTACTS.call(
-            arrays.table, self.mask, kind, shape, _ONE_VISIT, keep == "deepest"
-        )
-        if not len(ints):
-            return None
-        return Contacts(ints, floats, self.materials_in(arrays, ints) if ints.size else None)
-
-    @abstractmethod
-    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
-        """Return the materials of contacts, see `ground.contacts` of the kernels; None: all 0."""
 
     @abstractmethod
     def contacts(
@@ -309,3 +291,24 @@ class Queries(ABC):
 
         And whether they are there, as `triangle_at`. The points may be of any layout.
         """
+
+
+def few_contacts_in(
+    arrays: GroundArrays,
+    mask: int,
+    kind: int,
+    row: Sequence[float],
+    keep: str,
+    materials_in: Callable[[GroundArrays, Int64s], Bytes | None],
+) -> Contacts | None:
+    """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`.
+
+    ``materials_in`` gives the materials of the kernel's whole numbers of contacts; None: all 0.
+    """
+    shape = np.array(row)
+    shape.setflags(write=False)
+    deepest = keep == "deepest"
+    ints, floats = _CONTACTS.call(arrays.table, mask, kind, shape, _ONE_VISIT, deepest)
+    if not len(ints):
+        return None
+    return Contacts(ints, floats, materials_in(arrays, ints) if ints.size else None)

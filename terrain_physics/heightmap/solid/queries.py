@@ -142,7 +142,10 @@ class SolidMapQueries(MapQueries):
             found = self.surface_contacts(kind, row, keep)
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
-        return super().few_contacts(kind, row, keep)
+        with self.storage.lock:
+            if self._now() and self._reach.of_box(*box_of(kind, row)):
+                return None  # a task for `contacts`, which asks what is beside the surface
+            return self.surface_contacts(kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
