@@ -73,7 +73,7 @@ RISE, LEAST_RISE = 0.1, 0.1
 def slowness(spent: Mapping[str, float]) -> float:
     """Return how many seconds here are one of the record: the median of what is in both."""
     known = recorded()["costly"].items()
-    ratios = [spent[function] / one["seconds"] for function, one in known if function in spent]
+    ratios = [spent[function] / one["seconds"] for function, one in known if spent.get(function)]
     return statistics.median(ratios) if ratios else 1.0
 
 

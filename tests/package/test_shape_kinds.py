@@ -48,7 +48,7 @@ ALIKE = {
     "terrain_physics/walkability/leading.py": [_ROUND],
     # Only edges and corners of a box meet ground that a round body passes over.
     "terrain_physics/_kernels/walkability/resting.py": [_ROUND],
-    "terrain_physics/_kernels/walkability/strides.py": [_ROUND],
+    "terrain_physics/_kernels/walkability/even_ways.py": [_ROUND],
     "demo/renderers/bodies.py": [_TURNED],  # a ball's shadow has no direction
 }
 
