@@ -136,16 +136,16 @@ class LostEdit(NamedTuple):
     place, nbytes : int
         Where in the file it is, and how many bytes are left out.
     what : "heights", "holes", "materials" or None
-        None if that cannot be read any more: rows and columns are then, too.
-    rows, columns : range or None
+        None if that cannot be read any more: both ranges are then, too.
+    row_range, column_range : range or None
         Samples of heights; else cells.
     """
 
     place: int
     nbytes: int
     what: str | None = None
-    rows: range | None = None
-    columns: range | None = None
+    row_range: range | None = None
+    column_range: range | None = None
 
 
 def lost(record: EditRecord) -> LostEdit:

@@ -403,7 +403,7 @@ FAULTS = (
     ),
     Fault(
         "hash_by_the_order_of_adding",
-        "world.hashes",
+        "character.group_data",
         "    order = words.argsort()\n",
         "    order = np.arange(len(words))\n",
         (f"{_WORLD}/test_compare.py::test_the_order_of_adding_and_the_time_owed_do_not_count",),
