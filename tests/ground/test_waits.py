@@ -26,6 +26,7 @@ GROUNDS: dict[str, tuple[Callable[[], Ground], int, bool]] = {
     "a mesh": (lambda: Ground([BOX]), 1, True),
     "map and mesh": (lambda: Ground([HeightMap(FLAT), BOX]), 1, True),
 }
+_LONG = 300.0  # seconds: no question takes so long, however busy the machine is
 PLACE, BALL = (4.0, 0.5, 4.0), Sphere((4.0, 0.5, 4.0), 1.0)
 QUESTIONS: dict[str, Callable[[Any, int], Any]] = {
     "height": lambda ground, mask: ground.height_at(4.0, 4.0, mask=mask),
@@ -53,7 +54,9 @@ def test_short_questions_wait_for_whom_rely_says(name: str) -> None:
 
     for call in QUESTIONS.values():  # what is found on first use is there
         call(ground, mask)
-    threads = [threading.Thread(target=ask, args=(question,)) for question in QUESTIONS]
+    threads = [
+        threading.Thread(target=ask, args=(question,), daemon=True) for question in QUESTIONS
+    ]
     with queries_of(ground).lock:
         for thread in threads:
             thread.start()
@@ -62,7 +65,8 @@ def test_short_questions_wait_for_whom_rely_says(name: str) -> None:
             assert not any(event.is_set() for event in done.values())
         else:
             for thread in threads:
-                thread.join()
+                thread.join(_LONG)
+            assert all(event.is_set() for event in done.values())
     for thread in threads:
         thread.join()
     assert all(event.is_set() for event in done.values())
