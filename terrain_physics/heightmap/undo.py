@@ -181,14 +181,12 @@ class _Held(NamedTuple):
 
     solid_depth: tuple[float, bool]
     replaced: list[Patch]
-    is_swapped: bool
-    begun: "_Held | None"  # what it will hold after a swap that has begun
 
 
 class MapEdit:
     """What edits of a map have replaced; see `terrain_physics.surface.history.KeptEdit`."""
 
-    __slots__ = ("_held", "storage")
+    __slots__ = ("held", "storage")
 
     def __init__(
         self,
@@ -200,27 +198,17 @@ class MapEdit:
         self.storage, replaced = storage, list[Patch]()
         if what != "thickness":
             replaced = [Patch(what, place, storage.values(what, place))]
-        self._held = _Held(storage.solid_depth, replaced, is_swapped=False, begun=None)
+        self.held = _Held(storage.solid_depth, replaced)
 
     @property
     def replaced(self) -> list[Patch]:
         """The values of each kind."""
-        return self._held.replaced
+        return self.held.replaced
 
     @property
     def solid_depth(self) -> tuple[float, bool]:
         """What `swap` would put back, see `LiveMap.solid_depth`."""
-        return self._held.solid_depth
-
-    @property
-    def is_swapped(self) -> bool:
-        """Whether it was swapped an odd number of times."""
-        return self._held.is_swapped
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a swap was interrupted; the next one ends it."""
-        return self._held.begun is not None
+        return self.held.solid_depth
 
     @property
     def nbytes(self) -> int:
@@ -237,30 +225,40 @@ class MapEdit:
 
         No tile is needed: whatever is put back was edited, so a land knows what is there now.
         """
-        storage, held = self.storage, self._held
 
         def exchange() -> None:
-            after = held.begun or self._after()
-            self._held = held._replace(begun=after)
-            storage.put_solid_depth(held.solid_depth)
-            for patch in held.replaced:
-                storage.put_back(*patch)
-            self._held = after
+            held, self.held = self.held, self._now()
+            self._put(held)
 
-        storage.editing(exchange)
+        self.storage.editing(exchange)
 
-    def _after(self) -> _Held:
-        """Return what it holds after a swap."""
+    def swap_back(self, held: _Held) -> None:
+        """Undo a swap, whole or in part, of an edit that held this before; else do nothing."""
+
+        def exchange() -> None:
+            if self.held is not held:
+                self._put(self.held)
+                self.held = held
+
+        self.storage.editing(exchange)
+
+    def _now(self) -> _Held:
+        """Return what is now where it has replaced values."""
         values = self.storage.values
         replaced = [own._replace(values=values(own.what, own.place)) for own in self.replaced]
-        return _Held(self.storage.solid_depth, replaced, not self.is_swapped, begun=None)
+        return _Held(self.storage.solid_depth, replaced)
+
+    def _put(self, held: _Held) -> None:
+        self.storage.put_solid_depth(held.solid_depth)
+        for patch in held.replaced:
+            self.storage.put_back(*patch)
 
     def joined(self, later: "list[MapEdit]") -> Self:
         """Return this edit and later ones as one; what the first of them replaced counts."""
         edits: list[MapEdit] = [self, *later]
         patches = [patch for edit in edits for patch in edit.replaced]
         squares = in_squares(self.storage, reversed(patches), _SQUARE)
-        self._held = self._held._replace(replaced=squares)
+        self.held = self.held._replace(replaced=squares)
         return self
 
 

@@ -9,28 +9,11 @@ from terrain_physics.mesh.storage import MeshStorage
 class MeshEdit:
     """The arrays that a refit has replaced; see `terrain_physics.surface.history.KeptEdit`."""
 
-    __slots__ = ("_held", "storage")
+    __slots__ = ("held", "storage")
 
     def __init__(self, storage: MeshStorage, what: str) -> None:  # noqa: ARG002 of all edits
-        # One value, so that Ctrl-C never leaves half of it: the arrays, whether they were swapped,
-        # and those that it will hold after a swap that has begun.
-        self._held: tuple[Mesh, bool, Mesh | None] = storage.arrays, False, None
+        self.held: Mesh = storage.arrays
         self.storage = storage
-
-    @property
-    def is_swapped(self) -> bool:
-        """Whether it was swapped an odd number of times."""
-        return self._held[1]
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a swap was interrupted; the next one ends it."""
-        return self._held[2] is not None
-
-    @property
-    def arrays(self) -> Mesh:
-        """What `swap` would put back."""
-        return self._held[0]
 
     @property
     def nbytes(self) -> int:
@@ -39,11 +22,14 @@ class MeshEdit:
 
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
-        arrays, swapped, begun = self._held
-        now = begun or self.storage.arrays
-        self._held = arrays, swapped, now
+        arrays, self.held = self.held, self.storage.arrays
         self.storage.put_back(arrays)
-        self._held = now, not swapped, None
+
+    def swap_back(self, held: Mesh) -> None:
+        """Undo a swap, whole or in part, of an edit that held this before; else do nothing."""
+        if self.held is not held:
+            self.storage.put_back(self.held)
+            self.held = held
 
     def joined(self, later: list[Any]) -> Self:  # noqa: ARG002 each has replaced all
         """Return this edit, since it has replaced all that later ones have."""

@@ -27,15 +27,14 @@ class KeptEdit(Protocol):
         """How much memory it takes."""
 
     @property
-    def is_swapped(self) -> bool:
-        """Whether it was swapped an odd number of times."""
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a swap was interrupted; the next one ends it."""
+    def held(self) -> Any:
+        """What `swap` would put back."""
 
     def swap(self) -> None:
         """Put back what was there, and keep what is there now."""
+
+    def swap_back(self, held: Any) -> None:
+        """Undo a swap, whole or in part, of an edit that held this before; else do nothing."""
 
     def joined(self, later: "list[Any]") -> "KeptEdit":
         """Return this edit and later ones of the same storage, not to be swapped again, as one."""
@@ -109,6 +108,7 @@ class History:
         "_made",
         "_marks",
         "_now",
+        "_open",
         "_swapper",
         "_watched",
         "lock",
@@ -119,6 +119,8 @@ class History:
         self._watched: dict[int, tuple[ref[Any], Callable[..., KeptEdit]]] = {}
         self._forget()
         self._swapper: int | None = None  # the thread that swaps edits now
+        # What to put back of swaps that have begun: edits, what they held, and where this was.
+        self._open: tuple[list[tuple[KeptEdit, Any]], _Node, list[KeptEdit]] | None = None
 
     def _forget(self) -> None:
         """Begin anew, with the present contents."""
@@ -225,9 +227,10 @@ class History:
 
         The caller holds the locks of the storages.
         """
+        self._put_back()
         with self.lock:
-            edits, before = self.edits_to(mark), (self._now, self._later)
-            were_swapped = [edit.is_swapped for edit in edits]
+            edits = self.edits_to(mark)
+            self._open = [(edit, edit.held) for edit in edits], self._now, self._later
         try:
             with self.lock:
                 self._now, self._later = mark.node, []
@@ -235,19 +238,21 @@ class History:
             for edit in edits:
                 edit.swap()
         except BaseException:
-            try:
-                _swap_back(edits, were_swapped)
-            finally:
-                self._now, self._later = before
+            self._put_back()
             raise
         finally:
             self._swapper = None
+        self._open = None
 
-
-def _swap_back(edits: list[KeptEdit], were_swapped: list[bool]) -> None:
-    """Undo the swaps of a list that was interrupted."""
-    for edit, was_swapped in reversed([*zip(edits, were_swapped, strict=True)]):
-        if edit.is_begun:
-            edit.swap()
-        if edit.is_swapped != was_swapped:
-            edit.swap()
+    def _put_back(self) -> None:
+        """Undo swaps that were interrupted, and whose undoing was, too."""
+        if self._open is None:
+            return
+        edits, now, later = self._open
+        self._swapper = get_ident()
+        try:
+            for edit, held in reversed(edits):
+                edit.swap_back(held)
+        finally:
+            self._swapper = None
+        self._now, self._later, self._open = now, later, None
