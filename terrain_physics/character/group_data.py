@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any, NamedTuple, Self, cast
 from weakref import ref
 
@@ -17,6 +18,7 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats9
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import renumber_others
@@ -415,17 +417,21 @@ class GroupData:
             needed = self._end + count
             # Grow unless half is free: a few that come and go must not compact each time.
             if 2 * needed > len(self._room.state):
-                old, self._room = self._room.at(slice(self._end)), Rows.room(2 * needed)
-                self._room.at(slice(self._end)).put(old)
+                room = Rows.room(2 * needed)
+                room.at(slice(self._end)).put(self._room.at(slice(self._end)))
+                self._room = room
         return self._room.at(slice(self._end, self._end + count))
 
     def add(self, keys: Sequence[Key], collider: Collider, material_rules: MaterialRules) -> None:
         """Add characters under new keys, with the rows of the last `room_for`."""
         end = self._end + len(keys)
-        self._places.update(zip(keys, range(self._end, end), strict=True))
-        self._colliders.update(dict.fromkeys(keys, collider))
-        if material_rules:
-            self._material_rules.update(dict.fromkeys(keys, material_rules))
+        places = dict(zip(keys, range(self._end, end), strict=True))
+        colliders = dict.fromkeys(keys, collider)
+        ruled = dict.fromkeys(keys if material_rules else (), material_rules)
+        # Nothing is called from here on, so no signal handler comes in between.
+        self._places |= places
+        self._colliders |= colliders
+        self._material_rules |= ruled
         self._end, self._words, self._members = end, None, None
 
     def welcome(self, key: Key, adopted: AdoptedMember) -> None:
@@ -469,7 +475,8 @@ class GroupData:
         """Release the adopted members among some keys, with copies of their numbers."""
         for key in keys:
             if key in self._adopted:
-                self._adopted.pop(key).leave()
+                self._adopted[key].leave()
+                del self._adopted[key]
 
     def refuse_known(self, keys: Sequence[Key]) -> None:
         """Refuse keys of which one is already used, or given twice."""
@@ -487,11 +494,15 @@ class GroupData:
         if len(set(keys)) < len(keys):
             ((key, _),) = Counter(keys).most_common(1)
             raise ValueError(f"keys must be different, got {checks.shorten(key)} twice")
+        carried_out(lambda: self._drop(keys))
+
+    def _drop(self, keys: Sequence[Key]) -> None:
+        """Remove those that are still there."""
         self._dismiss(keys)
-        for key in keys:
-            del self._places[key], self._colliders[key]
-            self._material_rules.pop(key, None)
+        tables: list[dict[Key, Any]] = [self._places, self._colliders, self._material_rules]
+        removing = chain(*(map(table.pop, keys, repeat(None)) for table in tables))
         self._words = self._members = None
+        list(removing)  # one call of C, in which no signal handler runs
 
     def members(self) -> Members:
         """Return who is in the group; the same object until that changes."""
@@ -519,6 +530,9 @@ class GroupData:
 
         ``seconds`` are those of the last update before they were kept.
         """
+        carried_out(lambda: self._take_numbers(kept, seconds))
+
+    def _take_numbers(self, kept: KeptRows, seconds: float | None) -> None:
         if kept.members is not self._members:
             self._take_members(kept.members)
         if kept.fit != self.cell_sizes:
@@ -574,9 +588,14 @@ class GroupData:
         own_rules = [material_rules.get(key, ()) for key in keys]
         refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
         ruled = tuple((key, own) for key, own in zip(keys, own_rules, strict=True) if own)
-        self._take_members(Members(seed, keys, tuple(state.colliders), ruled))
-        self._room = Rows.room(max(count, _FIRST_CAPACITY))  # without hits, whatever was there
-        self.rows().put_saved(rows.saved())
+        members = Members(seed, keys, tuple(state.colliders), ruled)
+
+        def take() -> None:
+            self._take_members(members)
+            self._room = Rows.room(max(count, _FIRST_CAPACITY))  # without hits, whatever was there
+            self.rows().put_saved(rows.saved())
+
+        carried_out(take)
         for show in self.shows():
             show()
 
@@ -584,12 +603,13 @@ class GroupData:
         """Make the group one of these members, whose rows are to be written anew."""
         self._dismiss(self._adopted.keys() - set(members.keys))
         count = len(members.keys)
-        if count > len(self._room.state):
-            self._room = Rows.room(count)
-        self._places = {key: row for row, key in enumerate(members.keys)}
-        self._colliders = dict(zip(members.keys, members.colliders, strict=True))
-        self._material_rules = dict(members.material_rules)
-        self.seed, self._end, self._words, self._members = members.seed, count, None, members
+        room = self._room if count <= len(self._room.state) else Rows.room(count)
+        places = {key: row for row, key in enumerate(members.keys)}
+        colliders = dict(zip(members.keys, members.colliders, strict=True))
+        material_rules = dict(members.material_rules)
+        self._places, self._colliders, self._material_rules = places, colliders, material_rules
+        self.seed, self._room, self._end = members.seed, room, count
+        self._words, self._members = None, members
 
     def _compact(self) -> None:
         """Close the gaps that removed characters left."""
@@ -597,10 +617,11 @@ class GroupData:
         if self._end == count:
             return
         kept = np.fromiter(self._places.values(), dtype=np.int64, count=count)
-        self._room.at(slice(count)).put(self._room.at(kept))
-        renumber_others(self._room.hits[:count], kept, self._end)
-        self._places = {key: row for row, key in enumerate(self._places)}
-        self._end = count
+        room = Rows.room(len(self._room.state))
+        room.at(slice(count)).put(self._room.at(kept))
+        renumber_others(room.hits[:count], kept, self._end)
+        places = {key: row for row, key in enumerate(self._places)}
+        self._room, self._places, self._end = room, places, count
 
 
 def _names(keys: Iterable[Key]) -> list[str]:

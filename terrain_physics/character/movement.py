@@ -608,11 +608,17 @@ class CharacterMovement(CharacterView):
         if group.ground is not self._ground:
             step_off(row.state)
             wake(row.state)
-        group.add([key], self._collider, self._own_rules)
         join_again = partial(self._join_again, group, key)
         shown = self._show_updated, self._show_restored
-        group.welcome(key, AdoptedMember(self._adopt, *shown, self._leave, join_again))
-        self._group, self._key, self._idle = group, key, None
+        adopted = AdoptedMember(self._adopt, *shown, self._leave, join_again)
+        try:
+            group.add([key], self._collider, self._own_rules)
+            group.welcome(key, adopted)
+            self._group, self._key, self._idle = group, key, None
+        except BaseException:  # such as Ctrl-C: it is undone
+            if key in group:
+                group.remove([key])
+            raise
 
     def _join_again(self, group: GroupData, key: Key) -> None:
         """Become the member with a key again, whose numbers the group is about to put back."""

@@ -79,6 +79,7 @@ class _Before(NamedTuple):
     layout: KeptParts
     motion: MeshMotion
     surfaces: dict[int, Any]
+    broken: KeptParts | None = None  # as the change has left them, once they are put back
 
 
 class GroundParts:
@@ -204,6 +205,9 @@ class GroundParts:
     def _put_back_before(self, before: "_Before") -> None:
         """Have the parts as before a change that was interrupted, all of them put anew."""
         layout = before.layout
+        if before.broken is None:
+            self._layout = None
+            self._before = before = before._replace(broken=self.layout())
         self._meshes.clear()
         self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
         self.queries, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
@@ -217,8 +221,13 @@ class GroundParts:
         self.surfaces.update(before.surfaces)
         self._gone += 1
         self._note_box(*EVERYWHERE)
+        self._is_changing = True  # who is told may look at the parts, which are put back
+        try:
+            self._tell_of(layout, cast("KeptParts", before.broken))
+            self.watchers.tell("restored", 0)
+        finally:
+            self._is_changing = False
         self._before = None  # last: who is interrupted here puts all back again
-        self.watchers.tell("restored", 0)
 
     def _begin_change(self) -> None:
         """Remember the parts as they are, until the change is done."""
@@ -420,6 +429,10 @@ class GroundParts:
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=renamed, maps=bool(maps))
         self._name(dict(layout.names))
+        self._tell_of(layout, known)
+
+    def _tell_of(self, layout: KeptParts, known: KeptParts) -> None:
+        """Tell of the parts that came, went, or are on other layers."""
         for what, numbers in _events(layout, known).items():
             for number in numbers:
                 self.watchers.tell(what, number)

@@ -21,6 +21,7 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import Edited, StoredMap, no_changes, place_of, region_of
@@ -311,13 +312,12 @@ class MapStorage(StoredMap):
             self.prepare_edit()
         elif what == "holes":
             self.prepare_hole_edit()
-        try:
+
+        def make() -> None:
             put()
             self._changed(region, what, holes=holes)
-        except BaseException:  # such as Ctrl-C: what has begun is made all the same
-            put()
-            self._changed(region, what, holes=holes)
-            raise
+
+        carried_out(make)
 
     def _changed(self, region: Region, what: Edited, *, holes: bool) -> None:
         """Update everything derived from the cells of a region, and record the change.

@@ -23,6 +23,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
 from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
 from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, no_changes, region_of
 from terrain_physics.heightmap.tiled import TileMemory
@@ -454,11 +455,7 @@ class LatticeMap(StoredMap):
         self.watchers.prepare(what, region, place)
         self._protect()
         self.source.keep(what, place, values)
-        try:
-            self._changed(what, region, self._write(what, place, values))
-        except BaseException:  # such as Ctrl-C: it is kept, so it is made all the same
-            self._changed(what, region, self._write(what, place, values))
-            raise
+        carried_out(lambda: self._changed(what, region, self._write(what, place, values)))
 
     def _write(self, what: Edited, place: Ranges, values: NDArray[Any]) -> list[int]:
         """Write values to all loaded tiles that share them; return the numbers of these."""

@@ -7,7 +7,7 @@ that was taken over, and a part that was added as all that it held: nothing is c
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -85,6 +85,8 @@ class Event:
     about : dict or None
         Of a part that is added or replaces another one, what `SavedPart.packed` says besides its
         content, or the key of the same mesh; its name, and its place if it has one.
+    fill : callable or None
+        Puts numbers, content and about; None once that is done.
     """
 
     kind: str
@@ -93,6 +95,7 @@ class Event:
     numbers: tuple[int, int, int, int] = _NO_NUMBERS
     content: bytes = b""
     about: Any = None
+    fill: Callable[[], None] | None = field(default=None, compare=False, repr=False)
 
 
 class Journal:
@@ -164,22 +167,29 @@ class Journal:
         """Watch a part, unless it is a mesh that is watched at another place of its ground."""
         places = self._places.setdefault((number // _NUMBERS, id(storage)), [])
         if not places:
+            storage.watchers.remove(self, number)
             storage.watchers.add(self, number)
-        places.append(number)
+        if number not in places:
+            places.append(number)
         self._storages[number] = storage
 
     def _leave_part(self, number: int) -> None:
-        """Stop watching a part; go on at another place of the same mesh."""
-        storage = self._storages.pop(number)
-        places = self._places[number // _NUMBERS, id(storage)]
-        was_watched = places[0] == number
-        places.remove(number)
-        if was_watched:
+        """Stop watching a part; go on at another place of the same mesh.
+
+        Once more, it ends what an interruption has left.
+        """
+        storage, mesh = self._storages[number], (number // _NUMBERS, id(self._storages[number]))
+        places = self._places.get(mesh, [])
+        others = [place for place in places if place != number]
+        if places[:1] == [number]:
             storage.watchers.remove(self, number)
-            if places:
-                storage.watchers.add(self, places[0])
-        if not places:
-            del self._places[number // _NUMBERS, id(storage)]
+            if others:
+                storage.watchers.remove(self, others[0])
+                storage.watchers.add(self, others[0])
+        self._places[mesh] = others
+        if not others:
+            del self._places[mesh]
+        del self._storages[number]
 
     def _same(self, number: int, storage: Any) -> int | None:
         """Return the number of the same mesh at another place of the ground; None without one."""
@@ -195,6 +205,7 @@ class Journal:
 
         ValueError if more than `MOST_BYTES` has happened so far: nothing more is kept then.
         """
+        self._finish_all()
         if self._size > MOST_BYTES:
             raise ValueError(
                 f"ground must change by at most {MOST_BYTES} bytes in one recording, got more: "
@@ -221,9 +232,10 @@ class Journal:
             return None
         return [saved_motion(ground) for ground in self._grounds]
 
-    def drop(self, count: int) -> None:
-        """Forget the first events."""
-        del self._events[:count]
+    def drop(self, events: list[Event]) -> None:
+        """Forget these events, which were the first ones, if that has not been done."""
+        if events and self._events and self._events[0] is events[0]:
+            del self._events[: len(events)]
 
     def tell(self, number: int, what: str, *details: Any) -> None:
         """Hear of a change from its maker, before anybody makes another one."""
@@ -235,25 +247,54 @@ class Journal:
             self._note_edit(Event(what, index, key), self._storages[number], *details)
 
     def _note_edit(self, event: Event, storage: Any, region: Any = None) -> None:
-        # First: a signal handler that edits in the middle of this comes after it.
-        self._events.append(event)
-        _put_edit(event, storage, region)
-        self._count(event)
+        event.fill = lambda: _put_edit(event, storage, region)
+        self._note(event)
 
     def _note_change(self, event: Event, seconds: float | None = None) -> None:
         number = event.ground * _NUMBERS + event.key
         parts = parts_of(self._grounds[event.ground])
+        if self._events:
+            self._finish(self._events[-1])
+        # What puts back an interrupted change tells of all that it may have told of.
+        if event.kind == "removed":
+            if number not in self._storages:
+                return
+            event.fill = lambda: self._leave_part(number)
+        elif event.kind in {"added", "replaced"}:
+            if self._storages.get(number) is parts.queries[event.key].storage:
+                return
+            event.fill = lambda: self._put_part(event, parts)
+        else:
+            event.fill = lambda: _put_change(event, parts, seconds)
+        self._note(event)
+
+    def _note(self, event: Event) -> None:
+        # First: a signal handler that edits in the middle of this comes after it.
         self._events.append(event)
-        if event.kind in {"removed", "replaced"}:
+        self._finish(event)
+
+    def _finish(self, event: Event) -> None:
+        """Fill in an event, unless that is done; later, where a signal handler raised."""
+        if event.fill is not None:
+            event.fill()
+            event.fill = None
+            self._count(event)
+
+    def _finish_all(self) -> None:
+        for event in self._events[:]:
+            self._finish(event)
+
+    def _put_part(self, event: Event, parts: GroundParts) -> None:
+        """Put a part in an event, and watch it; nothing of one that is there no more."""
+        number, part = event.ground * _NUMBERS + event.key, parts.queries.get(event.key)
+        if event.kind == "replaced" and number in self._storages:
             self._leave_part(number)
-        if event.kind in {"added", "replaced"}:
-            part = parts.queries[event.key]
-            with part.lock:  # of one moment
-                _put_part(event, parts, self._same(number, part.storage))
-                self._watch_part(number, part.storage)
-        elif event.kind != "removed":
-            _put_change(event, parts, seconds)
-        self._count(event)
+        if part is None:
+            self._events.remove(event)
+            return
+        with part.lock:  # of one moment
+            _put_part(event, parts, self._same(number, part.storage))
+            self._watch_part(number, part.storage)
 
     def _count(self, event: Event) -> None:
         self._size += EVENT_BYTES + len(event.content)
@@ -261,6 +302,7 @@ class Journal:
             self._events.clear()
 
     def __getstate__(self) -> tuple[Any, ...]:
+        self._finish_all()
         return self._grounds, self._events, self._size, self.contents, self.saved
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:

@@ -128,6 +128,8 @@ class Recording(metaclass=PublicType):
         if self._scene is None:
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
         seconds = lived(self._time, self._scene, delta_time)
+        if self._frames:  # what an update has left that a signal handler ended
+            self._journal.drop(self._frames[-1].events)
         events = self._events(self._scene)
         before, restores = self._settled(self._scene)
         result, waits = self._updated(self._scene, seconds)
@@ -136,10 +138,11 @@ class Recording(metaclass=PublicType):
         told = None if things == self._things else things
         hashes = hashes_of(after)
         frame = frame_between(self._last, before, events, seconds, hashes, told, waits)
-        self._frames.append(frame)
-        self._things, self._restores = things, restores
-        self._journal.drop(len(events))
-        self._last, self._time.last = after, seconds
+        # Nothing is called in between, so no signal handler runs: the frame is recorded, or not.
+        self._frames += [frame]
+        self._last, self._things, self._restores = after, things, restores
+        self._time.last = seconds
+        self._journal.drop(events)
         if self._snapshots.is_due(seconds):
             self._take_snapshot(self._scene)
         return result

@@ -1,6 +1,6 @@
 """Watchers of grounds and parts, which are told of changes instead of polling thousands."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Protocol
 from weakref import ref
 
@@ -87,8 +87,9 @@ class Watchers:
         self._watching.append((ref(watch), number))
 
     def remove(self, watch: Watcher, number: int) -> None:
-        """Stop telling a watcher of changes."""
-        self._watching.remove((ref(watch), number))
+        """Stop telling a watcher of changes, if it is told."""
+        with suppress(ValueError):
+            self._watching.remove((ref(watch), number))
 
     def readers(self) -> list[tuple[Reader, int]]:
         """Return the watchers that read arrays in place, with the number of the object for each."""

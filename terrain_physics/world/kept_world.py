@@ -6,6 +6,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from terrain_physics._support import checks
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.character.fixed_step import counts_of, put_counts
 from terrain_physics.character.rows import Rows
 from terrain_physics.group.group import CharacterGroup
@@ -128,11 +129,7 @@ class KeptWorld:
             checks.named_check(key, refuse_in_other, "it", thing, contents.world)
         for _, thing in (*contents.layout, *self.layout):
             time_of(thing).refuse_in_update()
-        try:
-            self._put(contents)
-        except BaseException:  # such as Ctrl-C: what has begun is put back all the same
-            self._put(contents)
-            raise
+        carried_out(lambda: self._put(contents))
         _show(self.parts)
 
     def _put(self, contents: Contents) -> None:

@@ -26,6 +26,41 @@ from terrain_physics.world.world import World, contents_of
 _FRAMES = 2**62
 
 
+class _Ring:
+    """The frames that are kept.
+
+    Attributes
+    ----------
+    kept : dict of int to KeptWorld
+        In order.
+    free : list of KeptWorld
+        To be written again.
+    agreed : list of int
+        Frames that were compared and equal, in order.
+    """
+
+    __slots__ = ("_most", "agreed", "free", "kept")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.kept: dict[int, KeptWorld] = {}
+        self.free: list[KeptWorld] = []
+        self.agreed: list[int] = []
+
+    def put(self, end: int, more: dict[int, KeptWorld], free: list[KeptWorld]) -> None:
+        """Forget a frame and later ones, and keep more in their place."""
+        frames, gone = self.kept.copy(), list[KeptWorld]()
+        while frames and next(reversed(frames)) >= end:
+            gone.append(frames.popitem()[1])
+        if len(frames) + len(more) > self._most:
+            gone.append(frames.pop(next(iter(frames))))
+        agreed = [frame for frame in self.agreed if frame < end]
+        # Nothing is called in between, so no signal handler runs: the frame is kept, or not.
+        self.kept, self.agreed, self.free = frames | more, agreed, free + gone
+        for known in gone:
+            known.ground = None  # lets go of edits
+
+
 @public
 class Rewind(AttributeGuard):
     """The latest frames of a `World`, to go back to and play again, as in a game with rollback.
@@ -72,10 +107,8 @@ class Rewind(AttributeGuard):
         checks.instance("world", world, World)
         self._world, self._contents = world, contents_of(world)
         self._most = checks.whole("frames", frames, 2, 2**20)
-        self._kept: dict[int, KeptWorld] = {}
-        self._free: list[KeptWorld] = []
+        self._ring = _Ring(self._most)
         self._rooms = Rooms(self._most + 1)  # one is written before another is forgotten
-        self._agreed: list[int] = []  # frames that were compared and equal, in order
 
     @property
     def world(self) -> World:
@@ -85,12 +118,12 @@ class Rewind(AttributeGuard):
     @property
     def frames(self) -> tuple[int, ...]:
         """The frames that it holds, in order."""
-        return tuple(self._kept)
+        return tuple(self._ring.kept)
 
     @property
     def nbytes(self) -> int:
         """How much memory it takes, in bytes."""
-        return sum(kept.nbytes for kept in (*self._kept.values(), *self._free))
+        return sum(kept.nbytes for kept in (*self._ring.kept.values(), *self._ring.free))
 
     @quick
     def save(self, frame: int) -> None:
@@ -115,26 +148,10 @@ class Rewind(AttributeGuard):
 
     def _save(self, frame: int) -> None:
         number = checks.whole("frame", frame, -_FRAMES, _FRAMES)
-        kept = self._free[-1] if self._free else KeptWorld(self._rooms)
+        free = self._ring.free.copy() or [KeptWorld(self._rooms)]
+        kept = free.pop()
         kept.keep(self._contents)  # may refuse values that the game wrote
-        if self._free:
-            self._free.pop()
-        self._forget_from(number)
-        if len(self._kept) == self._most:
-            self._forget(next(iter(self._kept)))
-        self._kept[number] = kept
-
-    def _forget_from(self, frame: int) -> None:
-        """Forget a frame and later ones."""
-        while self._kept and next(reversed(self._kept)) >= frame:
-            self._forget(next(reversed(self._kept)))
-        while self._agreed and self._agreed[-1] >= frame:
-            self._agreed.pop()
-
-    def _forget(self, frame: int) -> None:
-        kept = self._kept.pop(frame)
-        kept.ground = None  # lets go of edits
-        self._free.append(kept)
+        self._ring.put(number, {number: kept}, free)
 
     @quick
     def restore(self, frame: int) -> None:
@@ -194,19 +211,19 @@ class Rewind(AttributeGuard):
                 f"got {last - first} for {self._most}: make a Rewind with more frames"
             )
         clock = self._contents.clock
-        known = {number: kept.clock for number, kept in self._kept.items()}
+        known = {number: kept.clock for number, kept in self._ring.kept.items()}
         present = counts_of(clock)
         self.restore(first)
         before = counts_of(clock)
         if first < last:
-            self._forget_from(first + 1)  # also if no frame is saved again
+            self._ring.put(first + 1, {}, self._ring.free)  # also if no frame is saved again
         for number in range(first, last):
             if number > first:
                 self.save(number)
             step(number)
         if counts_of(clock) == before:  # frames of the game are steps of the clock
             put_counts(clock, present)
-            for number, kept in self._kept.items():
+            for number, kept in self._ring.kept.items():
                 kept.clock = known.get(number, kept.clock)
 
     def state(self, frame: int) -> WorldState:
@@ -382,32 +399,32 @@ class Rewind(AttributeGuard):
             if is_whole:
                 self._agree(number)
             return None
-        before = [other for other in self._agreed if other < number]
+        before = [other for other in self._ring.agreed if other < number]
         return found._replace(agreed=before[-1] if before else None)
 
     def _agree(self, frame: int) -> None:
         """Remember that a frame is equal elsewhere."""
-        if frame not in self._agreed:
-            insort(self._agreed, frame)
-            del self._agreed[: -self._most]
+        if frame not in self._ring.agreed:
+            insort(self._ring.agreed, frame)
+            del self._ring.agreed[: -self._most]
 
     def _agree_before(self, frame: int, other: "Rewind") -> None:
         """Find the last frame before one that is equal in another world's frames."""
         for number in reversed([own for own in other.frames if own < frame]):
-            if number in self._kept:
-                if self._hash_of(self._kept[number]) == other.state_hash(number):
+            if number in self._ring.kept:
+                if self._hash_of(self._ring.kept[number]) == other.state_hash(number):
                     self._agree(number)
                     return
 
     def _kept_at(self, frame: Any) -> KeptWorld:
-        return self._kept[self._number(frame)]
+        return self._ring.kept[self._number(frame)]
 
     def _number(self, frame: Any) -> int:
         """Return the number of a frame that is there, or raise ValueError that says which are."""
         number = checks.whole("frame", frame, -_FRAMES, _FRAMES)
-        if number in self._kept:
+        if number in self._ring.kept:
             return number
-        there = [*self._kept]
+        there = [*self._ring.kept]
         if not there:
             raise ValueError(f"frame must be saved first, got {number}, and no frame is kept yet")
         is_row = there[-1] - there[0] == len(there) - 1
@@ -424,5 +441,5 @@ class Rewind(AttributeGuard):
         self.__copy__()
 
     def __repr__(self) -> str:
-        there = f", {min(self._kept)} to {max(self._kept)}" if self._kept else ""
-        return f"<Rewind: {len(self._kept)} of {self._most} frames{there}>"
+        there = f", {min(self._ring.kept)} to {max(self._ring.kept)}" if self._ring.kept else ""
+        return f"<Rewind: {len(self._ring.kept)} of {self._most} frames{there}>"

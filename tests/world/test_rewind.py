@@ -223,7 +223,7 @@ def test_frames_as_states_take_nothing_from_the_ring(monkeypatch):
         states[frame] = rewind.state(frame)
         one.play(frame)
     assert rewind.nbytes == before
-    of_ring = [part for kept in rewind._kept.values() for part in kept.parts]
+    of_ring = [part for kept in rewind._ring.kept.values() for part in kept.parts]
     for frame in (7, 25, 6, 14):
         for part in states[frame]._kept.parts:
             arrays = part.rows.saved()
