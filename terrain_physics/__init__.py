@@ -7,7 +7,7 @@ PyGLM are imported by the first name that needs them.
 import sys
 from importlib import import_module
 
-from terrain_physics._guesses import is_import, module_way
+from terrain_physics._guesses import hint, is_import, module_way
 from terrain_physics._version import __version__
 
 _MODULES = {
@@ -117,10 +117,10 @@ def __getattr__(name: str) -> object:
         return import_module(f"{__name__}.rows")
     if name not in _MODULES:
         way = None if name.startswith("_") else module_way(name, __all__)
-        hint = f": did you mean {way}?" if way else ""
+        told = f": {hint(way)}" if way else ""
         if is_import(sys._getframe(1)):  # noqa: SLF001 `from` would leave the hint out
-            raise ImportError(f"cannot import name {name!r} from {__name__!r}{hint}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+            raise ImportError(f"cannot import name {name!r} from {__name__!r}{told}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{told}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value

@@ -43,8 +43,9 @@ _CHARACTER = {
     "position": "pos location place global_position world_position translation x y z "
     "get_position set_position get_pos set_pos set_x set_y set_z center set_translation "
     "get_global_position",
-    "velocity": "vel speed linear_velocity linvel set_linvel get_velocity set_velocity "
+    "velocity": "vel linear_velocity linvel set_linvel get_velocity set_velocity "
     "get_real_velocity get_linear_velocity",
+    "velocity, or walk(vx, vz)": "speed walk_speed max_speed run_speed",
     "world_velocity": "get_platform_velocity platform_velocity",
     "grounded": "on_ground is_grounded on_floor is_on_floor is_on_ground onground in_air "
     "airborne is_airborne falling is_falling computed_grounded",
@@ -73,7 +74,7 @@ _CHARACTER = {
     "characters do not bounce; a game may set velocity.": "bounce bounciness restitution "
     "elasticity",
     "it rests and wakes by itself.": "sleep wake wake_up is_sleeping is_awake activate "
-    "sleeping can_sleep",
+    "sleeping can_sleep asleep awake resting",
     "slope_speed": "floor_constant_speed constant_speed",
     "max_rounds": "max_slides max_iterations iterations",
     "leave": "platform_on_leave moving_platform_apply_velocity_on_leave",
@@ -182,7 +183,7 @@ WAYS: dict[str, dict[str, str]] = {
         "part_names": "names",
         "add(part)": "add_mesh add_map add_heightmap add_height_map add_part add_terrain "
         "append insert add_collider add_static add_object create_collider attach add_child "
-        "add_shape add_body add_box add_sphere",
+        "add_shape add_body add_box add_sphere attach_rigid_body attach_ghost",
         "remove(key)": "delete discard pop remove_mesh remove_part remove_collider detach clear",
         "move(key, (position, rotation))": "rotate set_rotation turn look_at rotate_part set_hpr",
         "set_layers(key, 0)": "hide disable enable set_enabled set_active",
@@ -191,7 +192,7 @@ WAYS: dict[str, dict[str, str]] = {
         "elasticity restitution",
         "gravity is a rule of each character and group.": "gravity set_gravity",
         "move(key, transform, delta_time)": "set_position set_transform move_part move_mesh "
-        "move_to set_pose translate set_velocity",
+        "move_to set_pose translate set_velocity place set_part_position",
         "transform(key)": "position pose get_transform get_position transform_of pose_of",
         "it does nothing by itself: call update(delta_time) of each character or group.": ""
         "update "
@@ -216,12 +217,14 @@ WAYS: dict[str, dict[str, str]] = {
         "walk(0, 0)": "stop halt",
         "make Walkability(ground, collider); field(goal).lead(group) leads all to a goal.": ""
         "set_target "
-        "set_destination go_to move_to follow seek",
+        "set_destination go_to move_to walk_to lead follow seek",
         "rules, or set_rules": "gravity set_gravity",
         "remove(key)": "kill despawn delete discard pop",
         "values()": "members characters agents",
         "positions": "position pos",
         "velocities": "velocity vel",
+        "group[key].jump(height) of a member": "jump",
+        "they rest and wake by themselves.": "asleep awake sleeping is_sleeping can_sleep",
         "grounded": "on_ground is_grounded",
         "make it by CharacterGroup(..., collide=True).": "collide collisions",
     },
@@ -386,7 +389,8 @@ WAYS: dict[str, dict[str, str]] = {
 """By class: what is called so here, and the names that others look for."""
 
 _MODULE = {
-    "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield",
+    "HeightMap": "Heightmap HeightField Heightfield Terrain TerrainMap heightmap heightfield "
+    "HeightMapShape3D BulletHeightfieldShape TerrainData TerrainCollider GeoMipTerrain",
     "TriangleMesh": "Mesh TriMesh Trimesh MeshCollider TriangleMeshCollider",
     "Ground": "Level CompositeGround",
     "TiledGround": "TiledTerrain TiledMap StreamingGround StreamedGround ChunkedTerrain "
@@ -395,12 +399,17 @@ _MODULE = {
     "WorldGenerator",
     "Walkability": "NavMesh Navmesh NavigationMesh NavMap NavGrid NavigationRegion PathFinder "
     "Pathfinder AStar Pathfinding navmesh find_path get_path flow_field nav_agent NavAgent "
-    "NavigationAgent FlowField",
-    "World": "Scene Space PhysicsWorld Simulation",
+    "NavigationAgent FlowField NavigationAgent3D NavigationRegion3D NavMeshAgent NavMeshSurface",
+    "World": "Scene Space PhysicsWorld Simulation Physics PhysicsServer3D BulletWorld",
     "Rewind": "Rollback RollbackSession",
     "Mismatch": "Difference",
     "CharacterMovement": "Character CharacterController CharacterBody Controller Player Body "
-    "CharacterBody3D KinematicCharacterController",
+    "CharacterBody3D KinematicCharacterController CharacterController3D FirstPersonController "
+    "BulletCharacterControllerNode KinematicBody Entity",
+    "Ground.move(key, transform, delta_time)": "MovingPlatform Platform Lift Elevator "
+    "AnimatableBody3D",
+    "there are no bodies that tumble: use Rapier beside it.": "RigidBody RigidBody3D "
+    "RigidBodyDesc Rigidbody",
     "CharacterGroup": "Characters Crowd Group",
     "AABB or OBB": "Box BoundingBox Bounds Aabb",
     "CapsuleCollider": "Collider CapsuleShape",
@@ -420,10 +429,11 @@ _ARGUMENTS = {
     "frame_seconds": "dt delta seconds time delta_time",
     "seconds": "dt delta delta_time step timestep",
     "direction": "dir vector heading",
-    "collider": "shape body capsule hitbox bounds",
-    "slope_limit": "max_slope slope_angle floor_max_angle max_slope_angle slope",
-    "step_offset": "step_height max_step max_step_height",
-    "snap_distance": "floor_snap_length snap snap_length",
+    "collider": "shape body capsule hitbox bounds radius height",
+    "slope_limit": "max_slope slope_angle floor_max_angle max_slope_angle slope "
+    "max_slope_climb_angle",
+    "step_offset": "step_height max_step max_step_height autostep enable_autostep max_climb",
+    "snap_distance": "floor_snap_length snap snap_length snap_to_ground enable_snap_to_ground",
     "ground_friction": "friction drag damping",
     "height_scale": "scale y_scale vertical_scale max_height amplitude",
     "cell_size": "spacing resolution size scale grid_size cellsize tile_size",
@@ -537,10 +547,15 @@ def signpost_of(kind: type, name: str) -> Signpost | None:
     return found if isinstance(found, Signpost) else None
 
 
-def argument_way(name: str, known: list[str]) -> str | None:
-    """Return the argument, or several, that a wrong keyword probably means, or None."""
+def argument_way(name: str, known: list[str], kind: type | None = None) -> str | None:
+    """Return the argument, or several, that a wrong keyword probably means, or None.
+
+    To the maker of a ``kind``, it may be the name of what one of its methods does.
+    """
     meant = [own for own in known if name in _ARGUMENTS.get(own, "").split()]
-    return " or ".join(meant) or _alike(name, known)
+    post = kind and signpost_of(kind, name)
+    called = post.way if post and "(" in post.way else None
+    return " or ".join(meant) or called or _alike(name, known)
 
 
 def _alike(name: str, known: list[str]) -> str | None:

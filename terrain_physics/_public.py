@@ -4,16 +4,20 @@ import functools
 import inspect
 import os
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from numbers import Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
-from terrain_physics._guesses import Signpost, argument_way, names_and_ways, signpost_of
+from terrain_physics._guesses import Signpost, argument_way, hint, names_and_ways, signpost_of
 
 _Kind = TypeVar("_Kind", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _LIBRARY = __package__.partition(".")[0]
+
+# Arguments of two or three numbers.
+_PLACES = frozenset({"position", "center", "extents"})
 
 if TYPE_CHECKING:
     from abc import ABCMeta as _ProtocolType
@@ -165,14 +169,17 @@ def _misuse(function: Callable[..., Any], arguments: Any, options: dict[str, Any
     known = _names(signature)
     for option in options:
         if option not in signature.parameters:
-            way = argument_way(option, known)
-            hint = f"did you mean {way}?" if way else f"it has {', '.join(known)}"
-            return f"{name} has no argument {option}: {hint}"
+            kind = type(arguments[0]) if function.__name__ == "__init__" else None
+            way = argument_way(option, known, kind)
+            told = hint(way) if way else f"it has {', '.join(known)}"
+            return f"{name} has no argument {option}: {told}"
     title = _title(function, name)
     parameters = signature.parameters.values()
     by_place = [own for own in parameters if own.kind is own.POSITIONAL_OR_KEYWORD]
     by_name = [own.name for own in parameters if own.kind is own.KEYWORD_ONLY]
     left = [own for own in by_name if own not in options]
+    if as_one := _as_one(by_place, arguments):
+        return f"{title}: {as_one}"
     if left and len(arguments) > len(by_place):
         surplus = reprlib.repr(arguments[len(by_place)])
         return f"{title}: give {surplus} by name, such as {left[0]}={surplus}"
@@ -181,6 +188,20 @@ def _misuse(function: Callable[..., Any], arguments: Any, options: dict[str, Any
     except TypeError as error:
         return f"{title}: {error}"
     return f"{title} cannot be called so"
+
+
+def _as_one(by_place: Sequence[inspect.Parameter], arguments: tuple[Any, ...]) -> str | None:
+    """Return what to write where several arguments were given for one, or None."""
+    if len(arguments) <= len(by_place):
+        return None
+    for index, own in enumerate(by_place):
+        others = sum(one.default is one.empty for one in by_place if one is not own)
+        given = arguments[index : index + len(arguments) - others]
+        if own.name == "parts":
+            return "give the parts as one list, [first, second]"
+        if own.name in _PLACES and len(given) in (2, 3) and all(isinstance(n, Real) for n in given):
+            return f"give {own.name} as one, {given}"
+    return None
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -166,8 +166,7 @@ def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
         goal = (level - y0) / reached.terrain.height_scale
         return _toward(goal, reached)
 
-    near = checks.between("flat", flat, 0.0, disc.radius)
-    return Brush(disc, change, _share("strength", strength), near)
+    return Brush(disc, change, _share("strength", strength), _flat_within(disc.radius, flat))
 
 
 def smoothing(disc: Disc, strength: Any) -> Brush:
@@ -177,6 +176,13 @@ def smoothing(disc: Disc, strength: Any) -> Brush:
         return _toward(_means(reached.terrain, reached.place), reached)
 
     return Brush(disc, change, _share("strength", strength))
+
+
+def _flat_within(radius: float, flat: Any) -> float:
+    try:
+        return checks.between("flat", flat, 0.0, radius)
+    except ValueError as error:
+        raise ValueError(f"{error}; it is a distance, height= is the level") from None
 
 
 def _share(name: str, value: Any) -> float:

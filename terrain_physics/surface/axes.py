@@ -31,11 +31,13 @@ class Turn:
         The factors of the coordinates.
     """
 
-    __slots__ = ("_is_identity", "_signs", "order")
+    __slots__ = ("_both", "_is_identity", "_linear_signs", "_signs", "order")
 
     def __init__(self, order: tuple[int, int, int], signs: Floats3) -> None:
         self.order, self._signs = order, signs
         self._is_identity = order == (0, 1, 2) and signs == (1.0, 1.0, 1.0)
+        # Made once: each update of an owner with a scale or a rotation asks for them.
+        self._both, self._linear_signs = np.ix_(order, order), np.multiply.outer(signs, signs)
 
     def point(self, point: Floats3) -> Floats3:
         """Return a point or a direction in the other axes; itself if the axes are the same."""
@@ -55,8 +57,7 @@ class Turn:
         """Return a rotation times scale (3, 3) in the other axes; itself if they are the same."""
         if self._is_identity:
             return matrix
-        chosen = matrix[np.ix_(self.order, self.order)]
-        turned: Floats = chosen * np.multiply.outer(self._signs, self._signs) + 0.0
+        turned: Floats = matrix[self._both] * self._linear_signs + 0.0
         return turned
 
     def inverse(self) -> "Turn":

@@ -206,7 +206,7 @@ def test_a_disc_that_covers_all():
         (
             lambda land: land.flatten((1, 1), 2, flat=3),
             ValueError,
-            "flat must be from 0 to 2, got 3",
+            "flat must be from 0 to 2, got 3.0; it is a distance, height= is the level",
         ),
         (lambda land: land.flatten((1, 1), 2, flat=-1), ValueError, "flat must be from 0 to 2"),
         (lambda land: land.flatten((1, 1), 2, strength=1.5), ValueError, "strength must be from 0"),
