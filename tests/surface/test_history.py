@@ -1,5 +1,7 @@
 """The way between kept states of a ground, when a swap on it fails or is interrupted."""
 
+from typing import Any, Self
+
 import pytest
 
 from terrain_physics.surface.history import History
@@ -48,6 +50,10 @@ class LandEdit:
         if self.held != held:
             self.storage.write(self.held)
             self.held = held
+
+    def joined(self, later: list[Any]) -> Self:
+        assert later
+        return self
 
 
 @pytest.mark.parametrize(
