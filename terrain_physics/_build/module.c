@@ -9,7 +9,7 @@
 #endif
 
 PyObject *find_kernel(PyObject *self, PyObject *arguments);
-int load_numpy(void);
+int start(PyObject *module);
 
 static PyMethodDef METHODS[] = {{"kernel", find_kernel, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, .m_name = MODULE_NAME, .m_size = -1,
@@ -40,9 +40,8 @@ PyMODINIT_FUNC INIT(void) {
     PyErr_SetString(PyExc_ImportError, "the processor is below " PROCESSOR);
     return NULL;
   }
-  if (load_numpy() < 0) return NULL;
   PyObject *module = PyModule_Create(&MODULE);
-  if (module && (PyModule_AddStringConstant(module, "DIGEST", DIGEST) < 0 ||
+  if (module && (start(module) < 0 || PyModule_AddStringConstant(module, "DIGEST", DIGEST) < 0 ||
                  PyModule_AddStringConstant(module, "COMPILED_BY", COMPILED_BY) < 0))
     Py_CLEAR(module);
   return module;

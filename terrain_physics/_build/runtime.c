@@ -265,6 +265,7 @@ typedef struct {
 } Kernel;
 
 static Kernel KERNELS[];
+static int add_quick(PyObject *module);
 
 /* kernel(module within its package, name, fallback, module): the compiled function, or None */
 PyObject *find_kernel(PyObject *self, PyObject *arguments) {
@@ -278,4 +279,5 @@ PyObject *find_kernel(PyObject *self, PyObject *arguments) {
   return Py_NewRef(Py_None);
 }
 
-int load_numpy(void) { return _import_array(); }
+/* Make a module ready. */
+int start(PyObject *module) { return _import_array() < 0 ? -1 : add_quick(module); }

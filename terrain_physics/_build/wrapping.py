@@ -8,8 +8,9 @@ from typing import Any
 from numba import types
 
 from terrain_physics._build.lowered import Entry
+from terrain_physics._kernels import _quick
 
-RUNTIME = Path(__file__).with_name("runtime.c")
+RUNTIME, QUICK = (Path(__file__).with_name(f"{name}.c") for name in ("runtime", "quick"))
 
 _C_TYPES = {
     "bool": "uint8_t",
@@ -24,7 +25,7 @@ _LLVM_TYPES = {"uint8_t": "i8", "double": "double", "float": "float"} | {
 
 
 def module_source(entries: Sequence[Entry]) -> str:
-    """Return the C source of a module with these entries."""
+    """Return the C source of a module with these entries, and with `quick.c` for characters."""
     parts = [RUNTIME.read_text(encoding="utf-8")]
     parts += [_Wrapper(entry).source() for entry in entries]
     table = []
@@ -33,7 +34,12 @@ def module_source(entries: Sequence[Entry]) -> str:
         parts.append(_function(number, [entry.symbol for entry in versions]))
         method = f'"{name}", (PyCFunction)(void (*)(void))function_{number}, METH_FASTCALL, NULL'
         table.append(f'  {{"{module}", {{{method}}}}},')
-    return "\n".join([*parts, "static Kernel KERNELS[] = {", *table, "  {NULL, {NULL}}};", ""])
+    parts += ["static Kernel KERNELS[] = {", *table, "  {NULL, {NULL}}};", ""]
+    if any(entry.module.startswith("character.") for entry in entries):
+        parts += [f'#define QUICK "{_quick.digest()}"', QUICK.read_text(encoding="utf-8")]
+    else:
+        parts.append("static int add_quick(PyObject *module) { return module ? 0 : -1; }\n")
+    return "\n".join(parts)
 
 
 def _key(entry: Entry) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
+from array import array
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
@@ -8,8 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels._quick import put_entries, slots
 from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.character.state.drive import drive
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._kernels.types import Floats, Int64s
@@ -61,10 +64,11 @@ from terrain_physics.character.state import (
     KeptNumbers,
     first_random_state,
 )
-from terrain_physics.character.view import CharacterView
+from terrain_physics.character.view import DRIVE, CharacterView
 from terrain_physics.surface.axes import AnyAxes
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.surface import queries_of
+from terrain_physics.surface.surface import KEPT_BY_ENTRIES, queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
@@ -394,8 +398,7 @@ class CharacterMovement(CharacterView):
         if state[columns.GROUND_VERSION] != contents:
             self._see_changes(queries, contents)
         if queries.streaming is None:
-            with queries.lock:
-                ran_into = self._run(queries, seconds, queries.ground_arrays.table)
+            ran_into = self._run_alone(queries, seconds)
         else:
             run = partial(self._run, queries, seconds)
             ran_into, waits = run_one_where_loaded(run, self._numbers, queries, seconds)
@@ -405,17 +408,27 @@ class CharacterMovement(CharacterView):
         self._show_update(values, rules)
         self._time.last = seconds
         result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
-        now_idle = None
         if values[columns.CONTACT_SIGNATURE] != 0.0 and not (
             ran_into or self._own_rules or self._owner
         ):
-            numbers = self._bytes()
-            # It was restored just before if the last one is forgotten.
-            changed = idle is None or idle is not self._idle or numbers != idle.numbers
-            now_idle = _Idle(numbers, changed, contents, seconds, result)
-        if now_idle is not self._idle:  # setting an attribute is slow
-            self._idle = now_idle
+            self._keep_idle(contents, seconds, result, idle)
+        elif self._idle is not None:  # setting an attribute is slow
+            self._idle = None
         return result
+
+    def _keep_idle(
+        self, contents: int, seconds: float, result: MoveResult, last: _Idle | None = None
+    ) -> None:
+        """Keep an update of a body that stands still; ``last`` is the one before, if it is left."""
+        numbers = self._bytes()
+        # It was restored just before if the last one is forgotten.
+        changed = last is None or last is not self._idle or numbers != last.numbers
+        self._idle = _Idle(numbers, changed, contents, seconds, result)
+
+    def _run_alone(self, queries: Queries, seconds: float) -> bool:
+        """Advance by ``seconds`` in the kernel, with the lock of ground that is all there."""
+        with queries.lock:
+            return self._run(queries, seconds, queries.ground_arrays.table)
 
     def _run(self, queries: Queries, seconds: float, table: Int64s) -> bool:
         """Advance by ``seconds`` in the kernel; tell whether it ran into something.
@@ -728,10 +741,8 @@ class CharacterMovement(CharacterView):
             self._adopt_position(self._position.shown.to_tuple(), position)
         if velocity is not None:
             x, y, z = state[VELOCITY].tolist()
-            exact = merged((x, y, z), self._velocity.shown.to_tuple(), velocity)
-            state[VELOCITY] = unsigned_zeros(exact)
-            state[columns.UNDISTURBED] = 0.0
-        if velocity is not None or self._velocity.written:
+            DRIVE.call(state, *merged((x, y, z), self._velocity.shown.to_tuple(), velocity))
+        elif self._velocity.written:
             state[columns.DRIVEN] = 1.0
 
     def _turn_owner(self, angle: float) -> None:
@@ -820,3 +831,21 @@ class CharacterMovement(CharacterView):
         owner.shown, owner.place = shown, self.position64
         if owner.place != place:
             self._position.show(owner.place)
+
+
+# What the entries in C know of a character, in their order. Whoever edits what `walk` and `update`
+# do, or a name with an underscore, edits `_build/quick.c` too.
+put_entries(
+    (
+        *KEPT_BY_ENTRIES,
+        *(CharacterMovement, Rows, LiveVec3, drive),
+        *(FrameTime, *slots(FrameTime, "max_delta", "in_update", "last")),
+        *(GroundArrays, *slots(GroundArrays, "table")),
+        *(MoveResult, *slots(MoveResult, "_values", "_seconds", "_waiting", "_met")),
+        *(update_characters, ALONE, 0, 1, array("d", bytes(8 * columns.STATE_SIZE))),
+        *(columns.POSITION, columns.VELOCITY),
+        *(columns.GROUND_VERSION, columns.CONTACT_SIGNATURE),
+    ),
+    (CharacterView, "walk"),
+    (CharacterMovement, "update"),
+)

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.character.state.drive import drive
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
@@ -50,6 +52,8 @@ from terrain_physics.character.state import (
     trusted,
 )
 from terrain_physics.surface.surface import queries_of
+
+DRIVE = CachedDispatch(drive)
 
 
 @public
@@ -579,9 +583,7 @@ class CharacterView(RuleProperties):
     def _put_velocity(self, value: Any) -> Floats3:
         """Take a velocity that the game sets, and return it."""
         velocity = unsigned_zeros(checks.vector("velocity", value))
-        state = self._state()
-        state[VELOCITY] = velocity
-        state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
+        DRIVE.call(self._state(), *velocity)
         return velocity
 
     def _place(self, linear: Floats9) -> None:

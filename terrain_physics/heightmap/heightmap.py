@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
+from terrain_physics._kernels._quick import put_entries, slots, tell_of_maps
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.rays import ray_hit
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.files import file_name
 from terrain_physics._support.pictures import png, seen_from_above
-from terrain_physics.geometry.shapes import AABB
+from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels, map_bounds
 from terrain_physics.heightmap.brushes import Disc, apply, leveling, raising, smoothing
 from terrain_physics.heightmap.cells import MapCells, Region
@@ -67,8 +69,10 @@ from terrain_physics.surface.materials import (
     material_rows,
 )
 from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh
+from terrain_physics.surface.naming import NO_NAMES
 from terrain_physics.surface.obj_files import write_obj
-from terrain_physics.surface.surface import Surface, queries_of
+from terrain_physics.surface.results import RayHit
+from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
 
 
 @public
@@ -995,3 +999,18 @@ def loaded_map(saved: SavedPart) -> HeightMap:
     terrain = HeightMap(**options)
     cast("MapQueries", queries_of(terrain)).storage.version = version
     return terrain
+
+
+# What entries in C know of a map alone, in their order. Whoever edits what a ray asks of a map that
+# is all surface edits `_build/quick.c` too.
+tell_of_maps(
+    *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage")),
+    *(MapStorage, *slots(MapStorage, "version", "lock", "ground_arrays")),
+)
+put_entries(
+    (
+        *(*KEPT_BY_ENTRIES, Ray, RayHit, *slots(SolidMapQueries, "naming"), NO_NAMES),
+        *(*slots(MapStorage, "views", "materials"), ray_hit),
+    ),
+    (Surface, "raycast"),
+)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
+from terrain_physics._kernels._quick import OF_PYTHON, slots
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
@@ -1092,3 +1093,7 @@ def _one_place(point: Any) -> Floats3:
 def queries_of(ground: Surface) -> Queries:
     """Return the queries behind a ground, for callers that have checked their arguments."""
     return ground._queries  # noqa: SLF001 the one door
+
+
+KEPT_BY_ENTRIES = (glm.vec3, Surface, *slots(Surface, "_queries"), *OF_PYTHON)
+"""What all entries in C know: see ``_build/quick.c``."""

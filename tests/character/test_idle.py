@@ -22,8 +22,9 @@ FRAME = 1 / 60
 class Updated(CharacterMovement):
     """A character whose every update is made."""
 
-    def _is_left_as(self, *_):
-        return False
+    def update(self, seconds):
+        self._idle = None
+        return super().update(seconds)
 
 
 def make(kind):

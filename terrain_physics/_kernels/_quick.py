@@ -1,0 +1,51 @@
+"""Entries in C that stand in for methods of Python in the usual case: see ``_build/quick.c``."""
+
+import hashlib
+import os
+from threading import RLock
+from types import MethodType
+from typing import Any
+
+from terrain_physics._kernels._jit import native
+from terrain_physics._kernels._sources import FOLDER
+
+_SOURCE = os.path.join(os.path.dirname(FOLDER), "_build", "quick.c")  # noqa: PTH118, PTH120 quicker
+
+
+def digest() -> str:
+    """Return a hash of the source of the entries, which lies in a checkout; none in a wheel."""
+    try:
+        with open(_SOURCE, "rb") as file:  # noqa: PTH123 quicker
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return ""
+
+
+_CODE: Any = native if native is not None and digest() in {"", native.QUICK} else None
+"""The machine code, if it has these very entries."""
+
+_lock = RLock()
+
+OF_PYTHON = _lock.acquire, _lock.release, MethodType
+"""What entries know of Python: how any lock is taken and given back, and a method is bound."""
+
+
+def put_entries(kept: tuple[Any, ...], *methods: tuple[type, str]) -> None:
+    """Have entries stand in for methods, if there are any.
+
+    They serve the usual case, and call the methods in all others. What is ``kept`` for them, C
+    lists in the same order.
+    """
+    for kind, name in methods if _CODE else ():
+        setattr(kind, name, _CODE.quick(name, vars(kind)[name], kept))
+
+
+def tell_of_maps(*parts: Any) -> None:
+    """Tell the entries how a map alone is made, also in the order of C."""
+    if _CODE:
+        _CODE.quick("maps", None, parts)
+
+
+def slots(kind: type, *names: str) -> list[Any]:
+    """Return the descriptors of a class's slots."""
+    return [getattr(kind, name) for name in names]

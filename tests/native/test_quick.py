@@ -1,0 +1,395 @@
+"""Entries in C: the same bits, results and errors as the methods that they stand in for."""
+
+import gc
+import inspect
+import math
+import pydoc
+import threading
+import tracemalloc
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+import pytest
+from pyglm import glm
+
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterGroup,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    Ray,
+    SphereCollider,
+    Surface,
+    TriangleMesh,
+)
+from terrain_physics._kernels import _jit
+from terrain_physics.character.view import CharacterView
+
+pytestmark = pytest.mark.skipif(_jit.native is None, reason="entries are in machine code of wheels")
+
+FRAME = 1 / 60
+
+
+def by_python(thing, name):
+    """Return the method itself, past its entry."""
+    return getattr(type(thing), name).__get__(thing)
+
+
+def rough():
+    z, x = np.mgrid[0:65, 0:65]
+    return HeightMap(2 * np.sin(x / 5) * np.cos(z / 4))
+
+
+def with_parts():
+    return Ground([rough(), TriangleMesh.box((4, 1, 4), position=(30, 3, 30))])
+
+
+GROUNDS = {"map": rough, "parts": with_parts, "mesh": lambda: TriangleMesh.box((64, 1, 64))}
+BODIES = (SphereCollider(0.5), CapsuleCollider(0.3, 1.8), BoxCollider((1, 1, 1)))
+
+
+def pair(ground=rough, body=BODIES[1], kind=CharacterMovement, **options):
+    """Return two characters alike, each on a ground of its own."""
+    return [kind(ground(), body, position=(30, 5, 30), **options) for _ in range(2)]
+
+
+def numbers(hero):
+    row = hero._numbers
+    live = [
+        (vector.to_tuple(), vector.shown.to_tuple(), vector.written, math.copysign(1, vector.x))
+        for vector in (hero._position, hero._velocity)
+    ]
+    time = hero._time
+    return (
+        *(part.tobytes() for part in row),
+        repr(live),
+        time.last,
+        time.in_update,
+        time._too_long,
+    )
+
+
+def outcome(call, *given, **options):
+    """Return the result of a call, or its error."""
+    try:
+        return repr(call(*given, **options))
+    except Exception as error:
+        return type(error), str(error)
+
+
+def same(quick, plain, name, *given, **options):
+    """Make a call by both roads, and compare all that comes of it."""
+    found = outcome(getattr(quick, name), *given, **options)
+    assert found == outcome(by_python(plain, name), *given, **options), (name, given)
+    assert numbers(quick) == numbers(plain), (name, given)
+    assert (quick._idle is None) == (plain._idle is None)
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_a_walk_has_the_same_bits(ground, body):
+    quick, plain = pair(GROUNDS[ground], body, slope_limit=math.radians(50))
+    draws = np.random.default_rng(3)
+    for frame in range(240):
+        way = draws.uniform(-4, 4, 2).tolist()
+        if frame % 60 < 40:
+            same(quick, plain, "walk", *way)
+        if frame % 70 == 11:
+            quick.velocity.y = plain.velocity.y = 5
+        if frame % 70 == 33:
+            quick.position += glm.vec3(0.1, 0, 0)
+            plain.position += glm.vec3(0.1, 0, 0)
+        same(quick, plain, "update", FRAME)
+    for _ in range(120):
+        same(quick, plain, "update", FRAME)
+    assert quick.update(FRAME) is quick.update(FRAME)  # it rests
+
+
+class Number(float):
+    pass
+
+
+HOSTILE = [
+    0.0, -0.0, 1e-320, 1e300, -1e308, math.nan, math.inf, -math.inf, 3, 10**400, True, False, None,
+    "1", b"1", 1j, np.float64(0.02), np.float32(0.02), np.int32(1), np.array(0.5), np.array([0.5]),
+    Number(0.02), (1.0, 2.0), (1.0, 2.0, 3.0, 4.0), [1, 2], glm.vec2(1, 2), glm.vec3(1, 2, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=repr)
+def test_hostile_numbers_have_the_same_effect(value):
+    quick, plain = pair()
+    for calls in ([("update", value)], [("walk", value)], [("walk", value, 1.0)]):
+        for name, *given in [*calls, ("walk", 2.0, value), ("update", FRAME)]:
+            same(quick, plain, name, *given)
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=repr)
+@pytest.mark.parametrize("name", ["position", "velocity"])
+def test_hostile_writes_have_the_same_effect(name, value):
+    quick, plain = pair()
+    for axis in "xyz":
+        found = [outcome(setattr, getattr(hero, name), axis, value) for hero in (quick, plain)]
+        assert found[0] == found[1]
+        same(quick, plain, "walk", 1.0, 2)
+        same(quick, plain, "update", FRAME)
+        for hero in (quick, plain):
+            hero.reset((30, 5, 30))
+
+
+def test_other_calls_are_those_of_the_method():
+    quick, plain = pair()
+    same(quick, plain, "update", delta_time=FRAME)
+    same(quick, plain, "walk", 1, vz=2)
+    same(quick, plain, "walk", vx=1, vz=2)
+    for given in ((), (1, 2, 3), (FRAME, FRAME)):
+        same(quick, plain, "update", *given)
+        same(quick, plain, "walk", *given)
+    same(quick, plain, "update", dt=FRAME)
+    for self in (None, 3, "hero", rough()):
+        for name in ("update", "walk"):
+            entry = getattr(CharacterMovement, name)
+            method = entry.__get__(None, CharacterMovement)
+            assert outcome(entry, self, FRAME) == outcome(method, self, FRAME)
+
+
+class Block:
+    def __init__(self):
+        self.position = glm.vec3(30, 5, 30)
+
+
+class Parts:
+    def __init__(self):
+        self.x, self.y, self.z = 30.0, 5.0, 30.0
+
+
+@pytest.mark.parametrize("owner", [Block, Parts])
+def test_owners_are_served(owner):
+    owners = owner(), owner()
+    quick, plain = (CharacterMovement(rough(), BODIES[1], owner=own) for own in owners)
+    for _ in range(30):
+        same(quick, plain, "walk", 1.0, 2.0)
+        same(quick, plain, "update", FRAME)
+        assert str(vars(owners[0])) == str(vars(owners[1]))
+
+
+def test_edits_and_moves_of_the_ground_are_seen():
+    quick, plain = pair(with_parts)
+    for frame in range(60):
+        if frame % 7 == 3:
+            for hero in (quick, plain):
+                hero.ground.move(1, (30, 3 + frame / 100, 30))
+        same(quick, plain, "update", FRAME)
+    quick, plain = pair()
+    for frame in range(60):
+        if frame % 7 == 3:
+            for hero in (quick, plain):
+                hero.ground[28:32, 28:32] = frame / 40
+        same(quick, plain, "update", FRAME)
+
+
+def test_in_a_group_the_method_refuses():
+    (hero, _), group = pair(), CharacterGroup(rough())
+    group.add("hero", movement=hero)
+    with pytest.raises(RuntimeError, match="left to the group"):
+        hero.update(FRAME)
+    hero.walk(1.0, 2.0)
+    assert hero.velocity == glm.vec3(1, 0, 2)
+
+
+def test_a_lock_that_is_held_is_waited_for():
+    hero, _ = pair()
+    lock, begun, done = hero.ground._queries.lock, threading.Event(), threading.Event()
+
+    def update():
+        begun.set()
+        hero.update(FRAME)
+        done.set()
+
+    with lock:
+        thread = threading.Thread(target=update)
+        thread.start()
+        begun.wait()
+        assert not done.wait(0.02)
+    thread.join()
+    assert done.is_set()
+    assert lock.acquire(blocking=False)  # it was given back
+    lock.release()
+
+
+def test_an_error_of_the_method_leaves_nothing_behind():
+    hero, _ = pair()
+    hero.velocity.x = math.nan
+    with pytest.raises(ValueError, match=r"velocity\.x must be finite"):
+        hero.update(FRAME)
+    assert not hero._time.in_update
+    hero.velocity.x = 0.0
+    hero.update(FRAME)
+
+
+def test_threads_that_write_break_nothing():
+    hero, _ = pair()
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            hero.velocity.x = 1.0
+            hero.velocity = (0.0, 0.0, 1.0)
+            hero.walk(0.5, 0.5)
+
+    threads = [threading.Thread(target=write) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(300):
+        assert hero.update(FRAME).converged
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+
+class Hero(CharacterMovement):
+    """Calls what it overrides, and counts."""
+
+    calls: int = 0
+
+    def update(self, delta_time):
+        self.calls += 1
+        return super().update(delta_time)
+
+    def walk(self, vx, vz=None):
+        self.calls += 1
+        super().walk(vx, vz)
+
+
+def test_subclasses_override_and_call_the_entries():
+    quick, plain = Hero(rough(), BODIES[1], position=(30, 5, 30)), pair()[1]
+    for _ in range(30):
+        quick.walk(1.0, 2.0)
+        plain.walk(1.0, 2.0)
+        assert quick.update(FRAME) == plain.update(FRAME)
+    assert quick.calls == 60
+    assert numbers(quick) == numbers(plain)
+
+
+LANDS = {
+    "map": rough,
+    "materials": lambda: HeightMap(
+        np.eye(9), materials=np.arange(64, dtype=np.uint8).reshape(8, 8)
+    ),
+    "names": lambda: HeightMap(np.eye(9), materials="ice", material_names=("mud", "ice")),
+    "holes": lambda: HeightMap(np.eye(9), holes=np.eye(8, dtype=bool)),
+    "endless": lambda: HeightMap(np.eye(9), border="extend"),
+    "parts": with_parts,
+    "mesh": lambda: TriangleMesh.box((64, 1, 64)),
+}
+
+
+@pytest.mark.parametrize("name", LANDS)
+def test_rays_have_the_same_bits(name):
+    land, draws = LANDS[name](), np.random.default_rng(5)
+    cast = by_python(land, "raycast")
+    for number in range(150):
+        origin, way = draws.uniform(-2, 12, 3).tolist(), draws.uniform(-1, 1, 3).tolist()
+        if number % 3 == 0:
+            way = [0.0, way[1], -0.0]
+        reach = draws.uniform(0, 20)
+        forms: list[tuple[Any, dict[str, Any]]] = [
+            ((tuple(origin), tuple(way)), {}),
+            ((glm.vec3(origin), glm.vec3(way), reach), {}),
+            ((Ray(origin, way),), {"max_distance": reach}),
+            ((origin, np.array(way)), {"max_distance": int(reach), "mask": 1}),
+        ]
+        for given, options in forms:
+            hit, known = land.raycast(*given, **options), cast(*given, **options)
+            assert type(hit) is type(known)
+            assert repr(hit) == repr(known)
+            assert hit == known
+            assert hash(hit and tuple(map(str, hit))) == hash(known and tuple(map(str, known)))
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, 1e38, (0.0, 0.0, 0.0), (1e200, 1e200, 0.0)], ids=repr)
+def test_hostile_rays_have_the_same_effect(value):
+    land = rough()
+    cast = by_python(land, "raycast")
+    place, way = (30.0, 9.0, 30.0), (0.0, -1.0, 0.1)
+    calls = [
+        ((value, way), {}),
+        ((place, value), {}),
+        (((30.0, value, 30.0), way), {}),
+        ((place, (0.1, value, 0.0)), {}),
+        ((place, way, value), {}),
+        ((Ray(place, way), value), {}),
+        ((place, way), {"max_distance": value}),
+        ((place, way), {"mask": value}),
+        ((place, way, 5.0), {"max_distance": value}),
+        ((place, way, 5.0, value), {}),
+        ((), {"origin": place, "direction": value}),
+        ((value,), {}),
+    ]
+    for given, options in calls:
+        assert outcome(land.raycast, *given, **options) == outcome(cast, *given, **options)
+
+
+def test_rays_see_edits():
+    land = rough()
+    cast = by_python(land, "raycast")
+    for edit in range(20):
+        land[20:24, 20:24] = float(edit)
+        if edit == 10:
+            land.thickness = 1.0
+        if edit == 15:
+            land.holes[21, 21] = True
+        for ray in (Ray((21.5, 30, 21.5), (0, -1, 0)), Ray((21.5, -30, 21.5), (0, 1, 0.01))):
+            assert land.raycast(ray) == cast(ray)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(CharacterMovement, "update"), (CharacterView, "walk"), (Surface, "raycast")],
+)
+def test_entries_show_themselves_as_the_methods(kind, name):
+    entry = vars(kind)[name]
+    method = entry.__get__(None, kind)
+    assert type(method) is FunctionType
+    assert type(entry) is not FunctionType
+    assert inspect.signature(entry) == inspect.signature(method)
+    assert pydoc.render_doc(entry) == pydoc.render_doc(method)
+    assert inspect.getsource(entry) == inspect.getsource(method)
+    assert f" {name}(" in pydoc.plain(pydoc.render_doc(kind))
+    thing = rough() if kind is Surface else pair()[0]
+    bound = getattr(thing, name)
+    assert type(bound) is MethodType
+    assert inspect.signature(bound) == inspect.signature(MethodType(method, thing))
+    with pytest.raises(AttributeError):
+        setattr(thing, name, None)
+
+
+def test_memory_stays_level():
+    hero, _ = pair()
+    asleep = CharacterMovement(rough(), BODIES[1], position=(30, 5, 30))
+    land = rough()
+
+    def play(times):
+        for frame in range(times):
+            hero.walk(3.0 if frame % 100 < 50 else -3.0, 1)
+            hero.update(FRAME)
+            hero.velocity.y = 1.0
+            hero.update(FRAME)
+            land.raycast((30.0, 9.0, 30.0), (0.0, -1.0, 0.1), max_distance=frame % 20)
+            asleep.update(FRAME)
+
+    play(500)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        play(500)
+        before = tracemalloc.get_traced_memory()[0]
+        play(33_000)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 20_000
