@@ -20,6 +20,7 @@ from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_state import NOTHING_LEFT, Keeper
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.naming import NO_NAMES, Naming
+from terrain_physics.surface.rays import many_rays, one_ray
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -106,15 +107,16 @@ class Queries(ABC):
 
     # Rays
 
-    @abstractmethod
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         """Return the first hit of a ray of a unit direction."""
+        return self.asked(one_ray, self.mask, origin, direction, longest)
 
-    @abstractmethod
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         """Return the first hits of rays of unit directions; an array of one row serves for all."""
+        with lasting(self.begin_asking) as arrays:
+            return many_rays(arrays, self.mask, origins, directions, longest, count, threads)
 
     # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
 
@@ -267,6 +269,15 @@ class Queries(ABC):
     @abstractmethod
     def ground_arrays(self) -> GroundArrays:
         """The arrays of the ground, for kernels of characters."""
+
+    def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
+        """Return the answer to a short question: of `ground_arrays`, and what it is about."""
+        with self.lock:
+            return ask(self.ground_arrays, *about)
+
+    def begin_asking(self, mark: Mark) -> GroundArrays:
+        """Return `ground_arrays` for a long question, as `begin_reading`."""
+        return self.begin_reading(mark)
 
     def reading(self) -> AbstractContextManager[GroundArrays]:
         """Give `ground_arrays` to a long query; they do not change until it ends."""
