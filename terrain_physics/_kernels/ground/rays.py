@@ -216,16 +216,16 @@ def _with_parts(
     return hit
 
 
-@kernel(noinline=True, no_refcount=True)
+@kernel(inline=True, no_refcount=True)
 def _with_others(
-    tables: Int64s, mask: int, origin: Vec3, direction: Vec3, hit: GroundHit, scratch: Scratch
-) -> GroundHit:
+    maps: Int64s, meshes: Parts, sides: Parts, origin: Vec3, direction: Vec3, hit: GroundHit,
+    scratch: Scratch,
+) -> GroundHit:  # fmt: skip
     """Return the nearest hit after one with all but the surfaces of maps."""
-    maps = _maps_in(tables)
+    mask = meshes.tree.mask
     for row in range(len(maps)):
         if maps[row, MAP_LAYERS] & mask != 0 and _is_thin(maps, row):
             hit = _with_underside(maps, row, origin, direction, hit)
-    meshes, sides = _parts_in(tables, MESHES, mask), _parts_in(tables, SIDES, mask)
     if row_count(meshes.rows) > 1:
         hit = _with_parts(meshes, maps, origin, direction, hit, scratch)
     if row_count(sides.rows) > 1:
@@ -239,18 +239,10 @@ def _parts_in(tables: Int64s, which: int, mask: int) -> Parts:
     return parts_at(array_at(tables[which, 0], (tables[which, 1], MESH_ROW_SIZE), np.int64), mask)
 
 
-@kernel(inline=True)
-def _scratch_for(tables: Int64s, mask: int) -> Scratch:
-    """Return memory for the trees of meshes and sides."""
-    meshes, sides = _parts_in(tables, MESHES, mask), _parts_in(tables, SIDES, mask)
-    return make_scratch(meshes if row_count(meshes.rows) > row_count(sides.rows) else sides)
-
-
 @kernel(noinline=True, no_refcount=True)
-def _has_others(tables: Int64s) -> bool:
+def _has_others(maps: Int64s, meshes: Parts, sides: Parts) -> bool:
     """Tell whether there is more than surfaces of maps."""
-    maps, meshes = _maps_in(tables), _parts_in(tables, MESHES, 0)
-    if row_count(meshes.rows) > 1 or row_count(_parts_in(tables, SIDES, 0).rows) > 1:
+    if row_count(meshes.rows) > 1 or row_count(sides.rows) > 1:
         return True
     for row in range(len(maps)):
         if _is_thin(maps, row):
@@ -279,9 +271,10 @@ def ray_hit(
     for row in range(len(maps)):
         if maps[row, MAP_LAYERS] & mask != 0:
             hit = _with_surface(maps, row, origin, direction, hit)
-    if _has_others(tables):
-        memory = _scratch_for(tables, mask)
-        hit = _with_others(tables, mask, origin, direction, hit, borrowed(memory))
+    meshes, sides = _parts_in(tables, MESHES, mask), _parts_in(tables, SIDES, mask)
+    if _has_others(maps, meshes, sides):
+        memory = make_scratch(meshes if row_count(meshes.rows) > row_count(sides.rows) else sides)
+        hit = _with_others(maps, meshes, sides, origin, direction, hit, borrowed(memory))
         keep_scratch(memory)
     distance = np.nan if hit.rank == NOTHING else hit.distance
     return distance, hit.point, hit.normal, hit.triangle, hit.cell, hit.row
@@ -407,13 +400,15 @@ def ray_hits(
     if not are_put:
         for k in range(first, last):
             _put_hit(rows, k, _no_hit(0.0))
-    if _has_others(tables):
-        memory = _scratch_for(tables, mask)
+    meshes, sides = _parts_in(tables, MESHES, mask), _parts_in(tables, SIDES, mask)
+    if _has_others(maps, meshes, sides):
+        memory = make_scratch(meshes if row_count(meshes.rows) > row_count(sides.rows) else sides)
         scratch = borrowed(memory)
         for k in range(first, last):
             origin = row3(rows.origins, row_of(rows.origins, k))
             direction = row3(rows.directions, row_of(rows.directions, k))
             known = _hit_at(maps, rows, k)
-            _put_hit(rows, k, _with_others(tables, mask, origin, direction, known, scratch))
+            hit = _with_others(maps, meshes, sides, origin, direction, known, scratch)
+            _put_hit(rows, k, hit)
         keep_scratch(memory)
     keep(limits)
