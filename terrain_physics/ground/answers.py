@@ -10,12 +10,12 @@ from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles
+from terrain_physics.surface.results import ClosestPoints, Contacts, SweepHits, Triangles
 
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
 _PART_BITS = 63 - ID_BITS
 
-Hits = TypeVar("Hits", RayHits, SweepHits, ClosestPoints)
+Hits = TypeVar("Hits", SweepHits, ClosestPoints)
 
 
 class Owners(NamedTuple):

@@ -12,6 +12,7 @@ from terrain_physics.heightmap.queries import are_inside
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.surface.ground_arrays import MapMaterials
 
 
 class MapMember(NamedTuple):
@@ -101,13 +102,13 @@ class MapMember(NamedTuple):
         """The lock that short questions hold: of the map, or of the ground if it has several."""
         return self.queries.storage.lock
 
-    def materials_of(self, parts: Int64s, cells: Int64s) -> Bytes | None:
-        """Return the ground's numbers for the materials of cells (n,) of maps (n,); None: all 0."""
+    @property
+    def made_of(self) -> MapMaterials | None:
+        """The materials, as they are now; None: all are 0."""
         made = self.queries.storage.materials
         if made is None and self.named is None:
             return None
-        own = np.zeros(len(cells), np.uint8) if made is None else made.take(cells)
-        return self.materials(parts, own)
+        return MapMaterials(made, self.parts, self.named)
 
     def material(self, part: int, material: int) -> int:
         """Return the ground's number for a material of a map."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from terrain_physics._kernels.ground.contacts import CELL, MAP_ROW, MESH, PART, TRIANGLE
+from terrain_physics._kernels.ground.contacts import CELL, MAP_ROW, TRIANGLE
+from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
@@ -35,7 +36,6 @@ from terrain_physics.surface.ground_arrays import (
     NO_MESHES,
     NO_MOVERS,
     GroundArrays,
-    MapArrays,
     MoverArrays,
     map_rows,
 )
@@ -176,7 +176,9 @@ class GroundParts:
         self._history: History | None = None
         self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
+        self._shown: tuple[int, list[MapMember], list[Any], Int64s, list[Any]] = (
+            -1, [], [], NO_MAPS, [],
+        )  # fmt: skip
         self._solids: dict[TiledMap, SolidMapQueries] = {}
         self._sides = SideTable()
         self._arrays = self._map_arrays = GroundArrays(NO_MAPS, NO_MESHES)
@@ -718,7 +720,7 @@ class GroundParts:
         self.mend()
         return holding(self._map_set.locks, follow_and_edit)
 
-    def asked(self, mask: int, ask: Callable[[GroundArrays], _T]) -> _T:
+    def asked(self, mask: int, ask: Callable[..., _T], *about: Any) -> _T:
         """Return the answer to a short question to the parts that a mask selects.
 
         The only map of a ground is asked while its own lock is held, and not the ground's.
@@ -728,11 +730,11 @@ class GroundParts:
             lock = members[0].own_lock if len(members) == 1 else None
             if lock is None:
                 with self.followed:
-                    return ask(self.ground_arrays())
+                    return ask(self.ground_arrays(), *about)
             arrays = self._map_arrays_now()
             with lock:
                 if self._shows_maps(arrays):
-                    answer = ask(arrays)
+                    answer = ask(arrays, *about)
                     if self._shows_maps(arrays):  # no part came or went meanwhile
                         return answer
 
@@ -743,9 +745,8 @@ class GroundParts:
         for place in places:
             here = slice(None) if len(places) == 1 else rows == place
             if place != MESH:
-                made = arrays.members[place].materials_of(
-                    contacts[PART][here], contacts[CELL][here]
-                )
+                painted = arrays.made_of[place]
+                made = painted and painted.of(contacts[TRIANGLE][here], contacts[CELL][here])
             elif self._meshes.are_painted:
                 made = self._meshes.materials_of(arrays.meshes, contacts[TRIANGLE][here])
             else:
@@ -757,14 +758,20 @@ class GroundParts:
 
     # For characters
 
-    def begin_reading(self, mark: Mark) -> GroundArrays:
-        """Return the arrays for a long query; they stay as they are until it ends."""
+    def begin_asking_all(self, mark: Mark) -> GroundArrays:
+        """Return the arrays for a long question: maps and meshes stay as they are until it ends."""
         with self.followed:
             meshes = self._meshes.begin_reading(mark)
             self._map_set.reader.begin(mark)
-            movers = self._meshes.movers.begin_reading(mark)
+            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
+
+    def begin_reading(self, mark: Mark) -> GroundArrays:
+        """Return the arrays for a long query of characters, as `begin_asking_all`; movers stay."""
+        with self.followed:
+            arrays = self.begin_asking_all(mark)
+            self._meshes.movers.begin_reading(mark)
             self._reading.add(mark)
-            return self._arrays_of(self._maps_now(), meshes, movers)
+            return arrays
 
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""
@@ -772,7 +779,7 @@ class GroundParts:
             arrays = self.begin_reading(mark)
             if self.movers.moving:
                 meshes, movers = self._meshes.still().view, self.movers.of_still()
-                arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides)
+                arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides, arrays.made_of)
             return arrays
 
     def ground_arrays(self) -> GroundArrays:
@@ -797,27 +804,31 @@ class GroundParts:
         if not self._shows_maps(self._map_arrays):
             with self.followed:
                 maps = self._maps_now()
-                sides, members = self._sides.view, self._shown[1]
-                self._map_arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, members)
+                sides, made_of = self._sides.view, self._shown[4]
+                self._map_arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of)
         return self._map_arrays
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides, self._shown[1])
+            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides, self._shown[4])
         return arrays
 
     def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""
-        (shown, maps, views, table), latest = self._shown, self._map_set.shown
+        (shown, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
         if shown != latest:
-            now = [member.queries.storage.views for member in self._maps]
-            if maps is not self._maps or not all(map(operator.is_, now, views)):
+            storages = [member.queries.storage for member in self._maps]
+            views = [storage.views for storage in storages]
+            now = [*views, *(storage.materials for storage in storages)]
+            if maps is not self._maps or not all(map(operator.is_, now, arrays)):
                 numbers = [member.parts for member in self._maps]
-                table = map_rows(now, numbers, [member.layers for member in self._maps])
+                table = map_rows(views, numbers, [member.layers for member in self._maps])
+                made_of = [member.made_of for member in self._maps]
             self._show_sides()
-            self._shown = latest, self._maps, now, table  # last: who was interrupted shows it again
+            # Last: who was interrupted shows it again.
+            self._shown = latest, self._maps, now, table, made_of
         return table
 
     def _show_sides(self) -> None:

@@ -33,8 +33,6 @@ from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
     Contacts,
-    RayHit,
-    RayHits,
     SweepHit,
     SweepHits,
     Triangles,
@@ -47,7 +45,7 @@ _NONE = np.empty(0, np.int64)
 _MOST_OF_SOME = 2**40
 
 _Answer = TypeVar("_Answer")
-_Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
+_Hit = TypeVar("_Hit", SweepHit, ClosestPoint)
 
 
 class GroundQueries(Queries):
@@ -140,21 +138,6 @@ class GroundQueries(Queries):
         owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
 
-    # Rays
-
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        return self._nearest(lambda queries: queries.ray(origin, direction, longest))
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        with self._asking() as members:
-            answers = [
-                member.queries.rays(origins, directions, longest, count, threads)
-                for member in members
-            ]
-        return self._nearest_of_each(members, answers)
-
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
         """Return the nearest hit of all parts."""
         return self._asked(lambda members: _nearest_hit(members, ask))
@@ -173,10 +156,7 @@ class GroundQueries(Queries):
     # Shapes
 
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        mask, materials_in = self.mask, self._parts.materials_in
-        return self._parts.asked(
-            mask, lambda arrays: few_contacts_in(arrays, mask, kind, row, keep, materials_in)
-        )
+        return self.asked(few_contacts_in, self.mask, kind, row, keep, self._parts.materials_in)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -273,6 +253,12 @@ class GroundQueries(Queries):
     @property
     def ground_arrays(self) -> GroundArrays:
         return self._parts.ground_arrays()
+
+    def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
+        return self._parts.asked(self.mask, ask, *about)
+
+    def begin_asking(self, mark: Mark) -> GroundArrays:
+        return self._parts.begin_asking_all(mark)
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
         return self._parts.begin_reading(mark)

@@ -5,18 +5,18 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_alone
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, Materials, arrays_alone
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.watching import Watchers
 
@@ -35,16 +35,6 @@ DTYPES = {kind: np.dtype(kind_of) for kind, kind_of in zip(KINDS, ("<f4", "u1", 
 """Of the same in files, and on other machines."""
 
 _T = TypeVar("_T")
-
-
-class Materials(Protocol):
-    """The materials of the cells of a map, row by row."""
-
-    def item(self, cell: int, /) -> int:
-        """Return the material of a cell."""
-
-    def take(self, cells: Int64s, /) -> Bytes:
-        """Return the materials of cells (n,)."""
 
 
 class FramedMap(ABC):
@@ -87,7 +77,7 @@ class FramedMap(ABC):
     @property
     def ground_arrays(self) -> GroundArrays:
         """The arrays for characters, without the map's sides."""
-        return GroundArrays(map_alone(self.views), NO_MESHES)
+        return arrays_alone(self.views, self.materials)
 
     @property
     def revision(self) -> int:

@@ -186,8 +186,9 @@ class HeightMap(Surface):
             thickens=thickness is None and depth == np.inf,
             own=copy,
             blocks=found.blocks,
+            materials=made_of,
+            material_names=names,
         )
-        storage.materials, storage.material_names = made_of, names
         self._adopt(storage)
 
     def _adopt(self, storage: MapStorage) -> None:

@@ -18,7 +18,6 @@ from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_shape,
     contacts_of_sphere,
 )
-from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
@@ -30,19 +29,17 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.heightmap.contacts import ContactQuery
-from terrain_physics.heightmap.framed import FramedMap, Materials
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, Materials
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
     Contacts,
-    RayHit,
-    RayHits,
     SweepHit,
     SweepHits,
     Triangles,
@@ -52,11 +49,10 @@ from terrain_physics.surface.results import (
 from terrain_physics.surface.shapes import for_kernels
 
 # Nanoseconds for one query on one thread, roughly.
-_POINT_COST, _RAY_COST, _SHAPE_COST = 8, 300, 1_500
+_POINT_COST, _SHAPE_COST = 8, 1_500
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
 _SURFACE, _SWEEP = CachedDispatch(surface_at), CachedDispatch(sweep_hits)
-_RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
 _TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
 _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
@@ -125,41 +121,6 @@ class MapQueries(Queries):
             raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
         checks.refuse_more("triangles", total, most)
         return offsets, ids[:total]
-
-    # Rays
-
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        storage = self.storage
-        (x, y, z), (dx, dy, dz) = origin, direction
-        with storage.lock:
-            heights, cells, blocks, frame = storage.views
-            distance, point, normal, triangle, cell = _RAY.call(
-                heights, cells, blocks, frame, x, y, z, dx, dy, dz, longest
-            )
-            if isnan(distance):
-                return None
-            materials = storage.materials
-            material = 0 if materials is None else int(materials.item(cell))
-        place = glm.vec3(point), glm.vec3(normal)
-        parts = distance, *place, triangle, material, None, None, False
-        return new_hit(RayHit, parts)
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
-        whole = np.empty((2, count), dtype=np.int64)
-        with self.storage.reading() as ((heights, cells, blocks, frame), materials):
-
-            def work(first: int, last: int) -> None:
-                _RAYS.call(
-                    heights, cells, blocks, frame, origins, directions, longest, first, last,
-                    distances, points, normals, whole,
-                )  # fmt: skip
-
-            Workers(threads).run(work, count, _RAY_COST)
-            made_of = _materials_at(materials, distances, whole[1])
-        return RayHits(distances, points, normals, whole[0], made_of)
 
     # Shapes
 

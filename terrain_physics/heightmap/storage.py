@@ -27,7 +27,7 @@ from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import Edited, StoredMap, no_changes, place_of, region_of
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_alone
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, arrays_alone
 from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
@@ -97,6 +97,8 @@ class MapStorage(StoredMap):
         thickens: bool = False,
         own: bool = True,
         blocks: Float32s | None = None,
+        materials: Bytes | None = None,
+        material_names: tuple[str, ...] | None = None,
     ) -> None:
         """Take over checked arrays, and ``blocks`` if the heights were surveyed already.
 
@@ -109,7 +111,7 @@ class MapStorage(StoredMap):
         self.cells = _NO_TABLE
         self.frame = np.zeros(kernels.FRAME_SIZE)
         self.frame[: kernels.COLUMNS + 1] = (*frame, rows, columns)
-        self.materials = self.material_names = None
+        self.materials, self.material_names = materials, material_names
         if flipped is not None or holes is not None:
             self._make_table()
             if flipped is not None:
@@ -128,13 +130,13 @@ class MapStorage(StoredMap):
         self._changes = no_changes()
         self.changes = ChangeLog(0)
         self.watchers = Watchers()
-        self._shown: tuple[Any, ...] = (None,) * 4
+        self._shown: tuple[Any, ...] = (None,) * 5
         self.blocks = survey(self.heights).blocks if blocks is None else blocks
         self._publish()
 
     def _publish(self) -> None:
         """Show the arrays to kernels: flat and read-only. Edits in place need no new views."""
-        own = self.heights, self.cells, self.blocks, self.frame
+        own = self.heights, self.cells, self.blocks, self.frame, self.materials
         if all(map(operator.is_, own, self._shown)):
             return
         self._shown = own
@@ -146,7 +148,7 @@ class MapStorage(StoredMap):
         )
         for values in self.views:
             values.setflags(write=False)
-        self.ground_arrays = GroundArrays(map_alone(self.views), NO_MESHES)
+        self.ground_arrays = arrays_alone(self.views, self.materials)
 
     def _make_table(self) -> None:
         self.cells = np.zeros(self.cell_count, dtype=np.uint8)

@@ -1,9 +1,9 @@
 """The questions to a triangle mesh, answered by kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
@@ -26,8 +26,6 @@ from terrain_physics._kernels.mesh.queries import (
     closest_rows,
     height_at,
     height_rows,
-    ray_hit,
-    raycast_rows,
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
@@ -46,8 +44,6 @@ from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
     Contacts,
-    RayHit,
-    RayHits,
     SweepHit,
     SweepHits,
     Triangles,
@@ -67,13 +63,14 @@ _ONE_VISIT.setflags(write=False)
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
-_RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(raycast_rows)
 _CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
 _CONTAINS = CachedDispatch(contains_rows)
 _SIGNED_DISTANCES = CachedDispatch(signed_distance_rows)
 _SWEEP = CachedDispatch(sweep_rows)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 _NEAR = CachedDispatch(list_near)
+
+_Answer = TypeVar("_Answer")
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, Int64s, Floats]
@@ -143,39 +140,10 @@ class MeshQueries(Queries):
         checks.refuse_more("triangles", total, most)
         return offsets, ids
 
-    # Rays
-
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        with self.storage.asked as table:
-            triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
-                table, self.mask, *origin, *direction, longest
-            )
-            if triangle < 0:
-                return None
-            material = self.storage.material_of(table, triangle)
-        place = glm.vec3(x, y, z), glm.vec3(nx, ny, nz)
-        parts = distance, *place, triangle, material, None, None, False
-        return new_hit(RayHit, parts)
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        distances, triangles = np.empty(count), np.empty(count, np.int64)
-        hits = distances, np.empty((count, 3)), np.empty((count, 3)), triangles
-        with self.storage.reading as table:
-
-            def cast(first: int, last: int) -> None:
-                _RAYS.call(table, self.mask, origins, directions, longest, first, last, *hits)
-
-            Workers(threads).run(cast, count, _RAY_COST)
-            return RayHits(*hits, self.storage.materials_of(table, triangles))
-
     # Shapes
 
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        with self.lock:
-            arrays = self.ground_arrays
-            return few_contacts_in(arrays, self.mask, kind, row, keep, self._materials_in)
+        return self.asked(few_contacts_in, self.mask, kind, row, keep, self._materials_in)
 
     def _materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes:
         return self.storage.materials_of(arrays.meshes, contacts[TRIANGLE])
@@ -339,6 +307,10 @@ class MeshQueries(Queries):
     def ground_arrays(self) -> GroundArrays:
         with self.storage.asked as table:
             return self._arrays_over(table)
+
+    def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
+        with self.storage.asked as table:
+            return ask(self._arrays_over(table), *about)
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
         return self._arrays_over(self.storage.begin_reading(mark))

@@ -90,16 +90,16 @@ class MeshStorage(Meshes):
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy.
 
-        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (n,), those
-        of the first n faces. The rest are ghosts: faces of other meshes at the edges of these. They
-        are neighbors, and nothing else.
+        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (2 n,): the
+        ids of the first n faces, then their cells. The rest are ghosts: faces of other meshes at
+        the edges of these. They are neighbors, and nothing else.
         """
         self.materials, self.material_names, self.solid = materials, material_names, solid
         self._side_ids = side_ids
         self._uses_all = side_ids is None and _uses_all(vertices, faces)
         self.watchers = Watchers()
         self.changes = ChangeLog(version)
-        own = faces if side_ids is None else faces[: len(side_ids)]
+        own = faces if side_ids is None else faces[: len(side_ids) // 2]
         self._adopt(build_mesh(vertices, own, order)._replace(faces=faces), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:

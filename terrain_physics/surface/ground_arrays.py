@@ -1,11 +1,12 @@
 """Tables of addresses, which pass many arrays to kernels as one, and the arrays of a ground."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import (
     FIRST_LAYER,
     MAP_NUMBER,
@@ -64,11 +65,6 @@ def map_rows(maps: list[MapArrays], parts: list[Int64s], layers: list[int]) -> I
     return table_over(rows, (maps, parts))
 
 
-def map_alone(arrays: MapArrays) -> Int64s:
-    """Return the table of a map that is no part of a ground."""
-    return map_rows([arrays], [_FIRST], [FIRST_LAYER])
-
-
 _FIRST = np.zeros(1, np.int64)
 
 NO_MAPS = map_rows([], [], [])
@@ -87,6 +83,48 @@ for _none in NO_MOVERS:
     _none.setflags(write=False)
 
 
+class Materials(Protocol):
+    """The materials of the cells of a map, row by row."""
+
+    def item(self, cell: int, /) -> int:
+        """Return the material of a cell."""
+
+    def take(self, cells: Int64s, /) -> Bytes:
+        """Return the materials of cells (n,)."""
+
+
+class MapMaterials(NamedTuple):
+    """The materials of a map, or of a union, by the ground's numbers.
+
+    Attributes
+    ----------
+    made : Materials or None
+        Of the cells, by the numbers of the maps; None: all 0.
+    parts : ndarray of int64, shape (k,)
+        The numbers of the maps, ascending.
+    named : ndarray of uint8, shape (k, 256), or None
+        The ground's number for each material of each map; None if they are the same.
+    """
+
+    made: Materials | None
+    parts: Int64s
+    named: Bytes | None
+
+    def one(self, triangle: int, cell: int) -> int:
+        """Return the material of a cell."""
+        if self.named is None and self.made is not None:
+            return int(self.made.item(cell))
+        return int(self.of(np.array([triangle]), np.array([cell]))[0])
+
+    def of(self, triangles: Int64s, cells: Int64s) -> Bytes:
+        """Return the materials of cells (n,), given with the ground's ids of triangles there."""
+        own = np.zeros(len(cells), np.uint8) if self.made is None else self.made.take(cells)
+        if self.named is None:
+            return own
+        parts = np.where(triangles < 0, self.parts[0], triangles >> ID_BITS)
+        return np.asarray(self.named[np.searchsorted(self.parts, parts), own])
+
+
 class GroundArrays:
     """The maps and the meshes that characters stand on, and which of them move, as tables.
 
@@ -99,11 +137,11 @@ class GroundArrays:
     movers : MoverArrays
     sides : ndarray of int64
         Of the maps, as meshes.
-    members : sequence
-        What a ground knows of each of the maps.
+    made_of : sequence of MapMaterials or None
+        The materials of each of the maps; None: all are 0.
     """
 
-    __slots__ = ("maps", "members", "meshes", "movers", "sides", "table")
+    __slots__ = ("made_of", "maps", "meshes", "movers", "sides", "table")
 
     def __init__(
         self,
@@ -111,13 +149,19 @@ class GroundArrays:
         meshes: Int64s,
         movers: MoverArrays = NO_MOVERS,
         sides: Int64s = NO_MESHES,
-        members: Sequence[Any] = (),
+        made_of: Sequence[MapMaterials | None] = (None,),
     ) -> None:
         self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
-        self.members = members
+        self.made_of = made_of
         tables = maps, meshes, movers.rows, sides
         rows = np.empty((len(tables) + 1, 2), dtype=np.int64)
         for place, own in zip((MAPS, MESHES, MOVERS, SIDES), tables, strict=True):
             rows[place] = addresses(own)
         rows[REACHES] = movers.reaches.__array_interface__["data"][0], movers.reaches.shape[1]
         self.table = table_over(rows, (tables, movers))
+
+
+def arrays_alone(arrays: MapArrays, materials: Materials | None) -> GroundArrays:
+    """Return the arrays of a map that is no part of a ground."""
+    made = None if materials is None else MapMaterials(materials, _FIRST, None)
+    return GroundArrays(map_rows([arrays], [_FIRST], [FIRST_LAYER]), NO_MESHES, made_of=(made,))

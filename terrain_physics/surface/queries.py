@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,10 +11,14 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.contacts import contacts_with_ground
+from terrain_physics._kernels.ground.owners import MESH
+from terrain_physics._kernels.ground.rays import FACE, TRIANGLE, ray_hit, ray_hits
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import MOST_RESULTS, Floats3
+from terrain_physics._support.threads import Workers
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
@@ -29,6 +34,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
     Triangles,
+    new_hit,
 )
 from terrain_physics.surface.shapes import Shape, row_of
 from terrain_physics.surface.streaming import Streaming
@@ -39,6 +45,9 @@ _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
 _CONTACTS = CachedDispatch(contacts_with_ground)
+_RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
+
+_RAY_COST = 300  # nanoseconds for a ray on one thread, roughly
 
 _ATTEMPTS = 3
 """How often an answer is found without a lock that changes of parts would wait for."""
@@ -106,15 +115,16 @@ class Queries(ABC):
 
     # Rays
 
-    @abstractmethod
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         """Return the first hit of a ray of a unit direction."""
+        return self.asked(one_ray, self.mask, origin, direction, longest)
 
-    @abstractmethod
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         """Return the first hits of rays of unit directions; an array of one row serves for all."""
+        with lasting(self.begin_asking) as arrays:
+            return many_rays(arrays, self.mask, origins, directions, longest, count, threads)
 
     # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
 
@@ -268,6 +278,15 @@ class Queries(ABC):
     def ground_arrays(self) -> GroundArrays:
         """The arrays of the ground, for kernels of characters."""
 
+    def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
+        """Return the answer to a short question: of `ground_arrays`, and what it is about."""
+        with self.lock:
+            return ask(self.ground_arrays, *about)
+
+    def begin_asking(self, mark: Mark) -> GroundArrays:
+        """Return `ground_arrays` for a long question, as `begin_reading`."""
+        return self.begin_reading(mark)
+
     def reading(self) -> AbstractContextManager[GroundArrays]:
         """Give `ground_arrays` to a long query; they do not change until it ends."""
         return lasting(self.begin_reading)
@@ -312,3 +331,60 @@ def few_contacts_in(
     if not len(ints):
         return None
     return Contacts(ints, floats, materials_in(arrays, ints) if ints.size else None)
+
+
+def one_ray(
+    arrays: GroundArrays, mask: int, origin: Floats3, direction: Floats3, longest: float
+) -> RayHit | None:
+    """Return the first hit of a ray of a unit direction; nobody edits the arrays meanwhile."""
+    (x, y, z), (dx, dy, dz) = origin, direction
+    distance, point, normal, triangle, cell, row = _RAY.call(
+        arrays.table, mask, x, y, z, dx, dy, dz, longest
+    )
+    if isnan(distance):
+        return None
+    if row == MESH:
+        material = cell
+    else:
+        made = arrays.made_of[row]
+        material = 0 if made is None else made.one(triangle, cell)
+    place = glm.vec3(point), glm.vec3(normal)
+    parts = distance, *place, triangle, material, None, None, False
+    return new_hit(RayHit, parts)
+
+
+def many_rays(
+    arrays: GroundArrays,
+    mask: int,
+    origins: Floats,
+    directions: Floats,
+    longest: Floats,
+    count: int,
+    threads: int | None,
+) -> RayHits:
+    """Return the first hits of rays of unit directions; an array of one row serves for all."""
+    distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
+    whole = np.empty((2, count), np.int64)
+
+    def work(first: int, last: int) -> None:
+        _RAYS.call(
+            arrays.table, mask, origins, directions, longest, first, last,
+            distances, points, normals, whole,
+        )  # fmt: skip
+
+    Workers(threads).run(work, count, _RAY_COST)
+    materials = np.zeros(count, np.uint8)
+    if len(arrays.meshes) > 1 or any(made is not None for made in arrays.made_of):
+        _put_materials(arrays, ~np.isnan(distances), whole, materials)
+    return RayHits(distances, points, normals, whole[TRIANGLE], materials)
+
+
+def _put_materials(arrays: GroundArrays, are_hits: Bools, whole: Int64s, out: Bytes) -> None:
+    """Write the materials of hits."""
+    triangles, places = whole
+    rows = places >> ID_BITS
+    np.copyto(out, places & FACE, where=are_hits & (rows == MESH), casting="unsafe")
+    for row, made in enumerate(arrays.made_of):
+        if made is not None:
+            here = np.flatnonzero(are_hits & (rows == row))
+            out[here] = made.of(triangles[here], places[here] & FACE)

@@ -93,3 +93,39 @@ def test_all_contacts_are_in_the_order_of_the_parts_that_own_them(name: str) -> 
             assert sorted(part_of_all(one)) == part_of_all(one)
             assert set(part_of_all(one)) == set(parts)
             assert bits(one) == bits(many)
+
+
+# Rays that hit the surface, the side and the underside of a map, and of a box of its size.
+RAYS = {
+    "surface": ((4.3, 5, 4.2), (0, -1, 0)),
+    "side": ((-3, -1, 4.2), (1, 0, 0)),
+    "corner of two sides": ((-3, -1, 0), (1, 0, 0)),
+    "underside": ((4.3, -9, 4.2), (0, 1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", RAYS)
+def test_of_equal_sides_and_undersides_those_of_the_first_are_hit(name: str) -> None:
+    def thick() -> HeightMap:
+        return left(border="open", thickness=2.0)
+
+    def box() -> TriangleMesh:
+        return TriangleMesh.box((8, 2, 8), position=(4, -1, 4))
+
+    (origin, direction), alone = RAYS[name], thick()
+    wanted = alone.raycast(Ray(origin, direction))
+    assert wanted is not None
+    cases: list[list[Any]] = [
+        [thick(), thick()],
+        [thick(), box()],
+        [box(), thick()],
+        [box(), box()],
+    ]
+    for parts in cases:
+        ground = Ground(parts)
+        one = ground.raycast(Ray(origin, direction))
+        many = ground.raycast_many([origin], [direction])
+        assert one is not None
+        assert (one.part, many.part.tolist()) == (0, [0])
+        assert one.distance == many.distance[0] == wanted.distance
+        assert isinstance(parts[0], TriangleMesh) or one.triangle == wanted.triangle

@@ -276,7 +276,7 @@ def table_of(ground: Ground) -> list[Any]:
     with queries_of(ground).lock:
         rows = queries_of(ground).ground_arrays.sides
         return [
-            (int(r[OWNER]), int(r[LAYERS]), len(ids_at(rows, k)))
+            (int(r[OWNER]), int(r[LAYERS]), len(ids_at(rows, k)) // 2)
             for k, r in enumerate(rows[: int(rows[0, 0])])
             if k > 0 and r[MESH]
         ]

@@ -764,6 +764,22 @@ FAULTS = (
         ("tests/heightmap/test_rays.py::test_a_ray_that_ends_on_the_ground_hits_it",),
     ),
     Fault(
+        "ray_hits_the_last_of_equal_parts",
+        "_kernels.ground.rays",
+        "    return rank < hit.rank if row == hit.row else part < hit.part\n",
+        "    return rank < hit.rank if row == hit.row else part > hit.part\n",
+        (
+            "tests/ground/test_ties.py::test_of_equal_sides_and_undersides_those_of_the_first_are_hit",
+        ),
+    ),
+    Fault(
+        "underside_hit_from_inside",
+        "_kernels.ground.rays",
+        "        if dot(way, normal) <= 0.0:\n",
+        "        if far >= 0.0:\n",
+        (f"{_SIDES}::test_who_is_inside_sees_neither_sides_nor_underside",),
+    ),
+    Fault(
         "slope_by_fewer_terms",
         "_support.angles",
         "        total -= tangent // (k + 2)\n",

@@ -1,1 +1,1 @@
-"""The ground as one table: triangles near a body, contacts of a shape, moving parts."""
+"""The ground as one table: triangles near a body, rays, contacts, moving parts."""

@@ -6,12 +6,13 @@ where that is not all: near a side or an underside others answer, and for many t
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import array_at, borrow, replaced
+from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import owner_in
+from terrain_physics._kernels.ground.owners import MESH, map_arrays, owner_in
 from terrain_physics._kernels.heightmap.grid import THICKNESS, height_at, unpack_grid
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
+from terrain_physics._kernels.heightmap.solid.sides import lowered
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, length
 from terrain_physics._kernels.mesh.contacts import ALL, DEEPEST, contacts_of_one
@@ -25,10 +26,6 @@ from terrain_physics._kernels.mesh.parts import (
 )
 from terrain_physics._kernels.mesh.tree import STACK
 from terrain_physics._kernels.surface.ground_arrays import (
-    MAP_BLOCKS,
-    MAP_CELLS,
-    MAP_FRAME,
-    MAP_HEIGHTS,
     MAP_LAYERS,
     MAP_ROW_SIZE,
     MAPS,
@@ -43,14 +40,12 @@ from terrain_physics._kernels.surface.shapes import (
     center_at,
     row_vector,
 )
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Rows of the whole numbers of contacts: 0, as it is one shape; the ground's id of the triangle; the
 # part that owns it; the row of its map in the table, MESH for a mesh; the nearest cell of the map.
 QUERY, TRIANGLE, PART, MAP_ROW, CELL = range(5)
 _WHOLE = 5
-
-MESH = -1
 
 # Contacts with meshes that this finds at most.
 MOST_WITH_MESHES = 1024
@@ -62,16 +57,6 @@ _INDEX_BITS = 32
 @kernel
 def _nothing_known() -> tuple[Int64s, Floats]:
     return np.empty((0, 0), np.int64), np.empty((3, 0, 3))
-
-
-@kernel(inline=True)
-def _arrays_of(maps: Int64s, row: int) -> tuple[Float32s, Bytes, Floats]:
-    """Return heights, cells and frame of a map."""
-    return (
-        array_at(maps[row, MAP_HEIGHTS], (maps[row, MAP_HEIGHTS + 1],), np.float32),
-        array_at(maps[row, MAP_CELLS], (maps[row, MAP_CELLS + 1],), np.uint8),
-        array_at(maps[row, MAP_FRAME], (maps[row, MAP_FRAME + 1],), np.float64),
-    )
 
 
 @kernel(noinline=True)
@@ -90,18 +75,17 @@ def _is_near_sides(sides: Int64s, mask: int, lower: Vec3, upper: Vec3) -> bool:
 @kernel(noinline=True)
 def _is_near_underside(maps: Int64s, row: int, lower: Vec3, upper: Vec3) -> bool:
     """Tell whether a box comes near the underside of a map."""
-    heights, cells, frame = _arrays_of(maps, row)
+    heights, cells, blocks, frame = map_arrays(maps, row)
     if frame[THICKNESS] == np.inf:
         return False
     grid = unpack_grid(heights, cells, frame)
-    blocks = array_at(maps[row, MAP_BLOCKS], (maps[row, MAP_BLOCKS + 1],), np.float32)
-    return meets_surface(replaced(grid, y0=grid.y0 - grid.thickness), blocks, lower, upper)
+    return meets_surface(lowered(grid), blocks, lower, upper)
 
 
 @kernel(noinline=True)
 def _level_of(maps: Int64s, row: int, place: Vec3) -> tuple[float, float]:
     """Return the heights of the surface and the underside of a map at a place; NaN: no ground."""
-    heights, cells, frame = _arrays_of(maps, row)
+    heights, cells, _, frame = map_arrays(maps, row)
     surface = height_at(heights, cells, frame, place[0], place[2])
     return surface, surface - float(frame[THICKNESS])
 
@@ -109,7 +93,7 @@ def _level_of(maps: Int64s, row: int, place: Vec3) -> tuple[float, float]:
 @kernel(noinline=True)
 def _is_seen(maps: Int64s, row: int, center: Vec3, has_sides: bool) -> bool:
     """Tell whether a shape sees the surface of a map, and does not touch it from behind."""
-    frame = _arrays_of(maps, row)[2]
+    frame = map_arrays(maps, row)[3]
     if not has_sides and frame[THICKNESS] == np.inf:
         return True
     return _level_of(maps, row, center)[1] < center[1]  # not where there is no ground
@@ -131,7 +115,7 @@ def _of_map(
     maps: Int64s, row: int, kind: int, shape: Floats, deepest: bool
 ) -> tuple[Int64s, Floats]:
     """Return the contacts with the surface of a map, see `heightmap.one_shape`."""
-    heights, cells, frame = _arrays_of(maps, row)
+    heights, cells, _, frame = map_arrays(maps, row)
     if kind == SPHERE:
         x, y, z = row_vector(shape, 0)
         radius = float(shape[3])

@@ -1,4 +1,4 @@
-"""The parts that own the triangles of the maps in a ground's table."""
+"""The maps in a ground's table: their arrays, and the parts that own their triangles."""
 
 import numpy as np
 
@@ -7,8 +7,28 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import COLUMNS, NO_TILE, ROWS, TILES, TILES_SIZE
 from terrain_physics._kernels.heightmap.tiles import tile_of_triangle
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.surface.ground_arrays import MAP_FRAME, MAP_NUMBERS
-from terrain_physics._kernels.types import Int64s
+from terrain_physics._kernels.surface.ground_arrays import (
+    MAP_BLOCKS,
+    MAP_CELLS,
+    MAP_FRAME,
+    MAP_HEIGHTS,
+    MAP_NUMBERS,
+)
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
+
+# In an answer, in the place of the row of a map: it is of a mesh, or of nothing.
+MESH = -1
+
+
+@kernel(inline=True)
+def map_arrays(maps: Int64s, row: int) -> tuple[Float32s, Bytes, Float32s, Floats]:
+    """Return heights, cells, blocks and frame of a map."""
+    return (
+        array_at(maps[row, MAP_HEIGHTS], (maps[row, MAP_HEIGHTS + 1],), np.float32),
+        array_at(maps[row, MAP_CELLS], (maps[row, MAP_CELLS + 1],), np.uint8),
+        array_at(maps[row, MAP_BLOCKS], (maps[row, MAP_BLOCKS + 1],), np.float32),
+        array_at(maps[row, MAP_FRAME], (maps[row, MAP_FRAME + 1],), np.float64),
+    )
 
 
 @kernel(noinline=True)

@@ -1,4 +1,4 @@
-"""Rays against a height map: one, or many as rows."""
+"""Rays against the surface of a height map: one, or many as rows."""
 
 import math
 from typing import NamedTuple
@@ -194,8 +194,17 @@ def _cast(
     )
 
 
+@kernel(noinline=True, no_refcount=True)
+def cast(
+    terrain: Terrain, origin: Vec3, direction: Vec3, most: float
+) -> tuple[float, Vec3, Vec3, int, int]:
+    """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
+    path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
+    return _cast(terrain, origin, direction, most, path, NOT_BEGUN)
+
+
 @kernel
-def ray_hits(
+def map_hits(
     heights: Float32s,
     cells: Bytes,
     blocks: Float32s,
@@ -263,23 +272,3 @@ def ray_hits(
                 for k in range(3):
                     points[index, k], normals[index, k] = point[k], normal[k]
                 whole[0, index], whole[1, index] = triangle, cell
-
-
-@kernel
-def ray_hit(
-    heights: Float32s,
-    cells: Bytes,
-    blocks: Float32s,
-    frame: Floats,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    most: float,
-) -> tuple[float, Vec3, Vec3, int, int]:
-    """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
-    terrain, origin, direction = survey(heights, cells, blocks, frame), (x, y, z), (dx, dy, dz)
-    path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
-    return _cast(terrain, origin, direction, most, path, NOT_BEGUN)

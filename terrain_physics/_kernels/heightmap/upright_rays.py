@@ -43,7 +43,7 @@ def put_upright_hits(
     marks: Int32s,
     triangles: Int64s,
 ) -> None:
-    """Write hits of vertical rays as `ray_hits` does; 1 in ``marks`` (n,) for those left out.
+    """Write hits of vertical rays as `map_hits` does; 1 in ``marks`` (n,) for those left out.
 
     These are outside of the cells of the map, or in one with a hole. The n rays are those from
     first on; ``work`` (5, n) and ``triangles`` (n,) are working memory for as many or more.

@@ -31,7 +31,6 @@ from terrain_physics._kernels.mesh.part_tree import (
     gap2,
     is_met,
     items_near,
-    items_on_path,
 )
 from terrain_physics._kernels.mesh.parts import (
     SIDE,
@@ -156,88 +155,13 @@ def keep_scratch(scratch: Scratch) -> None:
     keep(scratch.entries)
 
 
-@kernel(noinline=True)
-def _first_hit_of_all(
-    parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: Scratch
-) -> tuple[int, float, Vec3, Vec3]:
-    """Return (id, distance, point, normal) of the first hit of a ray; -1 and NaN: none."""
-    best, triangle, row, slot = longest, -1, 0, 0
-    count = items_on_path(
-        parts.tree, origin, direction, NO_WIDTH, longest,
-        scratch.nodes, scratch.found, scratch.starts,
-    )  # fmt: skip
-    for k in range(count):
-        if scratch.starts[k] > best:
-            break
-        part = part_at(parts.rows, int(scratch.found[k]))
-        face, along, place = first_hit(
-            part, origin, direction, best, scratch.stack, scratch.entries
-        )
-        own = part.first_id + face
-        if face >= 0 and (along < best or triangle < 0 or own < triangle):
-            best, triangle, row, slot = along, own, int(scratch.found[k]), place
-    if triangle < 0:
-        return -1, np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
-    point = add_scaled(origin, direction, best)
-    normal = _normal(triangle_of(part_at(parts.rows, row), slot))
-    return triangle, best, add(point, _NO_PATH), add(normal, _NO_PATH)
-
-
-@kernel
-def raycast_rows(
-    table: Int64s,
-    mask: int,
-    origins: Floats,
-    directions: Floats,
-    longest: Floats,
-    first: int,
-    last: int,
-    distances: Floats,
-    points: Floats,
-    normals: Floats,
-    triangles: Int64s,
-) -> None:
-    """Write the first hits of the rays first..last within ``longest``; NaN and -1 for none.
-
-    Origins and unit directions (m, 3), and ``longest`` (m,), have as many rows as the outputs, or
-    one.
-    """
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    scratch = borrowed(memory)
-    for ray in range(first, last):
-        origin = row3(origins, ray if len(origins) > 1 else 0)
-        direction = row3(directions, ray if len(directions) > 1 else 0)
-        limit = float(longest[ray if len(longest) > 1 else 0])
-        triangle, distance, point, normal = _first_hit_of_all(
-            parts, origin, direction, limit, scratch
-        )
-        distances[ray], triangles[ray] = distance, triangle
-        for axis in range(3):
-            points[ray, axis], normals[ray, axis] = point[axis], normal[axis]
-    keep_scratch(memory)
-
-
-@kernel
-def ray_hit(
-    table: Int64s,
-    mask: int,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    longest: float,
-) -> tuple[int, float, float, float, float, float, float, float]:
-    """Return (id, distance, point, normal) of one ray; -1 and NaN: nothing."""
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    triangle, distance, point, normal = _first_hit_of_all(
-        parts, (x, y, z), (dx, dy, dz), longest, borrowed(memory)
-    )
-    keep_scratch(memory)
-    return triangle, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
+@kernel(inline=True)
+def point_and_normal(
+    part: MeshPart, slot: int, origin: Vec3, direction: Vec3, distance: float
+) -> tuple[Vec3, Vec3]:
+    """Return where a ray hits a triangle, and its normal."""
+    point, normal = add_scaled(origin, direction, distance), _normal(triangle_of(part, slot))
+    return add(point, _NO_PATH), add(normal, _NO_PATH)
 
 
 @kernel(noinline=True)

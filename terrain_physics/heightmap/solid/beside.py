@@ -12,18 +12,15 @@ from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL, UNDERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
-from terrain_physics._support.matrices import dot
-from terrain_physics.heightmap.framed import Materials
 from terrain_physics.heightmap.queries import MapQueries, are_inside
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.ground_arrays import Materials
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
     Contacts,
-    RayHit,
-    RayHits,
     SweepHit,
     SweepHits,
 )
@@ -33,16 +30,11 @@ from terrain_physics.surface.shapes import centers_of
 # rotation of a box stays a right-handed one: its third axis becomes its opposite, too.
 _UPS = {SPHERE: [1], CAPSULE: [1, 4], BOX: [1, 8, 9, 10, 14]}
 
-# A ray that comes out of the ground looks for more so far beyond, in meters, and so often.
-_ONWARD, _MOST_WAYS_OUT = 1e-6, 64
-
 _UPSIDE_DOWN = np.array([1.0, -1.0, 1.0])
 _UPSIDE_DOWN.setflags(write=False)
 
 
-_Hit = TypeVar("_Hit", RayHit, SweepHit)
-_Hits = TypeVar("_Hits", RayHits, SweepHits)
-_AllNamed = TypeVar("_AllNamed", RayHits, SweepHits, ClosestPoints)
+_AllNamed = TypeVar("_AllNamed", SweepHits, ClosestPoints)
 
 
 class Beside(ABC):
@@ -52,16 +44,6 @@ class Beside(ABC):
 
     bit: ClassVar[int]
     """What `Reach` tells who comes near it."""
-
-    @abstractmethod
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        """Return the first hit of a ray of a unit direction."""
-
-    @abstractmethod
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        """Return the first hits of rays of unit directions; an array of one row serves for all."""
 
     @abstractmethod
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
@@ -113,20 +95,6 @@ class Walls(Beside):
         """Return hits of faces with the ids and the materials of these."""
         faces = self._mesh.of_faces(hits.triangle)
         return hits._replace(triangle=faces.ids, material=self._made_of(faces.cells))
-
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        hit = self._mesh.queries.ray(origin, direction, longest)
-        if hit is None:
-            return None
-        triangle, material = self._named(hit.triangle)
-        return hit._replace(triangle=triangle, material=material)
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        return self._all_named(
-            self._mesh.queries.rays(origins, directions, longest, count, threads)
-        )
 
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         found = self._mesh.queries.contacts(kind, rows, "all", threads, most, ContactRoom())
@@ -202,64 +170,12 @@ class Underside(Beside):
         """Tell which places (n, 3), upside down, are not in the ground."""
         return ~are_inside(self._levels(places, threads), places[:, 1], self._thickness)
 
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        way = _turned(direction)
-        hit = self._queries.ray(_turned(origin), way, longest)
-        if hit is not None and dot(hit.normal.to_tuple(), way) > 0.0:  # it comes out of the ground
-            one = read_only(np.array([origin]), np.array([direction]), np.array([longest]))
-            hits = self.rays(one[0], one[1], one[2], 1, 1)
-            point, normal = glm.vec3(hits.point[0]), glm.vec3(hits.normal[0])
-            distance, material = float(hits.distance[0]), int(hits.material[0])
-            found = RayHit(distance, point, normal, int(hits.triangle[0]), material)
-            return None if isnan(distance) else found
-        return None if hit is None else self._turned_hit(hit)
-
-    def _turned_hit(self, hit: _Hit) -> _Hit:
-        """Return a hit upside down."""
-        return hit._replace(
-            point=_turned_back(hit.point), normal=_turned_back(hit.normal),
-            triangle=self._id(hit.triangle),
-        )  # fmt: skip
-
-    def _turned_hits(self, hits: _Hits) -> _Hits:
+    def _turned_hits(self, hits: SweepHits) -> SweepHits:
         """Return hits upside down."""
         return hits._replace(
             point=_all_turned_back(hits.point), normal=_all_turned_back(hits.normal),
             triangle=self._ids(hits.triangle),
         )  # fmt: skip
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        turned = read_only(origins * _UPSIDE_DOWN, directions * _UPSIDE_DOWN)
-        hits = self._queries.rays(turned[0], turned[1], longest, count, threads)
-        starts, ways = (np.broadcast_to(own, (count, 3)) for own in turned)
-        self._pass_out(hits, starts, ways, longest, threads)
-        return self._turned_hits(hits)
-
-    def _pass_out(
-        self,
-        hits: RayHits,
-        origins: Floats,
-        directions: Floats,
-        longest: Floats,
-        threads: int | None,
-    ) -> None:
-        """Let rays go on that come out of the ground: they do not see the underside from inside."""
-        for _ in range(_MOST_WAYS_OUT):
-            out = np.flatnonzero((directions * hits.normal).sum(axis=1) > 0.0)
-            if not len(out):
-                return
-            start = hits.distance[out] + _ONWARD
-            rest = read_only(
-                origins[out] + start[:, np.newaxis] * directions[out],
-                directions[out],
-                np.broadcast_to(longest, len(origins))[out] - start,
-            )
-            again = self._queries.rays(rest[0], rest[1], rest[2], len(out), threads)
-            again.distance[:] += start
-            put_hits(hits, out, again, np.arange(len(out)))
-        hits.distance[out] = np.nan
 
     def contacts(self, kind: int, rows: Floats, threads: int | None, most: int) -> Contacts:
         turned = _turned_rows(kind, rows)

@@ -1,6 +1,6 @@
 """The questions to a height map as solid ground: its surface, its sides and its underside."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
@@ -25,15 +25,13 @@ from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
     Contacts,
-    RayHit,
-    RayHits,
     SweepHit,
     SweepHits,
 )
 from terrain_physics.surface.shapes import box_of, centers_of
 
-_Hit = TypeVar("_Hit", RayHit, SweepHit)
-_Hits = TypeVar("_Hits", RayHits, SweepHits, ClosestPoints)
+_Answer = TypeVar("_Answer")
+_Hits = TypeVar("_Hits", SweepHits, ClosestPoints)
 
 
 class SolidMapQueries(MapQueries):
@@ -95,45 +93,6 @@ class SolidMapQueries(MapQueries):
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
         self.sides.others, self._bare_at, self._beside_at = maps, -1, -1
-
-    # Rays
-
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        if self._bare_at == self.storage.revision:
-            found = MapQueries.ray(self, origin, direction, longest)
-            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
-                return found
-        with self.storage.lock:
-            best = MapQueries.ray(self, origin, direction, longest)
-            beside = self._now()
-            if not beside:
-                return best
-            nearest = longest if best is None else best.distance
-            near = self._reach.of_box(*_moved(origin, origin, direction, nearest))
-            for own in beside:
-                if near & own.bit:
-                    nearest = longest if best is None else best.distance
-                    best = _nearer(best, own.ray(origin, direction, nearest))
-        return best
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        with self._asked() as (surface, beside, reach):
-            hits = surface.rays(origins, directions, longest, count, threads)
-            if beside:
-                origins, directions = (
-                    np.broadcast_to(a, (count, 3)) for a in (origins, directions)
-                )
-            for own in beside:
-                nearest = np.fmin(hits.distance, longest)
-                # A direction may be 0 along an axis, and the distance infinite.
-                ways, moves = np.zeros((count, 3)), directions != 0.0
-                np.multiply(directions, nearest[:, np.newaxis], out=ways, where=moves)
-                near = _near(reach, own, origins, origins + ways, 0.0)
-                some = read_only(origins[near], directions[near], nearest[near])
-                _put_nearer(hits, own.rays(some[0], some[1], some[2], len(near), threads), near)
-        return hits
 
     # Shapes
 
@@ -251,6 +210,13 @@ class SolidMapQueries(MapQueries):
 
     # For characters
 
+    def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
+        storage = self.storage
+        with storage.lock:
+            if self._bare_at == storage.revision:
+                return ask(storage.ground_arrays, *about)
+            return ask(self.ground_arrays, *about)
+
     @property
     def ground_arrays(self) -> GroundArrays:
         storage = self.storage
@@ -266,8 +232,11 @@ class SolidMapQueries(MapQueries):
         if mesh is None:
             return arrays
         if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
-            made = GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.view)
-            self._arrays = arrays, mesh, made
+            self._arrays = (
+                arrays,
+                mesh,
+                GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.view, arrays.made_of),
+            )
         found: GroundArrays = self._arrays[2]
         return found
 
@@ -277,7 +246,7 @@ class SolidMapQueries(MapQueries):
             return self._arrays_now()
 
 
-def _nearer(best: _Hit | None, other: _Hit | None) -> _Hit | None:
+def _nearer(best: SweepHit | None, other: SweepHit | None) -> SweepHit | None:
     """Return the nearer one of two hits; of equals, the first."""
     if best is None or (other is not None and other.distance < best.distance):
         return other

@@ -48,7 +48,8 @@ class SidePatch:
         )
         faces = np.arange(len(vertices), dtype=np.int32).reshape(-1, 3)
         faces.setflags(write=False)
-        self.storage = MeshStorage(vertices, faces, side_ids=self.ids)
+        (named,) = read_only(np.concatenate([ids, cells]))
+        self.storage = MeshStorage(vertices, faces, side_ids=named)
         self._skin: MeshStorage | None = None
 
     @property

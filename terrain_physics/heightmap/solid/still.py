@@ -4,9 +4,9 @@ from contextlib import nullcontext
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._locks import Mark
-from terrain_physics.heightmap.framed import FramedMap, Materials
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import MapArrays
+from terrain_physics.surface.ground_arrays import MapArrays, Materials
 
 _NO_CHANGES = ChangeLog(0)
 
