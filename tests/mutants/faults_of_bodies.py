@@ -67,13 +67,6 @@ FAULTS_OF_BODIES = (
         ),
     ),
     Fault(
-        "who_is_pressed_is_lifted_over_parts",
-        "_kernels.character.contacts.resolve",
-        "        if guarded:\n            most = min(most, scene.body.half_extents[1] - lifted)\n",
-        "",
-        ("tests/group/test_leaps.py::test_nobody_leaps_among_moving_parts",),
-    ),
-    Fault(
         "streams_keep_to_no_side",
         "_kernels.crowd.preferred_velocities",
         "    share = stream * side * (_STREAM_ASIDE_SHARE / _ASIDE_SHARE)\n",
