@@ -4,6 +4,7 @@ import gc
 import signal
 from collections import Counter
 from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.helpers import (
     examples,
     forks,
     lanes,
+    leaps,
     machine_code,
     numba_forks,
     prices,
@@ -36,6 +38,9 @@ settings.register_profile("steady", deadline=None, derandomize=True, max_example
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=100)
 settings.load_profile("steady")
+
+MOTION = ("behaviour", "character", "group")
+"""Folders of tests of motion."""
 
 TIERS = ("full", "long")
 """Markers of tests that repeat a promise for more input; `full` also tries all examples."""
@@ -145,6 +150,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             return (yield)
         finally:
             _prices.of_others += _spent_in_forks() - before
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Hold the law of leaps in tests of motion of the larger tiers: it doubles their price."""
+    is_larger = any(item.get_closest_marker(tier) is not None for tier in TIERS)
+    with leaps.none_leaps() if is_larger and item.path.parent.name in MOTION else nullcontext():
+        return (yield)
 
 
 def _spent_in_forks() -> float:

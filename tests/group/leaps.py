@@ -19,9 +19,9 @@ from terrain_physics import (
 )
 from terrain_physics.character.colliders import Collider
 from tests.helpers.draws import Draws
+from tests.helpers.leaps import own_ways, speeds_of, ways_of
 from tests.oracles.motion import pose, turn
 
-SLACK = 0.02  # meters: margins of contacts, and rounding
 SPEED = 3.0  # m/s
 BODIES: dict[str, Collider] = {
     "sphere": SphereCollider(0.45, offset=(0, 0.45, 0)),
@@ -128,7 +128,7 @@ class Arena:
     def step(self):
         """Advance by a frame; return the leaps in it."""
         seconds, before = 1.0 / self.rate, np.array(self.group.positions)
-        speeds = np.linalg.norm(np.array(self.group.world_velocities), axis=1)
+        speeds = speeds_of(self.group)
         then, self.frame = self.poses(self.frame), self.frame + 1
         now = self.poses(self.frame)
         for key, there in zip(self.keys, now, strict=True):
@@ -140,14 +140,14 @@ class Arena:
         self.group.update(seconds)
         after = np.array(self.group.positions)
         moved = np.linalg.norm(after - before, axis=1)
-        speeds = np.maximum(speeds, np.linalg.norm(np.array(self.group.world_velocities), axis=1))
-        own = (np.maximum(speeds, SPEED) + 9.81 * seconds) * seconds + 0.3 + 0.3
+        speeds = np.maximum(np.maximum(speeds, speeds_of(self.group)), SPEED)
+        own = own_ways(speeds, seconds, ways_of(self.group))
         leaps = []
-        for i in np.flatnonzero(moved > own + SLACK):
+        for i in np.flatnonzero(moved > own):
             near = np.linalg.norm(before - before[i], axis=1) < 2.0 * REACH
             near[i] = False
             others, parts = max([0.0, *moved[near]]), self.part_way(then, now, before[i])
-            if moved[i] > own[i] + parts + others + SLACK:
+            if moved[i] > own[i] + parts + others:
                 way = (*before[i].tolist(), *after[i].tolist())
                 leaps.append(
                     Leap(self.frame, int(i), float(moved[i]), float(own[i]), parts, others, way)

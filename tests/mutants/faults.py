@@ -1,17 +1,7 @@
 """The faults, as text of a module and what stands there instead."""
 
-from typing import NamedTuple
-
-
-class Fault(NamedTuple):
-    """A change that leaves a module importable and wrong."""
-
-    name: str
-    module: str  # below terrain_physics
-    old: str  # stands in the module exactly once
-    new: str
-    caught_by: tuple[str, ...]  # tests of the default tier, each of which fails
-
+from tests.mutants.fault import Fault
+from tests.mutants.faults_of_bodies import FAULTS_OF_BODIES
 
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
 _SPHERES = "tests/geometry/test_sphere_triangle.py"
@@ -837,4 +827,5 @@ FAULTS = (
         "    if False:\n",
         (f"{_STAIRS}::test_fields_lead_over_stairs_from_where_characters_stand",),
     ),
+    *FAULTS_OF_BODIES,
 )

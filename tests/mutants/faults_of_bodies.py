@@ -1,0 +1,76 @@
+"""Faults of bodies at borders: solids, debts, kerbs, bases that fall, and streams."""
+
+from tests.mutants.fault import Fault
+
+_SOLIDS = "tests/character/test_inside_solids.py"
+_DOORS = "tests/behaviour/test_doors.py"
+_KERBS = "tests/character/test_kerbs.py"
+
+FAULTS_OF_BODIES = (
+    Fault(
+        "solid_meshes_press_into_the_land",
+        "_kernels.character.contacts.resolve",
+        "        if thickness != SKIN_THICKNESS and thickness != SOLID_MESH:\n",
+        "        if thickness != SKIN_THICKNESS:\n",
+        (f"{_SOLIDS}::test_solid_blocks_press_nobody_into_the_land",),
+    ),
+    Fault(
+        "a_debt_outlives_the_way_of_its_part",
+        "_kernels.character.moving_base.squeeze",
+        "        if not may_touch(movers, int(near[k, _ROW]), lower, upper):\n"
+        "            continue\n",
+        "",
+        (f"{_DOORS}::test_who_a_lift_has_passed_falls",),
+    ),
+    Fault(
+        "a_part_pushes_any_distance",
+        "_kernels.character.moving_base.squeeze",
+        "    most = np.inf if is_put else near.most_push\n",
+        "    most = np.inf\n",
+        ("tests/group/test_leaps.py::test_nobody_leaps_among_moving_parts",),
+    ),
+    Fault(
+        "a_face_of_a_solid_is_outside",
+        "_kernels.ground.solids",
+        "        if where != OUTSIDE:\n",
+        "        if where != OUTSIDE and where != ON_FACE:\n",
+        (f"{_SOLIDS}::test_out_with_the_middle_on_a_face",),
+    ),
+    Fault(
+        "no_step_behind_a_low_kerb",
+        "_kernels.character.walk.climb",
+        "            or (stride * (k + 1) >= blocked and place == straight)\n",
+        "",
+        (f"{_KERBS}::test_kerbs_up_to_the_step_are_passed_aslant",),
+    ),
+    Fault(
+        "a_ball_climbs_with_its_side",
+        "_kernels.character.walk.climb",
+        "    return foot + body.radius * (upright - normal[1]) <= highest\n",
+        "    return True\n",
+        (f"{_KERBS}::test_the_side_of_a_ramp_is_no_step_where_its_edge_is_too_high",),
+    ),
+    Fault(
+        "a_part_that_falls_fast_keeps_its_rider",
+        "_kernels.character.moving_base.moving_base",
+        "    if (keeps_none and base_rise > 0.0) or (base_rise <= 0.0 and now[1] >= 0.0):\n",
+        "    if keeps_none or base_rise <= 0.0:\n",
+        ("tests/behaviour/test_rides.py::test_a_part_that_falls_faster_than_gravity_lets_go",),
+    ),
+    Fault(
+        "who_is_put_on_a_slope_flies",
+        "_kernels.character.steps.first_step",
+        "    return True, replaced(motion, velocity=level, footing=walking_on(normal))\n",
+        "    return True, motion\n",
+        (
+            "tests/character/test_places.py::TestFirstUpdates::test_who_is_put_on_a_slope_walks_down_it",
+        ),
+    ),
+    Fault(
+        "streams_keep_to_no_side",
+        "_kernels.crowd.preferred_velocities",
+        "    share = stream * side * (_STREAM_ASIDE_SHARE / _ASIDE_SHARE)\n",
+        "    share = 0.0\n",
+        ("tests/group/test_streams.py::test_left_is_the_mirror_of_right",),
+    ),
+)
