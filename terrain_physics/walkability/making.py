@@ -89,10 +89,11 @@ class Maker:
     def make_heights(self, columns: Int64s) -> None:
         """Write the heights of all levels of columns: row times columns plus column."""
         where = self._places.arrays(), *self._frame, self._ground.table, self._walker.rules
+        seconds = 1.0 / self._walker.rate
         lying = np.full((len(columns), self._places.levels), np.nan)
 
         def make(first: int, last: int) -> None:
-            put_heights(*where, columns, first, last, lying)
+            put_heights(*where, seconds, columns, first, last, lying)
 
         Workers(self._threads).run(make, len(columns), _HEIGHT_COST)
         of, level = np.nonzero(~np.isnan(lying))

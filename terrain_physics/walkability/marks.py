@@ -64,9 +64,9 @@ class Marks:
         bands: list[int] = np.unique(np.flatnonzero(self._bits.any(axis=1)) // step).tolist()
         return [step * band for band in bands]
 
-    def count(self) -> int:
-        """Return how many columns are marked."""
-        return int(_ONES[self._bits].sum(dtype=np.int64))
+    def count(self, rows: slice = slice(None)) -> int:
+        """Return how many columns are marked, in all rows or in some."""
+        return int(_ONES[self._bits[rows]].sum(dtype=np.int64))
 
     def put(self, rows: slice, columns: slice, chosen: Bools) -> None:
         """Mark those of a rectangle's columns that are chosen."""

@@ -1,4 +1,4 @@
-"""Settling: characters that are let go where they lie on steep ground, and come to stand."""
+"""Settling: characters that are let go on steep ground or on an edge, and come to stand."""
 
 import math
 
@@ -12,7 +12,7 @@ from terrain_physics._support.threads import Workers
 from terrain_physics.character.placement import make_new
 from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.still_ground import StillGround
-from terrain_physics.walkability.walkers import Walker, advance, new_rows
+from terrain_physics.walkability.walkers import Walker, advance, at_rest, new_rows
 
 # A place is so far from the point of the grid at most: shares of the spacing, and of the radius of
 # the body, which slides by less from a nosing. Never farther than another share of the spacing.
@@ -20,6 +20,9 @@ _OF_SPACING, _OF_RADIUS, _MOST = 0.25, 0.5, 0.5
 
 # So long a body has to come to stand, in seconds.
 _SECONDS = 1.0
+
+# A box that balances has not slipped if it comes to stand no farther from where it lay, in meters.
+_STAYS = 1e-3
 
 # Rough cost of a body, in nanoseconds, and most bodies of one task of a thread.
 _COST, _MOST_AT_ONCE = 50_000, 256
@@ -43,7 +46,7 @@ def settle(
     """Let characters go above columns (n,), where they lie at heights (n,); write the new places.
 
     A place is where one stands still, near enough to the point of the grid, and lower by a step at
-    most, as others fall from a wall.
+    most, as others fall from a wall. It is one only if a character that is put there stands, too.
     """
     starts = places.points_at(numbers, heights)
     found = np.full_like(starts, np.nan)
@@ -77,3 +80,19 @@ def _settle_some(
         count = watch_settlers(settlers, *limits, count)
         if count == 0:
             break
+    _keep_standing(starts, numbers, found, ground, walker)
+
+
+def _keep_standing(
+    starts: Floats, numbers: Int64s, found: Floats, ground: StillGround, walker: Walker
+) -> None:
+    """Round where bodies stand as places do; take those away where one that is put slips."""
+    if walker.rules[columns.KIND] == BOX:
+        stays = np.abs(found - starts).max(axis=1) <= _STAYS
+        found[stays] = starts[stays]
+    found[:, 1] = found[:, 1].astype(np.float32)
+    found[:, ::2] = starts[:, ::2] + (found - starts)[:, ::2].astype(np.float32)
+    some = np.flatnonzero(~np.isnan(found[:, 1]))
+    if len(some):
+        slip = at_rest(found[some], numbers[some], ground, walker).state[:, columns.GROUNDED] == 0.0
+        found[some[slip]] = np.nan

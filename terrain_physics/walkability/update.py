@@ -253,8 +253,7 @@ def windows(
 ) -> Iterator[tuple[Window, Circle | None]]:
     """Give what an update makes, one after another: rows of tiles, or ever larger circles."""
     if circle is None:
-        for row in changes.edges.marked_rows(TILE):
-            rows = slice(row, min(row + TILE, places.rows))
+        for rows in _bands(places, changes):
             yield Window(rows, slice(0, places.columns)), None
         return
     radius = TILE * places.spacing
@@ -263,6 +262,24 @@ def windows(
         yield window_of(places, inner), inner
         radius *= 2.0
     yield window_of(places, circle), circle
+
+
+def _bands(places: Places, changes: Changes) -> Iterator[slice]:
+    """Give the rows with marks, a row of tiles after another; several that make one chunk at once.
+
+    What a chunk costs is shared by all who walk in it, as after an edit.
+    """
+    first = end = count = 0
+    for row in changes.edges.marked_rows(TILE):
+        rows = slice(row, min(row + TILE, places.rows))
+        marked = changes.edges.count(rows)
+        if count and (row > end or count + marked > _MOST):
+            yield slice(first, end)
+            count = 0
+        first = first if count else row
+        end, count = rows.stop, count + marked
+    if count:
+        yield slice(first, end)
 
 
 def left_in(places: Places, changes: Changes, circle: Circle | None) -> int:

@@ -85,14 +85,14 @@ def walk(
     return kinds, levels
 
 
-def at_rest(places: Places, starts: Int64s, ground: StillGround, walker: Walker) -> Rows:
-    """Return walkers (n, ...) that were placed on places (n,) and have come to rest there.
+def at_rest(positions: Floats, seeds: Int64s, ground: StillGround, walker: Walker) -> Rows:
+    """Return walkers (n, ...) that were placed at positions (n, 3) and have come to rest there.
 
-    The seed of each is the number of its place, and one update brings it to rest.
+    One update brings them to rest, if they stand at all.
     """
-    rows = new_rows(len(starts), walker)
-    make_new(rows, places.points(starts), (0.0, 0.0, 0.0), starts.astype(np.uint64))
-    advance(rows, len(starts), ground, walker)
+    rows = new_rows(len(positions), walker)
+    make_new(rows, positions, (0.0, 0.0, 0.0), seeds.astype(np.uint64))
+    advance(rows, len(positions), ground, walker)
     return rows
 
 
@@ -105,12 +105,12 @@ def _walk_some(
     kinds: Bytes,
     levels: Bytes,
 ) -> None:
-    """Walk edges in this thread; write what was found."""
+    """Walk edges in this thread; write what was found. The seed is the number of the place."""
     standing = ~np.isnan(places.heights[starts])
     begun, own = np.unique(starts[standing], return_inverse=True)
     rows_of_starts = np.zeros(len(starts), np.int64)
     rows_of_starts[standing] = own
-    resting = at_rest(places, begun, ground, walker)
+    resting = at_rest(places.points(begun), begun, ground, walker)
     flat = resting.state.reshape(-1), resting.random.reshape(-1)
     edges = Edges(starts, directions, rows_of_starts, *flat, kinds, levels)
     rows = new_rows(min(len(starts), _SLOTS), walker)

@@ -16,6 +16,10 @@ _INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
 _WALKABILITY = "tests/walkability"
 _COPIES = f"{_WALKABILITY}/test_walkability.py::TestCopies"
+_BESIDE_GRID = (
+    f"{_WALKABILITY}/test_stairs.py::test_characters_stand_still_on_places_beside_the_grid"
+)
+_SLIPS = f"{_WALKABILITY}/test_proofs.py::test_there_is_no_place_where_a_body_slips"
 _STAIRS = f"{_WALKABILITY}/test_stairs.py"
 _WORLD = "tests/world"
 _STRAIGHT_CORNER = (
@@ -567,6 +571,41 @@ FAULTS = (
         "        up = np.inf if is_simple else _rise_above(scene, up)\n",
         "        up = np.inf if is_simple else _rise_above(scene, up + CONTACT_MARGIN)\n",
         (f"{_WALKABILITY}/test_same_map.py::TestOnEachLand::test_what_is_far_decides_nothing",),
+    ),
+    Fault(
+        "walkability_boxes_never_slip",
+        "_kernels.walkability.resting",
+        "    return _BALANCES if _least_upright(scene, deeper.contacts) < walkable else _STANDS\n",
+        "    return _STANDS\n",
+        (f"{_SLIPS}[box-0-9-5]",),
+    ),
+    Fault(
+        "walkability_who_has_slipped_is_not_tried_again",
+        "walkability.settling",
+        "        found[some[slip]] = np.nan\n",
+        "        found[some[slip & False]] = np.nan\n",
+        (f"{_SLIPS}[capsule-1-31-7]",),
+    ),
+    Fault(
+        "walkability_only_the_last_of_several_rows_of_tiles_is_made",
+        "walkability.update",
+        "        first = first if count else row\n",
+        "        first = row\n",
+        (f"{_WALKABILITY}/test_proofs.py::test_edges_do_not_depend_on_what_else_is_made",),
+    ),
+    Fault(
+        "walkability_nobody_who_slips_comes_to_stand",
+        "_kernels.walkability.settling",
+        "    return _STANDS if grounded and position == last else _GOES_ON\n",
+        "    return _GOES_ON\n",
+        (_BESIDE_GRID,),
+    ),
+    Fault(
+        "walkability_places_are_on_the_other_side_of_the_point",
+        "walkability.places",
+        "            x, z = x + self.asides[numbers, 0], z + self.asides[numbers, 1]\n",
+        "            x, z = x - self.asides[numbers, 0], z - self.asides[numbers, 1]\n",
+        (_BESIDE_GRID,),
     ),
     Fault(
         "walkability_edges_to_what_is_cut_off_stay",

@@ -49,6 +49,7 @@ ALIKE = {
     # Only edges and corners of a box meet ground that a round body passes over.
     "terrain_physics/_kernels/walkability/resting.py": [_ROUND],
     "terrain_physics/_kernels/walkability/even_ways.py": [_ROUND],
+    "terrain_physics/_kernels/walkability/settling.py": [_ROUND],
     "demo/renderers/bodies.py": [_TURNED],  # a ball's shadow has no direction
 }
 

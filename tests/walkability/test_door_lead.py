@@ -8,15 +8,14 @@ import pytest
 from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
-    CharacterMovement,
     Ground,
     HeightMap,
-    Path,
     SphereCollider,
     TriangleMesh,
     Walkability,
 )
 from tests.helpers.examples import rest_is_full, times
+from tests.helpers.levels import led
 
 ROOM = 1.02  # widths of the body
 BODIES: dict[str, tuple[Any, float]] = {
@@ -41,21 +40,6 @@ def map_of(body: str, thick: float, spacing: float, *, across: bool) -> Walkabil
     paths = Walkability(Ground([floor, *walls]), collider, area=((-5, -5), (5, 5)), spacing=spacing)
     paths.update()
     return paths
-
-
-def led(paths: Walkability, path: Path, rate: int) -> str:
-    """Lead a character along a path; return what became of it in twice its time and two tries."""
-    hero = CharacterMovement(
-        paths.ground, paths.collider, position=path.points[0], rules=paths.rules
-    )
-    hero.update(1 / rate)
-    told = "on the way"
-    for _ in range(round((2 * path.length / paths.speed + 3) * rate)):
-        told = path.lead(hero)
-        if told != "on the way":
-            break
-        hero.update(1 / rate)
-    return told
 
 
 @pytest.mark.parametrize("body", rest_is_full(BODIES, 2))

@@ -23,6 +23,7 @@ from terrain_physics._kernels.character.state.layout import (
     SIMULTANEOUS,
     SLOPE_COSINE,
     STEP_OFFSET,
+    gravity_of,
     three_at,
     unpack_body,
 )
@@ -41,7 +42,6 @@ from terrain_physics._kernels.tolerances import (
     SAME_NORMAL_COSINE,
     SLOP,
     SLOPE_SLACK,
-    WALL_CLEARANCE,
 )
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._kernels.walkability.layout import PlaceArrays
@@ -50,17 +50,17 @@ from terrain_physics._kernels.walkability.layout import PlaceArrays
 _FAR = 1e30
 
 # How a body rests.
-_NOWHERE, _LIES, _STANDS = range(3)
+_NOWHERE, _LIES, _BALANCES, _STANDS = range(4)
 
 
 @kernel(noinline=True, no_refcount=True)
-def _rest(scene: Scene, offset: Vec3, walkable: float) -> int:
+def _rest(scene: Scene, offset: Vec3, walkable: float, fall: float) -> int:
     """Tell how a body at an offset rests that overlaps nothing.
 
     It stands on walkable ground, or it lies on edges such as nosings, which it may slip from.
 
     Wedged between steep faces it has come to lie on one of them first, and slid from there. A box
-    that comes a little deeper in an update may meet an edge with another one of its own.
+    that falls by ``fall``, as in an update, may slip if it meets anything steep there: it balances.
     """
     manifold = list_contacts(scene, offset)
     if max(manifold.depth, manifold.overlap) > SLOP or is_buried(scene, offset):
@@ -69,8 +69,8 @@ def _rest(scene: Scene, offset: Vec3, walkable: float) -> int:
         return _LIES if _is_on_edges(scene, manifold.contacts) else _NOWHERE
     if scene.body.kind != BOX:
         return _STANDS
-    deeper = list_contacts(scene, subtract(offset, (0.0, WALL_CLEARANCE, 0.0)))
-    return _STANDS if _most_upright(scene, deeper.contacts) >= walkable else _NOWHERE
+    deeper = list_contacts(scene, subtract(offset, (0.0, fall, 0.0)))
+    return _BALANCES if _least_upright(scene, deeper.contacts) < walkable else _STANDS
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -114,6 +114,15 @@ def _is_on_edges(scene: Scene, count: int) -> bool:
 
 
 @kernel(inline=True, no_refcount=True)
+def _least_upright(scene: Scene, count: int) -> float:
+    """Return the least y of the normals of the contacts listed; at most 1."""
+    least = 1.0
+    for i in range(count):
+        least = min(least, float(scene.contacts[i, PUSH + 1]))
+    return least
+
+
+@kernel(inline=True, no_refcount=True)
 def _most_upright(scene: Scene, count: int) -> float:
     """Return the greatest y of the normals of the contacts listed; at least 0."""
     best = 0.0
@@ -150,20 +159,20 @@ def _walkable(rules: Floats) -> float:
 
 @kernel(noinline=True)
 def _rest_in_world(
-    rules: Floats, center: Vec3, draws: UInt64s, ground: GroundTable, memory: Memory
+    rules: Floats, center: Vec3, fall: float, draws: UInt64s, ground: GroundTable, memory: Memory
 ) -> int:
     """Tell the same of a body in the world, among what is there for it.
 
     One-way parts that it is not before are not there, and no body stands in a solid mesh.
     """
     scene = scene_around(rules, center, 0.0, draws, ground, memory)
-    rest = _rest(scene, (0.0, 0.0, 0.0), _walkable(rules))
+    rest = _rest(scene, (0.0, 0.0, 0.0), _walkable(rules), fall)
     return _NOWHERE if rest != _NOWHERE and is_in_solid(ground, center) else rest
 
 
 @kernel(noinline=True)
 def _put_levels(
-    places: PlaceArrays, place: int, rules: Floats, scene: Scene, origin: Vec3,
+    places: PlaceArrays, place: int, rules: Floats, fall: float, scene: Scene, origin: Vec3,
     ground: GroundTable, memory: Memory, lying: Floats,
 ) -> None:  # fmt: skip
     """Write the heights at which a body stands on a place, level by level, lowest first.
@@ -178,9 +187,9 @@ def _put_levels(
     while -np.inf < up < np.inf:
         center = add(origin, (0.0, up, 0.0))
         if is_simple:
-            rest = _rest(scene, (0.0, up, 0.0), walkable)
+            rest = _rest(scene, (0.0, up, 0.0), walkable, fall)
         else:
-            rest = _rest_in_world(rules, center, scene.random_state, ground, memory)
+            rest = _rest_in_world(rules, center, fall, scene.random_state, ground, memory)
         if rest == _STANDS:
             # Else the same level: of its rises the highest counts.
             level += 1 if up > stood + CONTACT_MARGIN else 0
@@ -188,12 +197,10 @@ def _put_levels(
                 return
             places.heights[place + (level - 1) * size] = np.float32(center[1] - foot)
             stood = up
-        elif (
-            rest == _LIES
-            and lies < places.levels
-            and _is_above_footing(scene, up, walkable, deepest)
+        elif lies < places.levels and (
+            rest == _BALANCES or (rest == _LIES and _is_above_footing(scene, up, walkable, deepest))
         ):
-            lying[lies] = center[1] - foot
+            lying[lies] = np.float32(center[1] - foot)  # as it would be kept
             lies += 1
         up = np.inf if is_simple else _rise_above(scene, up)
 
@@ -201,13 +208,14 @@ def _put_levels(
 @kernel
 def put_heights(
     places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, table: Int64s,
-    rules: Floats, numbers: Int64s, first: int, last: int, lying: Floats,
+    rules: Floats, seconds: float, numbers: Int64s, first: int, last: int, lying: Floats,
 ) -> None:  # fmt: skip
     """Write the heights at which a character rests, at columns of places numbers[first:last].
 
-    ``rules`` is its row of rules. On one level it is the highest ground that counts, and it may be
-    too steep or without room: NaN. Where a body lies on steep ground, and may come to stand if it
-    is let go, its heights are written to ``lying`` (n, levels), whose others stay as they are.
+    ``rules`` is its row of rules, ``seconds`` are those of an update. On one level it is the
+    highest ground that counts, and it may be too steep or without room: NaN. Where a body lies on
+    steep ground, or a box balances, and may come to stand if it is let go, its heights are written
+    to ``lying`` (n, levels), whose others stay as they are.
     """
     table, rules, numbers, lying = borrow(table), borrow(rules), borrow(numbers), borrow(lying)
     draws = np.zeros(1, np.uint64)
@@ -217,6 +225,7 @@ def put_heights(
     scene = empty_scene(body, SIMULTANEOUS, borrow(draws), lent)
     size = places.rows * places.columns
     half, center = body.half_extents, three_at(rules, OFFSET)
+    fall = 0.5 * gravity_of(rules) * seconds * seconds
     wide = (half[0] + CONTACT_MARGIN, _FAR, half[2] + CONTACT_MARGIN)
     for i in range(first, last):
         place = int(numbers[i])
@@ -230,7 +239,7 @@ def put_heights(
         origin = add((x, 0.0, z), center)
         above = with_step_start(ground, add(origin, (0.0, _FAR, 0.0)), np.inf)  # of one-way parts
         scene = gathered(scene, above, origin, subtract(origin, wide), add(origin, wide))
-        _put_levels(places, place, rules, scene, origin, ground, lent_own, lying[i])
+        _put_levels(places, place, rules, fall, scene, origin, ground, lent_own, lying[i])
     keep(memory)
     keep(own)
     keep(draws)

@@ -18,6 +18,7 @@ from terrain_physics._kernels.character.state.layout import (
     unpack_body,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._kernels.walkability.layout import PlaceArrays
 
@@ -98,7 +99,8 @@ def put_settled(
     place of the column is the same again, and left out. Others get a level between those there, if
     one is left.
     """
-    tall = 2.0 * unpack_body(rules).half_extents[1]
+    body = unpack_body(rules)
+    tall = 2.0 * body.half_extents[1]
     for i in range(len(numbers)):
         column = int(numbers[i])
         level = _level_for(places, column, float(found[i, 1]), tall)
@@ -108,7 +110,8 @@ def put_settled(
             z = found[i, 2] - (lower_z + spacing * (column // places.columns))
             places.heights[place] = np.float32(found[i, 1])
             places.asides[place, 0], places.asides[place, 1] = np.float32(x), np.float32(z)
-            if places.asides[place, 0] == 0.0 and places.asides[place, 1] == 0.0:
+            is_on_point = places.asides[place, 0] == 0.0 and places.asides[place, 1] == 0.0
+            if is_on_point and body.kind != BOX:  # a box that keeps its balance stands as any other
                 places.asides[place, 0] = _ON_THE_POINT
 
 
