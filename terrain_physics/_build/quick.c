@@ -63,14 +63,14 @@ static const char *const TEXT[] = {WORDS(AS_TEXT)};
 static PyObject *NAME[NAMES];
 
 /* What Python keeps for the entries, in this order: for all; for characters; for rays; of maps. */
-enum { VEC3, SURFACE, QUERIES, OF_ACQUIRE, OF_RELEASE, OF_METHODS, COMMON };
+enum { VEC3, SURFACE, QUERIES, OF_ACQUIRE, OF_RELEASE, OF_METHODS, GROUND_ARRAYS, TABLE, COMMON };
 enum {
-  MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST, GROUND_ARRAYS,
-  TABLE, RESULT, VALUES, SECONDS, WAITING, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW, FIRST_PLACE
+  MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST,
+  RESULT, VALUES, SECONDS, WAITING, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW, FIRST_PLACE
 };
 enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, PLACES };
 #define OF_CHARACTERS (FIRST_PLACE + PLACES)
-enum { RAY = COMMON, RAY_HIT, NAMING, NO_NAMES, VIEWS, MATERIALS, CAST, OF_RAYS };
+enum { RAY = COMMON, RAY_HIT, NAMING, NO_NAMES, MADE_OF, ALL_LAYERS, CAST, OF_RAYS };
 enum { MAP_QUERIES, KEEPER, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */
 static Py_ssize_t PLACE[PLACES]; /* of columns that C itself reads */
@@ -128,12 +128,15 @@ static PyObject *storage_of(PyObject *queries) {
   return storage;
 }
 
-/* Whether the map is all surface as it is now; its lock is held. */
-static int is_bare(PyObject *queries, PyObject *storage) {
+/* The arrays of a map, whose lock is held, and their table; at once if it is all surface now. */
+static PyObject *arrays_of(Quick *quick, PyObject *queries, PyObject *storage, PyObject **table) {
   PyObject *both[] = {slot_of(MAP[BARE_AT], queries), slot_of(MAP[VERSION], storage)};
-  int equal = both[0] && both[1] && PyObject_RichCompareBool(both[0], both[1], Py_EQ) == 1;
+  int is_bare = both[0] && both[1] && PyObject_RichCompareBool(both[0], both[1], Py_EQ) == 1;
   drop(both, 2);
-  return equal;
+  PyObject *arrays = is_bare ? slot_of(MAP[ARRAYS], storage)
+                             : PyObject_GetAttr(queries, NAME[N_ground_arrays]);
+  *table = arrays && IS_OF(arrays, GROUND_ARRAYS) ? slot_of(KEPT(TABLE), arrays) : NULL;
+  return arrays;
 }
 
 /* Where the three floats of a vec3 lie, until the buffer is released; NULL: an error. */
@@ -213,7 +216,7 @@ static int begin_hero(Quick *quick, PyObject *self, Hero *hero) {
 }
 
 /* Read its numbers, and what the game may have written: after all Python that a signal handler
-   comes into, so that what that writes is seen. */
+   comes into, so that its writes are seen. */
 static int read_hero(Quick *quick, Hero *hero, int with_position) {
   PyObject *numbers = known_of(hero, N__numbers);
   if (!numbers || !IS_OF(numbers, ROWS)) return 0;
@@ -333,10 +336,7 @@ static int adopt(Quick *quick, Hero *hero) {
 
 /* Run the kernel on a map alone, whose lock is held. */
 static PyObject *run_locked(Quick *quick, Hero *hero, Step *step) {
-  PyObject *arrays = is_bare(step->queries, step->storage)
-                         ? slot_of(MAP[ARRAYS], step->storage)
-                         : PyObject_GetAttr(step->queries, NAME[N_ground_arrays]);
-  PyObject *table = arrays && IS_OF(arrays, GROUND_ARRAYS) ? slot_of(KEPT(TABLE), arrays) : NULL;
+  PyObject *table, *arrays = arrays_of(quick, step->queries, step->storage, &table);
   PyObject *numbers = hero->numbers, *done = NULL;
   if (table) {
     PyObject *values[] = {ITEM(numbers, 0), ITEM(numbers, 3),
@@ -349,8 +349,7 @@ static PyObject *run_locked(Quick *quick, Hero *hero, Step *step) {
   return done;
 }
 
-/* Tell, as Python does, whether it ran into something. On other grounds there is something to do
-   as a lock is taken. */
+/* Tell whether it ran into something. On other grounds there is more to do as a lock is taken. */
 static PyObject *run(Quick *quick, Hero *hero, Step *step) {
   if (!step->storage)
     return PyObject_CallMethodObjArgs(hero->self, NAME[N__run_alone], step->queries,
@@ -394,8 +393,7 @@ static PyObject *result_of(Quick *quick, Hero *hero, Step *step, int ran_into) {
       (SET_SLOT(KEPT(VALUES), made, values) || SET_SLOT(KEPT(SECONDS), made, step->seconds) ||
        SET_SLOT(KEPT(WAITING), made, Py_False) || SET_SLOT(KEPT(MET), made, met)))
     Py_CLEAR(made);
-  Py_XDECREF(values);
-  Py_XDECREF(met);
+  drop((PyObject *[]){values, met}, 2);
   return made;
 }
 
@@ -423,8 +421,7 @@ static PyObject *update(Quick *quick, PyObject *arguments, PyObject *options) {
   Hero hero = {0};
   Step step = {0};
   PyObject *result = NULL;
-  if (!options && PyTuple_Size(arguments) == 2 &&
-      begin_hero(quick, ITEM(arguments, 0), &hero) &&
+  if (!options && PyTuple_Size(arguments) == 2 && begin_hero(quick, ITEM(arguments, 0), &hero) &&
       begin_step(quick, &hero, ITEM(arguments, 1), &step) && read_hero(quick, &hero, 1) &&
       as_shown(&hero.at)) {
     PyObject *idle = known_of(&hero, N__idle);
@@ -445,8 +442,7 @@ static PyObject *update(Quick *quick, PyObject *arguments, PyObject *options) {
 static int three_numbers(Quick *quick, PyObject *value, double *found) {
   Py_buffer buffer;
   if (tuple(value, 3))
-    return number(ITEM(value, 0), &found[0]) &&
-           number(ITEM(value, 1), &found[1]) &&
+    return number(ITEM(value, 0), &found[0]) && number(ITEM(value, 1), &found[1]) &&
            number(ITEM(value, 2), &found[2]);
   const float *numbers = IS_OF(value, VEC3) ? floats_of(value, &buffer) : NULL;
   if (!numbers) return 0;
@@ -489,37 +485,41 @@ static int ray_of(Quick *quick, PyObject *arguments, PyObject *options, double *
   return ray[6] >= 0.0 && ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2] < 1e60;
 }
 
-/* What the kernel found: distance, point, normal, triangle, cell. */
-static PyObject *hit_of(Quick *quick, PyObject *found, PyObject *materials) {
+/* The material of what the kernel found; a new reference. */
+static PyObject *material_of(PyObject *made_of, PyObject *found) {
+  PyObject *triangle = ITEM(found, 3), *cell = ITEM(found, 4);
+  if (PyLong_AsSsize_t(ITEM(found, 5)) < 0) return Py_NewRef(cell); /* of a mesh */
+  PyObject *made = tuple(made_of, 1) ? ITEM(made_of, 0) : NULL;
+  if (made == Py_None) return PyLong_FromLong(0);
+  return made ? PyObject_CallMethod(made, "one", "OO", triangle, cell) : NULL;
+}
+
+/* What the kernel found: distance, point, normal, triangle, cell, row. */
+static PyObject *hit_of(Quick *quick, PyObject *found, PyObject *made_of) {
   enum { PARTS = 8 };
   if (isnan(PyFloat_AsDouble(ITEM(found, 0)))) return Py_NewRef(Py_None);
-  const uint8_t *made_of = materials == Py_None ? NULL : PyArray_DATA((PyArrayObject *)materials);
-  long material = made_of ? made_of[PyLong_AsSsize_t(ITEM(found, 4))] : 0;
-  PyObject *point = PyObject_Call(KEPT(VEC3), ITEM(found, 1), NULL);
-  PyObject *normal = PyObject_Call(KEPT(VEC3), ITEM(found, 2), NULL);
-  PyObject *parts[PARTS] = {ITEM(found, 0), point, normal, ITEM(found, 3),
-                            PyLong_FromLong(material), Py_None, Py_None, Py_False};
-  PyObject *made = PyType_GenericAlloc((PyTypeObject *)KEPT(RAY_HIT), PARTS);
-  for (int i = 0; made && i < PARTS; i++) PyTuple_SetItem(made, i, Py_XNewRef(parts[i]));
-  if (!point || !normal || !parts[4]) Py_CLEAR(made);
-  Py_XDECREF(point);
-  Py_XDECREF(normal);
-  Py_XDECREF(parts[4]);
+  PyObject *own[] = {PyObject_Call(KEPT(VEC3), ITEM(found, 1), NULL),
+                     PyObject_Call(KEPT(VEC3), ITEM(found, 2), NULL), material_of(made_of, found)};
+  PyObject *made = NULL, *parts[PARTS] = {ITEM(found, 0), own[0], own[1], ITEM(found, 3),
+                                          own[2], Py_None, Py_None, Py_False};
+  if (own[0] && own[1] && own[2]) made = PyType_GenericAlloc((PyTypeObject *)KEPT(RAY_HIT), PARTS);
+  for (int i = 0; made && i < PARTS; i++) PyTuple_SetItem(made, i, Py_NewRef(parts[i]));
+  drop(own, 3);
   return made;
 }
 
-/* Ask the map, which is all surface, and whose lock is held. */
-static PyObject *cast(Quick *quick, PyObject *storage, const double *ray) {
-  PyObject *own[] = {slot_of(KEPT(VIEWS), storage), slot_of(KEPT(MATERIALS), storage), NULL};
-  PyObject *values[11] = {NULL}, *views = own[0], *materials = own[1], *result = NULL;
-  int is_usual = views && materials && tuple(views, 4) &&
-                 (materials == Py_None || array(materials, NPY_UINT8, 2, IN_ORDER));
-  for (int i = 0; is_usual && i < 4; i++) values[i] = ITEM(views, i);
-  for (int i = 4; is_usual && i < 11; i++) is_usual = !!(values[i] = PyFloat_FromDouble(*ray++));
-  if (is_usual && (own[2] = call_kernel(KEPT(CAST), values, 11)))
-    result = hit_of(quick, own[2], materials);
-  drop(values + 4, 7);
-  drop(own, 3);
+/* Ask the map, whose lock is held. */
+static PyObject *cast(Quick *quick, PyObject *queries, PyObject *storage, const double *ray) {
+  enum { FIRST = 2, COUNT = 9 };
+  PyObject *table, *arrays = arrays_of(quick, queries, storage, &table);
+  PyObject *made_of = table ? slot_of(KEPT(MADE_OF), arrays) : NULL;
+  PyObject *values[COUNT] = {table, KEPT(ALL_LAYERS)}, *found = NULL, *result = NULL;
+  int left = made_of ? COUNT - FIRST : -1;
+  for (; left > 0 && (values[COUNT - left] = PyFloat_FromDouble(*ray)); left--) ray++;
+  if (!left && (found = call_kernel(KEPT(CAST), values, COUNT)))
+    result = hit_of(quick, found, made_of);
+  drop(values + FIRST, COUNT - FIRST);
+  drop((PyObject *[]){table, arrays, made_of, found}, 4);
   return result;
 }
 
@@ -535,7 +535,7 @@ static PyObject *raycast(Quick *quick, PyObject *arguments, PyObject *options) {
   if ((own[ASKED] = slot_of(KEPT(QUERIES), surface)) && (own[STORED] = storage_of(own[ASKED])) &&
       (own[NAMED] = slot_of(KEPT(NAMING), own[ASKED])) && own[NAMED] == KEPT(NO_NAMES) &&
       (own[HELD] = slot_of(MAP[LOCK], own[STORED])) && take(own[HELD])) {
-    if (is_bare(own[ASKED], own[STORED])) result = cast(quick, own[STORED], ray);
+    result = cast(quick, own[ASKED], own[STORED], ray);
     give_back(own[HELD]);
   }
   drop(own, OBJECTS);

@@ -66,7 +66,6 @@ from terrain_physics.character.state import (
 )
 from terrain_physics.character.view import DRIVE, CharacterView
 from terrain_physics.surface.axes import AnyAxes
-from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import KEPT_BY_ENTRIES, queries_of
 
@@ -840,7 +839,6 @@ put_entries(
         *KEPT_BY_ENTRIES,
         *(CharacterMovement, Rows, LiveVec3, drive),
         *(FrameTime, *slots(FrameTime, "max_delta", "in_update", "last")),
-        *(GroundArrays, *slots(GroundArrays, "table")),
         *(MoveResult, *slots(MoveResult, "_values", "_seconds", "_waiting", "_met")),
         *(update_characters, ALONE, 0, 1, array("d", bytes(8 * columns.STATE_SIZE))),
         *(columns.POSITION, columns.VELOCITY),

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics._kernels._quick import put_entries, slots, tell_of_maps
+from terrain_physics._kernels.ground.rays import ray_hit
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.rays import ray_hit
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
@@ -55,6 +56,7 @@ from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.surface.axes import AnyAxes
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -1002,8 +1004,8 @@ def loaded_map(saved: SavedPart) -> HeightMap:
     return terrain
 
 
-# What entries in C know of a map alone, in their order. Whoever edits what a ray asks of a map that
-# is all surface edits `_build/quick.c` too.
+# What entries in C know of a map alone, in their order. Whoever edits what a ray asks of a map
+# edits `_build/quick.c` too.
 tell_of_maps(
     *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage")),
     *(MapStorage, *slots(MapStorage, "version", "lock", "ground_arrays")),
@@ -1011,7 +1013,7 @@ tell_of_maps(
 put_entries(
     (
         *(*KEPT_BY_ENTRIES, Ray, RayHit, *slots(SolidMapQueries, "naming"), NO_NAMES),
-        *(*slots(MapStorage, "views", "materials"), ray_hit),
+        *(*slots(GroundArrays, "made_of"), ALL_LAYERS, ray_hit),
     ),
     (Surface, "raycast"),
 )

@@ -19,6 +19,7 @@ from terrain_physics._support.checks import MOST_RESULTS, Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_state import GroundState, Keeper
 from terrain_physics.surface.limits import (
     checked_places,
@@ -1095,5 +1096,8 @@ def queries_of(ground: Surface) -> Queries:
     return ground._queries  # noqa: SLF001 the one door
 
 
-KEPT_BY_ENTRIES = (glm.vec3, Surface, *slots(Surface, "_queries"), *OF_PYTHON)
+KEPT_BY_ENTRIES = (
+    *(glm.vec3, Surface, *slots(Surface, "_queries"), *OF_PYTHON),
+    *(GroundArrays, *slots(GroundArrays, "table")),
+)
 """What all entries in C know: see ``_build/quick.c``."""
