@@ -41,10 +41,12 @@ def level(seed: int, width: float) -> Ground:
                 else TriangleMesh.box(size, position=place)
             )
     kerb, rise, steps = rng.uniform(0.01, 0.3), rng.uniform(0.12, 0.19), int(rng.integers(3, 7))
+    tread, top = rng.uniform(0.26, 0.4), rise * steps
+    landing = 2 + tread * steps
     parts += [
         TriangleMesh.box((3, kerb, 3), position=(-4, 0.5 * kerb, -4)),
-        TriangleMesh.stairs(2.0, rise, rng.uniform(0.26, 0.4), steps, position=(2, 0, -4)),
-        TriangleMesh.box((3, rise * steps, 2), position=(5.5, 0.5 * rise * steps, -4)),
+        TriangleMesh.stairs(2.0, rise, tread, steps, position=(2, 0, -4)),
+        TriangleMesh.box((7 - landing, top, 2), position=(0.5 * (landing + 7), 0.5 * top, -4)),
     ]
     ground = Ground([floor, *parts])
     c, s = np.cos(turn := rng.uniform(0, 6.28)), np.sin(turn)
