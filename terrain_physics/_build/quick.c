@@ -3,11 +3,9 @@
    An entry stands in for a method of Python on its class. It reads the values, has the method's
    kernels compute, and makes the result. Where anything is unusual, such as a type or an owner, it
    calls the method instead. So all errors are the method's, and rules are the kernels'.
-
    Python gives what an entry knows, in an order that is here alone: see `_kernels/_quick.py`. */
 
 typedef struct Quick Quick;
-
 static PyObject *TYPE, *NOTHING, *BIND; /* that of `Quick`, an empty tuple, the class of methods */
 
 /* An entry returns NULL and sets no error to have the method called. */
@@ -17,6 +15,7 @@ typedef PyObject *(*QuickCall)(Quick *quick, PyObject *arguments, PyObject *opti
 struct Quick {
   PyObject head;
   PyObject *method; /* a function of Python, as which this one shows itself */
+  PyObject *references; /* weak ones: `WeakMethod` makes them */
   QuickCall call;
   PyObject *kept[32];
 };
@@ -44,11 +43,14 @@ static PyObject *quick_doc(PyObject *self, void *unused) { /* `help` asks the ty
 }
 
 static PyGetSetDef QUICK_DOC[] = {{"__doc__", quick_doc, NULL, NULL, NULL}, {0}};
+static PyMemberDef QUICK_MEMBERS[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Quick, references), READONLY, NULL}, {0}};
 static PyType_Slot QUICK_SLOTS[] = {
     {Py_tp_call, quick_call}, {Py_tp_descr_get, quick_bound}, {Py_tp_getattro, quick_attribute},
-    {Py_tp_getset, QUICK_DOC}, {0, NULL}};
-static PyType_Spec QUICK_SPEC = {"terrain_physics._kernels.Quick", sizeof(Quick), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_METHOD_DESCRIPTOR, QUICK_SLOTS};
+    {Py_tp_getset, QUICK_DOC}, {Py_tp_members, QUICK_MEMBERS}, {0, NULL}};
+static PyType_Spec QUICK_SPEC = {
+    "terrain_physics._kernels.Quick", sizeof(Quick), 0, Py_TPFLAGS_DEFAULT |
+    Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION, QUICK_SLOTS};
 
 /* ---- reading and writing objects of Python ---- */
 
@@ -64,13 +66,11 @@ static PyObject *NAME[NAMES];
 
 /* What Python keeps for the entries, in this order: for all; for characters; for rays; of maps. */
 enum { VEC3, SURFACE, QUERIES, OF_ACQUIRE, OF_RELEASE, OF_METHODS, GROUND_ARRAYS, TABLE, COMMON };
-enum {
-  MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST,
-  RESULT, VALUES, SECONDS, WAITING, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW, FIRST_PLACE
-};
+enum { MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST, RESULT,
+       VALUES, SECONDS, WAITING, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW, FIRST_PLACE };
 enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, PLACES };
 #define OF_CHARACTERS (FIRST_PLACE + PLACES)
-enum { RAY = COMMON, RAY_HIT, NAMING, NO_NAMES, MADE_OF, ALL_LAYERS, CAST, OF_RAYS };
+enum { RAY = COMMON, RAY_HIT, NEW_HIT, NAMING, NO_NAMES, MADE_OF, ALL_LAYERS, CAST, OF_RAYS };
 enum { MAP_QUERIES, KEEPER, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */
 static Py_ssize_t PLACE[PLACES]; /* of columns that C itself reads */
@@ -101,18 +101,20 @@ static int number(PyObject *value, double *number) {
 }
 
 /* A lock is taken and given back by C alone, so that no signal handler comes between. */
-static PyCFunctionWithKeywords ACQUIRE; /* NULL if this Python's has another form */
+static PyTypeObject *RLOCK; /* whose both are; NULL if this Python's have other forms */
+static PyCFunctionWithKeywords ACQUIRE;
 static PyCFunction RELEASE;
 
 static int take(PyObject *lock) { /* unless a signal handler raises */
-  return went_well(ACQUIRE ? ACQUIRE(lock, NOTHING, NULL)
-                           : PyObject_CallMethod(lock, "acquire", NULL));
+  return went_well(Py_TYPE(lock) == RLOCK ? ACQUIRE(lock, NOTHING, NULL)
+                                         : PyObject_CallMethod(lock, "acquire", NULL));
 }
 
 static void give_back(PyObject *lock) {
   PyObject *type, *error, *trace;
   PyErr_Fetch(&type, &error, &trace);
-  went_well(RELEASE ? RELEASE(lock, NULL) : PyObject_CallMethod(lock, "release", NULL));
+  went_well(Py_TYPE(lock) == RLOCK ? RELEASE(lock, NULL)
+                                  : PyObject_CallMethod(lock, "release", NULL));
   if (type) PyErr_Restore(type, error, trace);
 }
 
@@ -239,10 +241,9 @@ static void end_hero(Hero *hero) {
 static int drive(Quick *quick, Hero *hero, const double *velocity) {
   PyObject *values[4] = {ITEM(hero->numbers, 0)};
   for (int i = 0; i < 3; i++) values[1 + i] = PyFloat_FromDouble(velocity[i]);
-  int driven =
-      values[1] && values[2] && values[3] && went_well(call_kernel(KEPT(DRIVE), values, 4));
+  int done = values[1] && values[2] && values[3] && went_well(call_kernel(KEPT(DRIVE), values, 4));
   drop(values + 1, 3);
-  return driven ? 0 : -1;
+  return done ? 0 : -1;
 }
 
 /* walk(self, vx, vz) */
@@ -366,13 +367,12 @@ static PyObject *run(Quick *quick, Hero *hero, Step *step) {
 static PyObject *row_copied(Quick *quick, const double *row) {
   Py_buffer buffer; /* of an array of its own that has as many numbers */
   PyObject *values = PySequence_Repeat(KEPT(EMPTY_ROW), 1);
-  if (!values) return NULL;
-  if (PyObject_GetBuffer(values, &buffer, PyBUF_WRITABLE))
-    Py_CLEAR(values);
-  else {
-    memcpy(buffer.buf, row, buffer.len);
-    PyBuffer_Release(&buffer);
+  if (!values || PyObject_GetBuffer(values, &buffer, PyBUF_WRITABLE)) {
+    Py_XDECREF(values);
+    return NULL;
   }
+  memcpy(buffer.buf, row, buffer.len);
+  PyBuffer_Release(&buffer);
   return values;
 }
 
@@ -487,24 +487,23 @@ static int ray_of(Quick *quick, PyObject *arguments, PyObject *options, double *
 
 /* The material of what the kernel found; a new reference. */
 static PyObject *material_of(PyObject *made_of, PyObject *found) {
-  PyObject *triangle = ITEM(found, 3), *cell = ITEM(found, 4);
-  if (PyLong_AsSsize_t(ITEM(found, 5)) < 0) return Py_NewRef(cell); /* of a mesh */
+  if (PyLong_AsSsize_t(ITEM(found, 5)) < 0) return Py_NewRef(ITEM(found, 4)); /* of a mesh */
   PyObject *made = tuple(made_of, 1) ? ITEM(made_of, 0) : NULL;
   if (made == Py_None) return PyLong_FromLong(0);
-  return made ? PyObject_CallMethod(made, "one", "OO", triangle, cell) : NULL;
+  return made ? PyObject_CallMethod(made, "one", "OO", ITEM(found, 3), ITEM(found, 4)) : NULL;
 }
 
 /* What the kernel found: distance, point, normal, triangle, cell, row. */
 static PyObject *hit_of(Quick *quick, PyObject *found, PyObject *made_of) {
-  enum { PARTS = 8 };
   if (isnan(PyFloat_AsDouble(ITEM(found, 0)))) return Py_NewRef(Py_None);
-  PyObject *own[] = {PyObject_Call(KEPT(VEC3), ITEM(found, 1), NULL),
-                     PyObject_Call(KEPT(VEC3), ITEM(found, 2), NULL), material_of(made_of, found)};
-  PyObject *made = NULL, *parts[PARTS] = {ITEM(found, 0), own[0], own[1], ITEM(found, 3),
-                                          own[2], Py_None, Py_None, Py_False};
-  if (own[0] && own[1] && own[2]) made = PyType_GenericAlloc((PyTypeObject *)KEPT(RAY_HIT), PARTS);
-  for (int i = 0; made && i < PARTS; i++) PyTuple_SetItem(made, i, Py_NewRef(parts[i]));
-  drop(own, 3);
+  PyObject *material = material_of(made_of, found);
+  PyObject *point = material ? PyObject_Call(KEPT(VEC3), ITEM(found, 1), NULL) : NULL;
+  PyObject *normal = point ? PyObject_Call(KEPT(VEC3), ITEM(found, 2), NULL) : NULL;
+  PyObject *parts = from_tuple(8, Py_NewRef(ITEM(found, 0)), point, normal, Py_NewRef(ITEM(found, 3)),
+                               material, Py_NewRef(Py_None), Py_NewRef(Py_None), Py_NewRef(Py_False));
+  PyObject *made = NULL; /* by Python: since 3.14 a tuple keeps a hash */
+  if (parts) made = PyObject_CallFunctionObjArgs(KEPT(NEW_HIT), KEPT(RAY_HIT), parts, NULL);
+  Py_XDECREF(parts);
   return made;
 }
 
@@ -516,8 +515,7 @@ static PyObject *cast(Quick *quick, PyObject *queries, PyObject *storage, const 
   PyObject *values[COUNT] = {table, KEPT(ALL_LAYERS)}, *found = NULL, *result = NULL;
   int left = made_of ? COUNT - FIRST : -1;
   for (; left > 0 && (values[COUNT - left] = PyFloat_FromDouble(*ray)); left--) ray++;
-  if (!left && (found = call_kernel(KEPT(CAST), values, COUNT)))
-    result = hit_of(quick, found, made_of);
+  if (!left && (found = call_kernel(KEPT(CAST), values, COUNT))) result = hit_of(quick, found, made_of);
   drop(values + FIRST, COUNT - FIRST);
   drop((PyObject *[]){table, arrays, made_of, found}, 4);
   return result;
@@ -552,11 +550,13 @@ static const struct {
 
 /* Find what all entries have in common. */
 static int begin_entries(PyObject *const *kept) {
-  PyObject *acquire = kept[OF_ACQUIRE], *release = kept[OF_RELEASE];
-  if (PyCFunction_Check(acquire) && PyCFunction_GetFlags(acquire) == (METH_VARARGS | METH_KEYWORDS))
-    ACQUIRE = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(acquire);
-  if (PyCFunction_Check(release) && PyCFunction_GetFlags(release) == METH_NOARGS)
-    RELEASE = PyCFunction_GetFunction(release);
+  PyObject *taking = kept[OF_ACQUIRE], *giving = kept[OF_RELEASE];
+  if (PyCFunction_Check(taking) && PyCFunction_GetFlags(taking) == (METH_VARARGS | METH_KEYWORDS) &&
+      PyCFunction_Check(giving) && PyCFunction_GetFlags(giving) == METH_NOARGS) {
+    ACQUIRE = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(taking);
+    RELEASE = PyCFunction_GetFunction(giving);
+    RLOCK = Py_TYPE(PyCFunction_GetSelf(taking));
+  }
   GET_SLOT = (descrgetfunc)PyType_GetSlot(Py_TYPE(kept[QUERIES]), Py_tp_descr_get);
   SET_SLOT = (descrsetfunc)PyType_GetSlot(Py_TYPE(kept[QUERIES]), Py_tp_descr_set);
   BIND = kept[OF_METHODS];

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <structmember.h>
 
 /* ---- numba's runtime: counted blocks of memory, laid out as machine code reads them ---- */
 

@@ -1,7 +1,9 @@
 """Entries in C that stand in for methods of Python in the usual case: see ``_build/quick.c``."""
 
+import copyreg
 import hashlib
 import os
+from operator import attrgetter
 from threading import RLock
 from types import MethodType
 from typing import Any
@@ -37,7 +39,9 @@ def put_entries(kept: tuple[Any, ...], *methods: tuple[type, str]) -> None:
     lists in the same order.
     """
     for kind, name in methods if _CODE else ():
-        setattr(kind, name, _CODE.quick(name, vars(kind)[name], kept))
+        entry = _CODE.quick(name, vars(kind)[name], kept)
+        copyreg.pickle(type(entry), attrgetter("__qualname__"))  # copies and pickles as a function
+        setattr(kind, name, entry)
 
 
 def tell_of_maps(*parts: Any) -> None:

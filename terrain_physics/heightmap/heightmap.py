@@ -73,7 +73,7 @@ from terrain_physics.surface.materials import (
 from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh
 from terrain_physics.surface.naming import NO_NAMES
 from terrain_physics.surface.obj_files import write_obj
-from terrain_physics.surface.results import RayHit
+from terrain_physics.surface.results import RayHit, new_hit
 from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
 
 
@@ -1012,7 +1012,8 @@ tell_of_maps(
 )
 put_entries(
     (
-        *(*KEPT_BY_ENTRIES, Ray, RayHit, *slots(SolidMapQueries, "naming"), NO_NAMES),
+        *(*KEPT_BY_ENTRIES, Ray, RayHit, new_hit),
+        *(*slots(SolidMapQueries, "naming"), NO_NAMES),
         *(*slots(GroundArrays, "made_of"), ALL_LAYERS, ray_hit),
     ),
     (Surface, "raycast"),

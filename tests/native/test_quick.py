@@ -1,11 +1,14 @@
 """Entries in C: the same bits, results and errors as the methods that they stand in for."""
 
+import copy
 import gc
 import inspect
 import math
+import pickle
 import pydoc
 import threading
 import tracemalloc
+import weakref
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -308,6 +311,7 @@ def test_rays_have_the_same_bits(name):
             assert repr(hit) == repr(known)
             assert hit == known
             assert hash(hit and tuple(map(str, hit))) == hash(known and tuple(map(str, known)))
+            assert hash(hit) == hash(known)
 
 
 @pytest.mark.parametrize("value", [*HOSTILE, 1e38, (0.0, 0.0, 0.0), (1e200, 1e200, 0.0)], ids=repr)
@@ -365,6 +369,53 @@ def test_entries_show_themselves_as_the_methods(kind, name):
     assert inspect.signature(bound) == inspect.signature(MethodType(method, thing))
     with pytest.raises(AttributeError):
         setattr(thing, name, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(CharacterMovement, "update"), (CharacterView, "walk"), (Surface, "raycast")],
+)
+def test_entries_are_kept_and_copied_as_the_methods(kind, name):
+    entry = getattr(kind, name)
+    assert weakref.ref(entry)() is entry
+    assert copy.copy(entry) is copy.deepcopy(entry) is entry
+    assert pickle.loads(pickle.dumps((kind, name))) == (kind, name)
+    found = outcome(pickle.dumps, entry)
+    assert found[0] is outcome(pickle.dumps, entry.__get__(None, kind))[0]
+    with pytest.raises(TypeError, match="cannot create"):
+        type(entry)()
+    thing = rough() if kind is Surface else pair()[0]
+    method = weakref.WeakMethod(getattr(thing, name))  # as events of pyglet keep it
+    assert method() == getattr(thing, name)
+    del thing
+    gc.collect()
+    assert method() is None
+
+
+class OwnLock:
+    """Not that of C, as where a game has put another class in its place since."""
+
+    def __init__(self):
+        self.lock, self.taken = threading.RLock(), 0
+
+    def acquire(self, *given, **options):
+        self.taken += 1
+        return self.lock.acquire(*given, **options)
+
+    def release(self):
+        self.lock.release()
+
+
+def test_locks_of_other_classes_are_taken_by_their_methods():
+    hero, _ = pair()
+    land = hero.ground
+    land.raycast((30.0, 9.0, 30.0), (0.0, -1.0, 0.1))  # it is known to be all surface
+    lock = land._storage.lock = OwnLock()
+    hero.update(FRAME)
+    assert lock.taken == 1
+    assert land.raycast((30.0, 9.0, 30.0), (0.0, -1.0, 0.1)) is not None
+    assert lock.taken == 2
+    assert not lock.lock._is_owned()
 
 
 def test_memory_stays_level():
