@@ -376,14 +376,15 @@ def test_entries_show_themselves_as_the_methods(kind, name):
     [(CharacterMovement, "update"), (CharacterView, "walk"), (Surface, "raycast")],
 )
 def test_entries_are_kept_and_copied_as_the_methods(kind, name):
-    entry = getattr(kind, name)
+    entry: Any = getattr(kind, name)
     assert weakref.ref(entry)() is entry
     assert copy.copy(entry) is copy.deepcopy(entry) is entry
     assert pickle.loads(pickle.dumps((kind, name))) == (kind, name)
     found = outcome(pickle.dumps, entry)
     assert found[0] is outcome(pickle.dumps, entry.__get__(None, kind))[0]
+    maker: Any = type(entry)
     with pytest.raises(TypeError, match="cannot create"):
-        type(entry)()
+        maker()
     thing = rough() if kind is Surface else pair()[0]
     method = weakref.WeakMethod(getattr(thing, name))  # as events of pyglet keep it
     assert method() == getattr(thing, name)
@@ -396,7 +397,8 @@ class OwnLock:
     """Not that of C, as where a game has put another class in its place since."""
 
     def __init__(self):
-        self.lock, self.taken = threading.RLock(), 0
+        self.lock: Any = threading.RLock()
+        self.taken = 0
 
     def acquire(self, *given, **options):
         self.taken += 1
