@@ -375,13 +375,13 @@ def test_entries_show_themselves_as_the_methods(kind, name):
     ("kind", "name"),
     [(CharacterMovement, "update"), (CharacterView, "walk"), (Surface, "raycast")],
 )
-def test_entries_are_kept_and_copied_as_the_methods(kind, name):
+def test_entries_are_kept_and_copied_as_the_methods(kind: Any, name: str) -> None:
     entry: Any = getattr(kind, name)
+    unbound: Any = entry.__get__(None, kind)
     assert weakref.ref(entry)() is entry
     assert copy.copy(entry) is copy.deepcopy(entry) is entry
     assert pickle.loads(pickle.dumps((kind, name))) == (kind, name)
-    found = outcome(pickle.dumps, entry)
-    assert found[0] is outcome(pickle.dumps, entry.__get__(None, kind))[0]
+    assert outcome(pickle.dumps, entry)[0] is outcome(pickle.dumps, unbound)[0]
     maker: Any = type(entry)
     with pytest.raises(TypeError, match="cannot create"):
         maker()
