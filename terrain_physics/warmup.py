@@ -49,9 +49,10 @@ def _rays_and_sweeps() -> None:
     land = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0)
     land.raycast(Ray((0.2, 1, 0.2), (0.1, -1, 0)))
     land.raycast_many([(0.2, 1, 0.2)], [(0.1, -1, 0)])
-    Ground([land, HeightMap([[1, 1], [1, 1]], origin=(1, 0, 0))]).raycast(
-        Ray((0, 1, 0), (0, -1, 0))
-    )
+    beside = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0, origin=(1, 0, 0))
+    united = Ground([land, beside])
+    united.raycast(Ray((0, 1, 0), (0, -1, 0)))
+    united.closest_point((0, 1, 0))
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),
@@ -79,7 +80,9 @@ def _contacts() -> None:
 def _character() -> None:
     # One kernel serves all bodies and all kinds of ground, one character and many.
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
-    CharacterMovement(land, body, position=(0, 0.4, 0)).update(1 / 60)
+    mover = CharacterMovement(land, body, position=(0, 0.4, 0))
+    mover.walk(1, 0)
+    mover.update(1 / 60)
 
 
 def _more_of_characters() -> None:

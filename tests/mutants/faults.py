@@ -363,8 +363,8 @@ FAULTS = (
     Fault(
         "frames_behind_one_played_again_stay",
         "world.rewind",
-        "self._forget_from(first + 1)",
-        "self._forget_from(last + 1)",
+        "self._ring.put(first + 1, {}",
+        "self._ring.put(last + 1, {}",
         (f"{_WORLD}/test_rewind.py::test_frames_behind_one_that_is_played_again_are_forgotten",),
     ),
     Fault(
@@ -419,8 +419,8 @@ FAULTS = (
     Fault(
         "frame_saved_anew_is_still_equal",
         "world.rewind",
-        "        while self._agreed and self._agreed[-1] >= frame:\n",
-        "        while self._agreed and self._agreed[-1] > frame:\n",
+        "for frame in self.agreed if frame < end",
+        "for frame in self.agreed if frame <= end",
         (f"{_WORLD}/test_compare.py::test_a_frame_that_is_saved_anew_is_equal_no_longer",),
     ),
     Fault(
@@ -482,7 +482,7 @@ FAULTS = (
     Fault(
         "refits_of_other_places_not_heard",
         "recording.journal",
-        "            if places:\n                storage.watchers.add(self, places[0])\n",
+        "                storage.watchers.add(self, others[0])\n",
         "",
         (f"{_INSTANCES}::test_recordings_hold_a_mesh_once",),
     ),
@@ -704,8 +704,8 @@ FAULTS = (
     Fault(
         "state_sent_with_vertices_of_the_last_refit",
         "world.ground.difference",
-        "    found: Mesh = own[-1].arrays if own else storage.arrays\n",
-        "    found: Mesh = own[0].arrays if own else storage.arrays\n",
+        "    found: Mesh = own[-1].held if own else storage.arrays\n",
+        "    found: Mesh = own[0].held if own else storage.arrays\n",
         (f"{_WORLD}/test_network.py::test_a_state_kept_before_some_changes_is_sent_as_it_was",),
     ),
     Fault(

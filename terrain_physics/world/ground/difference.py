@@ -40,7 +40,7 @@ from terrain_physics.world.ground.first_values import FirstValues, Wanted
 def _mesh_after(storage: Any, edits: list[Any]) -> Mesh:
     """Return the arrays of a mesh after edits."""
     own = [edit for edit in edits if edit.storage is storage]
-    found: Mesh = own[-1].arrays if own else storage.arrays
+    found: Mesh = own[-1].held if own else storage.arrays
     return found
 
 
