@@ -178,6 +178,8 @@ class Journal:
 
         Once more, it ends what an interruption has left.
         """
+        if number not in self._storages:
+            return
         storage, mesh = self._storages[number], (number // _NUMBERS, id(self._storages[number]))
         places = self._places.get(mesh, [])
         others = [place for place in places if place != number]
@@ -205,15 +207,15 @@ class Journal:
 
         ValueError if more than `MOST_BYTES` has happened so far: nothing more is kept then.
         """
-        self._finish_all()
+        if self._events:
+            for ground in self._grounds:  # maps hand on samples that they share: events, too
+                _ = ground.version
+            self._finish_all()
         if self._size > MOST_BYTES:
             raise ValueError(
                 f"ground must change by at most {MOST_BYTES} bytes in one recording, got more: "
                 "save it, and begin another one"
             )
-        if self._events:
-            for ground in self._grounds:  # maps hand on samples that they share: events, too
-                _ = ground.version
         return self._events.copy()
 
     def motions(self) -> list[Any] | None:
@@ -287,10 +289,9 @@ class Journal:
     def _put_part(self, event: Event, parts: GroundParts) -> None:
         """Put a part in an event, and watch it; nothing of one that is there no more."""
         number, part = event.ground * _NUMBERS + event.key, parts.queries.get(event.key)
-        if event.kind == "replaced" and number in self._storages:
-            self._leave_part(number)
+        self._leave_part(number)
         if part is None:
-            self._events.remove(event)
+            self._events[:] = [own for own in self._events if own is not event]
             return
         with part.lock:  # of one moment
             _put_part(event, parts, self._same(number, part.storage))

@@ -414,6 +414,55 @@ def test_an_edit_in_the_middle_of_another_is_recorded_in_its_place(monkeypatch, 
     assert contents_of(replayed.ground) == contents_of(hero.ground)
 
 
+STEPS_OF_NOTES = [
+    *(("add", step) for step in ("_put_part", "_watch_part", "_leave_part", "_count", "_note")),
+    *(("replace", step) for step in ("_put_part", "_watch_part", "_leave_part", "_count", "_note")),
+    *(("remove", step) for step in ("_leave_part", "_count", "_note")),
+    ("move", "_count"),
+]
+
+
+@pytest.mark.parametrize(("change", "step"), STEPS_OF_NOTES)
+@pytest.mark.parametrize("is_after", [False, True])
+def test_a_change_that_ctrl_c_ends_in_the_notes_is_recorded_as_it_came_out(
+    monkeypatch, change, step, is_after
+):
+    def make_scene():
+        made = Ground([HeightMap(np.zeros((9, 9))), TriangleMesh.box((1, 1, 1))])
+        return CharacterMovement(made, WALKER, position=(4, 2, 4))
+
+    hero, interrupted = make_scene(), []
+    ground, recording = hero.ground, Recording(hero)
+    calls = {
+        "add": lambda: ground.add(TriangleMesh.box((1, 2, 1)), transform=(4, 0.5, 4)),
+        "replace": lambda: ground.replace(1, TriangleMesh.box((2, 1, 1))),
+        "remove": lambda: ground.remove(1),
+        "move": lambda: ground.move(1, (4, 0.2, 4), FRAME),
+    }
+    known = getattr(Journal, step)
+
+    def interrupted_once(self, *about):
+        if is_after:
+            known(self, *about)
+        if not interrupted:
+            interrupted.append(step)
+            raise KeyboardInterrupt
+        if not is_after:
+            known(self, *about)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, step, interrupted_once)
+        with pytest.raises(KeyboardInterrupt):
+            calls[change]()
+    for _ in range(30):
+        recording.update(FRAME)
+    if 1 in ground.parts:
+        calls[change]()
+    for _ in range(30):
+        recording.update(FRAME)
+    assert replay(recording, make_scene) is None
+
+
 def test_nobody_is_told_when_a_recording_has_gone():
     hero = make_tiles()
     recording = Recording(hero)
