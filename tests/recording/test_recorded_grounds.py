@@ -431,7 +431,7 @@ def test_a_change_that_ctrl_c_ends_in_the_notes_is_recorded_as_it_came_out(
         made = Ground([HeightMap(np.zeros((9, 9))), TriangleMesh.box((1, 1, 1))])
         return CharacterMovement(made, WALKER, position=(4, 2, 4))
 
-    hero, interrupted = make_scene(), []
+    hero, interrupted = make_scene(), list[str]()
     ground, recording = hero.ground, Recording(hero)
     calls = {
         "add": lambda: ground.add(TriangleMesh.box((1, 2, 1)), transform=(4, 0.5, 4)),
