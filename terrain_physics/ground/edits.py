@@ -1,12 +1,13 @@
 """Edits of all maps of a ground at once: united maps change exactly as one map would."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.edits import paint, set_heights
@@ -44,7 +45,7 @@ def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
             else:
                 set_heights(part, own, new)
 
-    _on_all(put)
+    carried_out(put)
 
 
 def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names: Names) -> None:
@@ -68,16 +69,7 @@ def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names:
             else:
                 paint(part, own, marked, number)
 
-    _on_all(put)
-
-
-def _on_all(put: Callable[[], None]) -> None:
-    """Write values to all maps, also if a signal handler raises once it has begun."""
-    try:
-        put()
-    except BaseException:
-        put()
-        raise
+    carried_out(put)
 
 
 def _own_number(material: Any, names: Names, own_names: Names) -> int:
