@@ -17,11 +17,13 @@ def test_an_edge_holds_if_it_is_walked_at_each_rate(body: str) -> None:
     paths = Walkability(land, BODIES[body], rates=(20, 144))
     paths.update()
     oracles, found, differ = [Walks(paths, rate) for rate in paths.rates], paths.edges, set()
-    for place in np.argwhere(paths.standing).tolist():
+    for level, row, column in np.argwhere(paths.standing).tolist():
         for direction, step in enumerate(STEPS):
-            first, second = (walks.kind(tuple(place), step)[0] for walks in oracles)
+            first, second = (walks.kind((level, row, column), step)[0] for walks in oracles)
             holds = NO_EDGE not in (first, second)
-            assert found[(*place, direction)] == (max(first, second) if holds else NO_EDGE)
+            assert found[level, row, column, direction] == (
+                max(first, second) if holds else NO_EDGE
+            )
             if first != second:
                 differ.add("in kind" if holds else "at 20" if first != NO_EDGE else "at 144")
     # The capsule has edges that hold at one rate alone, and such of another kind at each.
