@@ -381,6 +381,13 @@ def show_levels(*, smoke):
         f"{sum(not levels.keeps_its_height(found) for found in kerbs)} fail; heights within "
         f"{max(found.bob for found in kerbs):.3f} m",
     )
+    grazed = [levels.kerb(levels.grazing_kerb_case(seed)) for seed in range(count // 2)]
+    row(
+        f"walking along {len(grazed):,} such kerbs, 40 to 89 degrees from straight at them",
+        "height within 1 mm, always grounded",
+        f"{sum(not levels.keeps_its_height(found) for found in grazed)} fail; heights within "
+        f"{max(found.bob for found in grazed):.3f} m",
+    )
     for kind in levels.FALSE_STEPS:
         false = [levels.false_step(kind, seed) for seed in range(max(count // 5, 10))]
         row(

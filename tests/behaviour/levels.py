@@ -151,6 +151,7 @@ class KerbCase(NamedTuple):
     turn: float
     resolver: str
     kind: str
+    stretch: float = 1.0  # of the land along the kerb
 
 
 def kerb_case(seed):
@@ -178,6 +179,16 @@ def kerb_case(seed):
     )
 
 
+def grazing_kerb_case(seed):
+    """Draw a kerb that a body walks along: by 40 to 89 degrees from straight at the wall."""
+    case, rng = kerb_case(seed), Draws(100_000 + seed)
+    slant = rng.one_of([-1.0, 1.0]) * rng.uniform(40.0, 89.0)
+    case = case._replace(slant=slant)
+    _, approach = _way_to_kerb(case)
+    way = case.speed * abs(sin(math.radians(slant))) * (approach + SETTLED + 1.0)
+    return case._replace(stretch=max(way / 18.0, 1.0))
+
+
 def kerb_land(case):
     """Return a floor up to x = 0, the kerb and the wall; on a map, a cliff stands for the rail."""
     run = case.rise / tan(math.radians(case.bevel))
@@ -188,30 +199,39 @@ def kerb_land(case):
         heights = np.interp(x, *profile)
         if case.rail:
             heights[x > face + 0.1] += 3.0
-        return HeightMap(np.tile(heights, (800, 1)), cell_size=0.05, origin=(-2.0, 0.0, -20.0))
-    land = _extruded(*profile)
+        rows, origin = math.ceil(800 * case.stretch), (-2.0, 0.0, -20.0 * case.stretch)
+        return HeightMap(np.tile(heights, (rows, 1)), cell_size=0.05, origin=origin)
+    side = 15.0 * case.stretch
+    land = _extruded(*profile, side)
     if case.rail:
         at = face + case.beyond
-        bar = lands.boxes(((at, case.rail, -15.0), (at + 0.1, case.rail + 0.1, 15.0)))
+        bar = lands.boxes(((at, case.rail, -side), (at + 0.1, case.rail + 0.1, side)))
         land = _together(land, (bar.vertices, bar.faces))
     return turned(land, case.turn)
 
 
 def kerb(case):
     """Press against a kerb and what is behind it, from a start that is clear of the rail."""
-    collider, stand, reach = BODIES[case.body]
+    collider, stand, _ = BODIES[case.body]
     turn = case.turn if case.kind == "mesh" else 0.0
     slant = math.radians(case.slant)
-    if case.body == "box":
-        reach *= abs(cos(math.radians(turn))) + abs(sin(math.radians(turn)))
     velocity = (case.speed * cos(slant), 0.0, case.speed * sin(slant))
-    face = case.rise / tan(math.radians(case.bevel)) + case.shelf
-    gap = 0.05 - min(0.0, face + case.beyond)
-    start = times(turning(turn), (-reach - gap, stand, -6.0 * sin(slant)))
+    before, approach = _way_to_kerb(case)
+    start = times(turning(turn), (-before, stand, -6.0 * case.stretch * sin(slant)))
     mover = character(kerb_land(case), collider, start, resolver=case.resolver)
     mover.update(1 / case.rate)
-    approach = (gap + face + 2.0 * reach) / velocity[0]
     return press(mover, velocity, case.rate, approach=approach, turn=turn)
+
+
+def _way_to_kerb(case):
+    """Return (how far before the kerb a body begins, in how many seconds it is at the wall)."""
+    reach, turn = BODIES[case.body][2], case.turn if case.kind == "mesh" else 0.0
+    if case.body == "box":
+        reach *= abs(cos(math.radians(turn))) + abs(sin(math.radians(turn)))
+    face = case.rise / tan(math.radians(case.bevel)) + case.shelf
+    gap = 0.05 - min(0.0, face + case.beyond)
+    ahead = case.speed * cos(math.radians(case.slant))
+    return reach + gap, (gap + face + 2.0 * reach) / ahead
 
 
 def keeps_its_height(found):
@@ -304,9 +324,9 @@ FALSE_STEPS = {
 }
 
 
-def _extruded(x, y):
-    """Return a mesh of a profile along x, 30 m wide along z."""
-    vertices = [[a, b, side] for side in (-15.0, 15.0) for a, b in zip(x, y, strict=True)]
+def _extruded(x, y, half=15.0):
+    """Return a mesh of a profile along x, ``half`` a width to both sides along z."""
+    vertices = [[a, b, side] for side in (-half, half) for a, b in zip(x, y, strict=True)]
     n = len(x)
     faces = [f for i in range(n - 1) for f in ([i, i + n, i + 1], [i + 1, i + n, i + n + 1])]
     return TriangleMesh(vertices, faces)

@@ -24,6 +24,11 @@ def kerbs(count):
     return failing(found, levels.keeps_its_height)
 
 
+def grazing_kerbs(count):
+    found = (levels.kerb(levels.grazing_kerb_case(k)) for k in range(count))
+    return failing(found, levels.keeps_its_height)
+
+
 def false_steps(kind, count):
     return failing((levels.false_step(kind, k) for k in range(count)), levels.is_no_step)
 
@@ -69,6 +74,11 @@ def test_kerbs(count):
     assert not kerbs(count)
 
 
+@pytest.mark.parametrize("count", [5, pytest.param(60, marks=pytest.mark.full)])
+def test_kerbs_that_bodies_walk_along(count):
+    assert not grazing_kerbs(count)
+
+
 @pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 2, 15))
 def test_false_steps(kind, count):
     assert not false_steps(kind, count)
@@ -96,6 +106,15 @@ BOBS_YET = {1908}
 @pytest.mark.long
 def test_all_kerbs():
     assert set(kerbs(ALL)) == BOBS_YET
+
+
+GRAZING_BOBS_YET = {73, 381}
+"""A capsule and a box on steep bevels of maps, within 5 degrees of along them: by 7 and 20 mm."""
+
+
+@pytest.mark.long
+def test_kerbs_that_many_bodies_walk_along():
+    assert set(grazing_kerbs(1000)) == GRAZING_BOBS_YET
 
 
 @pytest.mark.long

@@ -130,8 +130,10 @@ def _places_at(paths: Walkability, group: CharacterGroup) -> tuple[Any, Any]:
     own_row, own_column = np.clip(row, 0, places.rows - 1), np.clip(column, 0, places.columns - 1)
     off = np.abs(paths.positions[:, own_row, own_column] - points)
     level = np.argmin(np.where(np.isnan(off[..., 1]), np.inf, off[..., 1]), axis=0)
-    own, near = off[level, np.arange(len(points))], 0.25 * paths.spacing
-    is_near = (np.hypot(own[:, 0], own[:, 2]) <= near) & (own[:, 1] <= near)
+    # In all three dimensions, as edges end: at the corner of a kerb one may be above a place that
+    # is a quarter of the spacing higher, and stand on the kerb.
+    own = off[level, np.arange(len(points))]
+    is_near = np.linalg.norm(own, axis=1) <= 0.25 * paths.spacing
     is_inside = (row == own_row) & (column == own_column)
     return np.column_stack([level, row, column]), is_inside & is_near & group.grounded
 

@@ -608,6 +608,20 @@ FAULTS = (
         (_BESIDE_GRID,),
     ),
     Fault(
+        "walkability_edges_hold_at_the_first_rate_alone",
+        "walkability.places",
+        "        kept = np.where(before > 0, np.where(now > 0, np.maximum(now, before), 0), 0)\n",
+        "        kept = np.where(before > 0, np.maximum(now, before), 0)\n",
+        (f"{_WALKABILITY}/test_rates.py::test_an_edge_holds_if_it_is_walked_at_each_rate",),
+    ),
+    Fault(
+        "walkability_edges_are_kept_that_lead_to_several_levels",
+        "walkability.places",
+        "            kept[differ != 0] = 0\n",
+        "            kept[differ > 3] = 0\n",
+        (f"{_WALKABILITY}/test_places.py::test_edges_are_kept_that_lead_to_the_same_level",),
+    ),
+    Fault(
         "walkability_edges_to_what_is_cut_off_stay",
         "walkability.places",
         "            back = (direction + layout.DIRECTIONS // 2) % layout.DIRECTIONS\n",
