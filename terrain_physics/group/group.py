@@ -577,6 +577,10 @@ class CharacterGroup(GroupTable):
     def _frame_time(self) -> FrameTime:
         return self._data.time
 
+    def _side(self) -> float:
+        """Return the side that streams keep to: 1: right, -1: left, 0: none."""
+        return 0.0 if self._crowd is None else self._crowd.side
+
     def _rows(self) -> Rows:
         return self._data.rows()
 
