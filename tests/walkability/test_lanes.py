@@ -36,7 +36,7 @@ def seconds_to_cross(paths, side, columns, rows, seconds, rate=20, **options):
     ]
     for frame in range(seconds * rate):
         for number, field in enumerate(fields):
-            keys = [key for key in crowd if key // len(left) == number]
+            keys = [key for key in crowd if int(key) // len(left) == number]
             far = field.lead(crowd, keys=keys)
             crowd.remove_many([key for key, one in zip(keys, far, strict=True) if one < 2.0])
         crowd.update(1 / rate)
