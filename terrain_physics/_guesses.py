@@ -220,13 +220,13 @@ WAYS: dict[str, dict[str, str]] = {
         "set_destination go_to move_to walk_to lead follow seek",
         "rules, or set_rules": "gravity set_gravity",
         "remove(key)": "kill despawn delete discard pop",
-        "values()": "members characters agents",
+        "values()": "members characters agents count size",
         "positions": "position pos",
         "velocities": "velocity vel",
         "group[key].jump(height) of a member": "jump",
         "they rest and wake by themselves.": "asleep awake sleeping is_sleeping can_sleep",
         "grounded": "on_ground is_grounded",
-        "make it by CharacterGroup(..., collide=True).": "collide collisions",
+        "make it by CharacterGroup(..., collide=True).": "collide collisions avoidance",
     },
     "MoveResult": _RESULT,
     "GroundReport": {
@@ -320,12 +320,14 @@ WAYS: dict[str, dict[str, str]] = {
     "Walkability": {
         "update()": "build bake make compute rebuild rebake refresh recompute generate scan",
         "path(start, goal)": "find_path get_path query_path search find_route route astar "
-        "a_star shortest_path find_shortest_path map_get_path findPath FindPath CalculatePath "
+        "a_star shortest_path find_shortest_path map_get_path get_simple_path "
+        "findPath FindPath CalculatePath "
         "dijkstra",
         "field(goals)": "flow_field get_field find_field flowfield vector_field dijkstra_map "
         "distance_field get_flow_field",
         "nearest(position)": "nearest_point closest_point closest find_nearest snap "
-        "sample_position SamplePosition findNearestPoly map_get_closest_point get_nearest",
+        "sample_position SamplePosition findNearestPoly map_get_closest_point get_nearest "
+        "get_closest_point",
         "reachable(start)": "is_reachable can_reach flood_fill connected",
         "labels": "components islands regions areas connected_components",
         "labels_at(x, z)": "label_at component_at island_at region_at area_at get_label",
@@ -358,7 +360,8 @@ WAYS: dict[str, dict[str, str]] = {
     "World": {
         "update(delta_time)": "step tick simulate advance do_physics process",
         "add(key, thing)": "add_character add_group spawn append insert attach add_body "
-        "create_rigid_body create_collider create_character_controller add_collider",
+        "create_rigid_body create_collider create_character "
+        "create_character_controller add_collider",
         "remove(key)": "delete discard pop",
         "state()": "snapshot take_snapshot get_state save_state copy_state",
         "restore(state)": "set_state load_state restore_snapshot",
@@ -371,7 +374,7 @@ WAYS: dict[str, dict[str, str]] = {
         "clock, or update(delta_time)": "timestep dt delta_time fixed_delta_time",
         "state_hash()": "hash checksum",
         "Rewind(world).replay(frame, now, step)": "rewind resimulate replay predict",
-        "values()": "characters things",
+        "values()": "characters things bodies",
     },
     "Rewind": {
         "save(frame)": "push record snapshot",
@@ -418,6 +421,11 @@ _MODULE = {
     "HeightMap.from_function": "perlin noise Perlin Noise simplex PerlinNoise",
     "FixedStep": "Clock FixedTimestep FixedTimeStep Timestep",
 }
+
+ADDED = {"CharacterGroup": "group.add_many(keys, positions) adds characters, once it is made."}
+"""By class: how what its maker does not take comes into it."""
+
+_ADDED_NAMES = "positions position places count size n number amount keys members characters agents"
 
 _ARGUMENTS = {
     "position": "pos location place start start_position origin center at translation",
@@ -471,7 +479,7 @@ _ARGUMENTS = {
     "goal": "end target destination to finish stop",
     "goals": "goal target targets destination destinations end ends",
     "start": "source begin origin position",
-    "spacing": "cell_size resolution grid_size voxel_size cell step",
+    "spacing": "cell_size resolution grid_size voxel_size cell step agent_radius",
     "area": "bounds region rect aabb extents",
     "max_drop": "drop max_fall fall_height drop_height drop_down max_step_down",
     "rates": "rate fps frame_rate frame_rates hz tick_rate update_rate physics_fps",
@@ -553,6 +561,8 @@ def argument_way(name: str, known: list[str], kind: type | None = None) -> str |
     To the maker of a ``kind``, it may be the name of what one of its methods does.
     """
     meant = [own for own in known if name in _ARGUMENTS.get(own, "").split()]
+    if kind and kind.__name__ in ADDED and name in _ADDED_NAMES.split():
+        return ADDED[kind.__name__]
     post = kind and signpost_of(kind, name)
     called = post.way if post and "(" in post.way else None
     return " or ".join(meant) or called or _alike(name, known)

@@ -9,7 +9,14 @@ from numbers import Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
-from terrain_physics._guesses import Signpost, argument_way, hint, names_and_ways, signpost_of
+from terrain_physics._guesses import (
+    ADDED,
+    Signpost,
+    argument_way,
+    hint,
+    names_and_ways,
+    signpost_of,
+)
 
 _Kind = TypeVar("_Kind", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -181,6 +188,8 @@ def _misuse(function: Callable[..., Any], arguments: Any, options: dict[str, Any
     if as_one := _as_one(by_place, arguments):
         return f"{title}: {as_one}"
     if left and len(arguments) > len(by_place):
+        if name in ADDED:
+            return f"{title}: {hint(ADDED[name])}"
         surplus = reprlib.repr(arguments[len(by_place)])
         return f"{title}: give {surplus} by name, such as {left[0]}={surplus}"
     try:

@@ -2,14 +2,14 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Literal, NoReturn, TypedDict, TypeVar, Unpack, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._guesses import argument_way
+from terrain_physics._guesses import argument_way, hint
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
@@ -372,11 +372,25 @@ def names_of(rules: CharacterRules | None, changes: Mapping[str, Any]) -> Collec
     return changes.keys() if rules is None else _NAMES
 
 
+def refuse_unknown(names: Iterable[str], arguments: Sequence[str], kind: type) -> None:
+    """Raise TypeError for the first name of no rule that the maker of a class is given.
+
+    ``arguments`` are those that the maker has beside rules.
+    """
+    for name in names:
+        if name not in _NAMES:
+            raise _unknown(name, arguments, kind)
+
+
+def _unknown(name: str, arguments: Sequence[str], kind: type | None = None) -> TypeError:
+    way = argument_way(name, [*_NAMES, *arguments], kind)
+    told = f"; {hint(way)}" if way else ""
+    return TypeError(f"rules must be of {', '.join(_NAMES)}, got {name!r}{told}")
+
+
 def _rule_to_set(name: str) -> Rule[Any]:
     if name not in RULES:
-        way = argument_way(name, [*_NAMES, *_ARGUMENTS])
-        hint = f"; did you mean {way}?" if way else ""
-        raise TypeError(f"rules must be of {', '.join(_NAMES)}, got {name!r}{hint}")
+        raise _unknown(name, _ARGUMENTS)
     return RULES[name]
 
 

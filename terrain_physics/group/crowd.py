@@ -79,12 +79,14 @@ class Crowd:
     ----------
     passes : int
         How many passes over the characters the update takes: who pushes moves after the pushed.
+    side : float
+        The one that streams keep to: 1: right, -1: left, 0: none.
     """
 
     def __init__(self, options: CrowdOptions) -> None:
         self.options, self.passes = options, 1
         self._stand_on_characters = options.heads == "stand"
-        self._side = _SIDES[options.keep_to]
+        self.side = _SIDES[options.keep_to]
         self._make_room(0)
 
     def _make_room(self, count: int) -> None:
@@ -193,7 +195,7 @@ class Crowd:
 
     def _solve(self, seconds: float, workers: Workers) -> float:
         """Solve for the displacements of all agents; return the length of the longest."""
-        agents, pairs, side = self._grid.rows, self._pairs, self._side
+        agents, pairs, side = self._grid.rows, self._pairs, self.side
 
         def prefer(first: int, last: int) -> None:
             scratch = np.empty(CROWD_SIZE)

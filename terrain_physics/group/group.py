@@ -54,7 +54,7 @@ from terrain_physics.character.rows import (
     step_off,
     wake,
 )
-from terrain_physics.character.rules import CharacterRules, RuleKeywords, put_rules
+from terrain_physics.character.rules import CharacterRules, RuleKeywords, put_rules, refuse_unknown
 from terrain_physics.character.state import first_random_state
 from terrain_physics.group.checks import (
     positions_per_character,
@@ -70,6 +70,9 @@ from terrain_physics.surface.surface import queries_of
 
 # Rough costs of an update of a moving character and of one at rest, in nanoseconds.
 _MOVING_COST, _RESTING_COST = 2_000, 20
+
+# Arguments of a group beside rules by name.
+_ARGUMENTS = ("collider", "seed", "threads", "collide", "heads", "keep_to", "max_delta")
 
 
 @public
@@ -197,6 +200,7 @@ class CharacterGroup(GroupTable):
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
         known_seed = checks.whole("seed", seed, 0, 2**64 - 1)
+        refuse_unknown(rules_by_name, _ARGUMENTS, CharacterGroup)
         self._rules = columns.RULES.defaults()
         self._material_rules = put_rules(self._rules, rules, rules_by_name, ())
         Workers(threads)  # refuses a value that is no number of threads
@@ -576,6 +580,10 @@ class CharacterGroup(GroupTable):
 
     def _frame_time(self) -> FrameTime:
         return self._data.time
+
+    def _side(self) -> float:
+        """Return the side that streams keep to: 1: right, -1: left, 0: none."""
+        return 0.0 if self._crowd is None else self._crowd.side
 
     def _rows(self) -> Rows:
         return self._data.rows()

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.types import Bytes, Floats, Int32s, read_only
+from terrain_physics._kernels.types import Floats, Int32s, read_only
+from terrain_physics._kernels.walkability.lanes import put_lanes
 from terrain_physics._kernels.walkability.lead_members import (
     Steering,
     lead_members,
@@ -21,6 +22,9 @@ from terrain_physics.walkability.places import Places
 from terrain_physics.walkability.terms import Terms, other_ground, other_than
 
 _LEAD = CachedDispatch(lead_members)
+
+# How far from walls on their other side those are led who keep to a side, in least half extents.
+_REACH = 7.5
 
 
 @public
@@ -71,7 +75,7 @@ class Field(Leading, AttributeGuard):
     ) -> None:
         super().__init__(places.copy(), terms)
         self._distances, self._nexts, self._directions = distances, nexts, directions
-        self._made: Steering | None = None
+        self._made: dict[float, Steering] = {}  # by the side that a crowd keeps to
 
     @property
     def distance(self) -> Floats:
@@ -102,8 +106,9 @@ class Field(Leading, AttributeGuard):
         places that are all joined by edges that are walked, they go in directions interpolated
         between the places, else along the edges of the map, from place to place. Where these drop,
         they go straight over the edge, and in the air they stop above the place below. How they
-        give way to each other is the group's own business. A member that stands, and shall stand,
-        may sleep.
+        give way to each other is the group's own business; but those who collide, and keep to the
+        right, are led off walls on their left, by up to 7.5 radii, where there is room. A member
+        that stands, and shall stand, may sleep.
 
         Parameters
         ----------
@@ -145,19 +150,27 @@ class Field(Leading, AttributeGuard):
         pace = self._pace(speed, crowd._frame_time().last)  # noqa: SLF001
         states, rules = all_rows.state.reshape(-1), all_rows.rules.reshape(-1)
         left, places = np.empty(len(rows)), self._places.arrays()
-        _LEAD.call(places, self._grid, self._arrays(), states, rules, rows, pace, left)
+        field = self._arrays(crowd._side())  # noqa: SLF001
+        _LEAD.call(places, self._grid, field, states, rules, rows, pace, left)
         return left
 
-    def _arrays(self) -> Steering:
-        """Return the field for kernels, made when it is needed first."""
-        made = self._made
+    def _arrays(self, side: float) -> Steering:
+        """Return the field for kernels, made when it is needed first.
+
+        ``side`` is that to which those who are led keep: 1: right, -1: left, 0: none.
+        """
+        made = self._made.get(side)
         if made is None:
-            count = len(self._nexts)
-            is_open: Bytes = np.empty(count, dtype=np.uint8)
-            ways: Bytes = np.empty(count, dtype=np.uint8)
-            made = Steering(self._distances, self._nexts, ways, self._directions, is_open)
-            put_ways(self._places.arrays(), made)
-            self._made = made
+            count, places, directions = len(self._nexts), self._places.arrays(), self._directions
+            is_open, ways = np.empty(count, dtype=np.uint8), np.empty(count, dtype=np.uint8)
+            is_turned = np.zeros(count, dtype=np.uint8)
+            made = Steering(self._distances, self._nexts, ways, directions, is_open, is_turned)
+            put_ways(places, made)
+            if side != 0.0:
+                reach = _REACH * self._least_extent
+                made = made._replace(directions=np.empty_like(directions))
+                put_lanes(places, made, directions, side, self._grid.spacing, reach)
+            self._made[side] = made
         return made
 
     def __repr__(self) -> str:

@@ -29,7 +29,8 @@ class Leading:
         self._grid = PlaceGrid(places.lower_x, places.lower_z, places.spacing)
         extent_x, _, extent_z = terms.rules[columns.EXTENTS : columns.EXTENTS + 3].tolist()
         is_box = terms.rules[columns.KIND] == BOX
-        self._slack = self._share * (min(extent_x, extent_z) if is_box else extent_x)
+        least = min(extent_x, extent_z) if is_box else extent_x
+        self._least_extent, self._slack = least, self._share * least
         self._is_told = False  # of a speed far from the map's
 
     def _pace(self, speed: float | None, seconds: float) -> Gait:

@@ -37,7 +37,13 @@ from terrain_physics.character.placement import (
     checked_ground,
     placed_shape,
 )
-from terrain_physics.character.rules import CharacterRules, RuleKeywords, checked_rules, put_rules
+from terrain_physics.character.rules import (
+    CharacterRules,
+    RuleKeywords,
+    checked_rules,
+    put_rules,
+    refuse_unknown,
+)
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.walkability.changes import Changes
@@ -72,6 +78,9 @@ from terrain_physics.walkability.ways.questions import (
 )
 
 _Value = TypeVar("_Value", bound=np.generic)
+
+# Arguments of a map beside rules by name.
+_ARGUMENTS = ("spacing", "speed", "max_drop", "rates", "area", "threads")
 
 # Half of the color of places that the largest part does not reach, in pictures.
 _APART = 126, 66, 12
@@ -175,6 +184,7 @@ class Walkability(AttributeGuard):
         **rules_by_name: Unpack[RuleKeywords],
     ) -> None:
         self._ground, self._collider = checked_ground(ground), checked_collider(collider)
+        refuse_unknown(rules_by_name, _ARGUMENTS, Walkability)
         known = CharacterRules() if rules is None else checked_rules(rules)
         self._rules = known.replace(**rules_by_name)
         own_spacing = checked_spacing(spacing, collider)

@@ -64,6 +64,9 @@ _ARRIVAL, _LEVEL, _NEAR, _FAR = 0.25, 0.5, 0.5, 2.0
 # Interpolated directions that are shorter than this contradict each other.
 _WEAKEST = 0.3
 
+# Where an open cell beside a character is looked for.
+_BESIDE_X, _BESIDE_Z = (1.0, -1.0, 0.0, 0.0), (0.0, 0.0, 1.0, -1.0)
+
 # Beside directions, in `Steering.ways`.
 _OVER_EDGE, _STAY = 8, 255
 
@@ -82,6 +85,7 @@ class Steering(NamedTuple):
     ways: Bytes  # (n,): the direction to it, plus `_OVER_EDGE` if it is a drop; `_STAY`: none
     directions: Floats  # (n, 2): x and z of the direction in which it leads; zeros: none
     is_open: Bytes  # (n,): whether the cell with the number of a place is open
+    is_turned: Bytes  # (n,): whether the direction leads off a wall, to a side
 
 
 class SeenEdge(NamedTuple):
@@ -297,6 +301,22 @@ def _in_open_cell(
 
 
 @kernel(no_refcount=True)
+def _off_wall(
+    places: PlaceArrays, grid: PlaceGrid, field: Steering, position: Vec3, pace: Gait
+) -> tuple[bool, Told]:
+    """Lead a character that a crowd presses against a wall as in the open cell beside it."""
+    x, y, z = position
+    for k in range(len(_BESIDE_X)):
+        near = spot_at(places, grid, x + pace.slack * _BESIDE_X[k], z + pace.slack * _BESIDE_Z[k])
+        cell = _open_cell(places, grid, field, near, y)
+        if cell >= 0:
+            is_told, told = _in_open_cell(places, field, cell, near, pace)
+            if is_told:
+                return True, told
+    return False, Told(0.0, 0.0, math.inf)
+
+
+@kernel(no_refcount=True)
 def _lead_one(
     places: PlaceArrays,
     grid: PlaceGrid,
@@ -319,6 +339,10 @@ def _lead_one(
         edge = _nearest_edge(places, grid, field, spot, 1, position, pace.slack)
     if edge.start < 0:
         return Told(0.0, 0.0, math.inf)
+    if field.is_turned[edge.start] != 0:
+        is_told, told = _off_wall(places, grid, field, position, pace)
+        if is_told:
+            return told
     return _along_edge(places, grid, field, edge, position, in_air, pace)
 
 
