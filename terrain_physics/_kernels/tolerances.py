@@ -265,7 +265,7 @@ ENCLOSING_ROUNDING = 2.0**-50
 
 # Slack of all culling on a map: the rounding of one operation is 2^-53, and the errors of fewer
 # than 20 operations from a coordinate to a bound add up. Unit: share of the coordinates. Read by:
-# heightmap, heightmap.closest, terrain_physics.tiles.questions.missing_tiles, tiles.
+# ground, heightmap, heightmap.closest, terrain_physics.tiles.questions.missing_tiles, tiles.
 CULLING_SLACK = 2.0**-46
 
 # The same for a map at height 0. Unit: m. Read by: heightmap.

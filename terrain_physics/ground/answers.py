@@ -1,7 +1,7 @@
 """The answers of several parts of a ground, joined, always in the same order."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,10 @@ from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.results import ClosestPoints, Contacts, SweepHits, Triangles
+from terrain_physics.surface.results import Contacts, SweepHits, Triangles
 
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
 _PART_BITS = 63 - ID_BITS
-
-Hits = TypeVar("Hits", SweepHits, ClosestPoints)
 
 
 class Owners(NamedTuple):
@@ -99,7 +97,7 @@ def _first_deepest(queries: Int64s, depths: NDArray[np.float64]) -> Int64s:
     return first
 
 
-def nearest_hits(answers: Sequence[Hits], owners: Sequence[Owners]) -> Hits:
+def nearest_hits(answers: Sequence[SweepHits], owners: Sequence[Owners]) -> SweepHits:
     """Return the hit at the least distance for each row; if several are, the first part's.
 
     The first answer is written over.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
@@ -15,7 +15,6 @@ from terrain_physics._locks import Mark, lasting
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
-    Hits,
     highest,
     joined_contacts,
     joined_lists,
@@ -30,8 +29,6 @@ from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming
 from terrain_physics.surface.queries import Queries, few_contacts_in
 from terrain_physics.surface.results import (
-    ClosestPoint,
-    ClosestPoints,
     Contacts,
     SweepHit,
     SweepHits,
@@ -45,7 +42,6 @@ _NONE = np.empty(0, np.int64)
 _MOST_OF_SOME = 2**40
 
 _Answer = TypeVar("_Answer")
-_Hit = TypeVar("_Hit", SweepHit, ClosestPoint)
 
 
 class GroundQueries(Queries):
@@ -138,11 +134,13 @@ class GroundQueries(Queries):
         owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
 
-    def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
+    def _nearest(self, ask: Callable[[PartQueries], SweepHit | None]) -> SweepHit | None:
         """Return the nearest hit of all parts."""
         return self._asked(lambda members: _nearest_hit(members, ask))
 
-    def _nearest_of_each(self, members: Sequence[Member], answers: Sequence[Hits]) -> Hits:
+    def _nearest_of_each(
+        self, members: Sequence[Member], answers: Sequence[SweepHits]
+    ) -> SweepHits:
         """Return for each row the hit at the least distance; if several are, the first part's."""
         owners = [s.owners(answer.triangle) for s, answer in zip(members, answers, strict=True)]
         hits = []
@@ -190,35 +188,6 @@ class GroundQueries(Queries):
                 member.queries.sweeps(kind, rows, motions, count, threads) for member in members
             ]
         return self._nearest_of_each(members, answers)
-
-    # Closest points
-
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        # There is a part, and each has an answer.
-        return cast("ClosestPoint", self._nearest(lambda queries: queries.closest_point(point)))
-
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        with self._asking() as members:
-            answers = [member.queries.closest_points(points, threads) for member in members]
-        return self._nearest_of_each(members, answers)
-
-    # Inside
-
-    def contains(self, points: Floats, threads: int | None) -> Bools:
-        with self._asking() as members:
-            answers = [member.queries.contains(points, threads) for member in members]
-        return np.asarray(np.logical_or.reduce(answers))
-
-    def contains_one(self, point: Floats3) -> bool:
-        return self._asked(lambda on: any(member.queries.contains_one(point) for member in on))
-
-    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
-        with self._asking() as members:
-            answers = [member.queries.signed_distances(points, threads) for member in members]
-        return np.asarray(np.minimum.reduce(answers))
-
-    def signed_distance(self, point: Floats3) -> float:
-        return self._asked(lambda on: min(member.queries.signed_distance(point) for member in on))
 
     @property
     def triangle_count(self) -> int:
@@ -285,8 +254,8 @@ def _highest(
 
 
 def _nearest_hit(
-    members: Sequence[Member], ask: Callable[[PartQueries], _Hit | None]
-) -> _Hit | None:
+    members: Sequence[Member], ask: Callable[[PartQueries], SweepHit | None]
+) -> SweepHit | None:
     """Return the hit at the least distance; if several are, that of the lowest id."""
     best, triangle, part, material = None, -1, -1, 0
     for member in members:

@@ -11,7 +11,6 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_shape import (
     MOST_HALVES,
@@ -23,7 +22,7 @@ from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -37,13 +36,10 @@ from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, Mater
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
-    ClosestPoint,
-    ClosestPoints,
     Contacts,
     SweepHit,
     SweepHits,
     Triangles,
-    new_hit,
     sweep_hit_of,
 )
 from terrain_physics.surface.shapes import for_kernels
@@ -55,7 +51,6 @@ _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.nor
 _SURFACE, _SWEEP = CachedDispatch(surface_at), CachedDispatch(sweep_hits)
 _ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
 _TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
-_CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
 
 
 class MapQueries(Queries):
@@ -204,72 +199,6 @@ class MapQueries(Queries):
             made_of = _materials_at(materials, distance, cell)
         return SweepHits(fraction, distance, normal, point, triangle, made_of)
 
-    # Closest points
-
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        storage = self.storage
-        with storage.lock:
-            triangle, distance, x, y, z, cell = _CLOSEST.call(*storage.views, *point)
-            materials = storage.materials
-            if materials is None or distance == inf:
-                material = 0
-            else:
-                material = int(materials.item(cell))
-        parts = glm.vec3(x, y, z), distance, triangle, material, None, None
-        return new_hit(ClosestPoint, parts)
-
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        with self.storage.reading() as (views, materials):
-            places, distances, triangles, nearest = _closest_in(views, points, threads)
-            made_of = _materials_at(materials, distances, nearest)
-        return ClosestPoints(places, distances, triangles, made_of)
-
-    # Inside
-
-    def contains(self, points: Floats, threads: int | None) -> Bools:
-        with self.storage.reading() as (views, _):
-            surface, thickness = _surface_over(views, points, threads)
-        y = points[:, 1]
-        return np.asarray((y <= surface) & (y >= surface - thickness))
-
-    def contains_one(self, point: Floats3) -> bool:
-        x, y, z = point
-        storage = self.storage
-        with storage.lock:
-            heights, cells, _, frame = storage.views
-            surface: float = _HEIGHT.call(heights, cells, frame, x, z)
-            thickness = float(frame[kernels.THICKNESS])
-        return surface - thickness <= y <= surface
-
-    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
-        y = points[:, 1]
-        with self.storage.reading() as (views, _):
-            surface, thickness = _surface_over(views, points, threads)
-            distances = _closest_in(views, points, threads)[1]
-            if thickness < inf:  # the underside is the surface, that much farther down
-                raised = points + np.array([0.0, thickness, 0.0])
-                raised.setflags(write=False)
-                distances = np.minimum(distances, _closest_in(views, raised, threads)[1])
-        underside = surface - thickness
-        distances[(y == surface) | (y == underside)] = 0.0
-        return np.where((y < surface) & (y > underside), 0.0 - distances, distances)
-
-    def signed_distance(self, point: Floats3) -> float:
-        x, y, z = point
-        storage = self.storage
-        with storage.lock:
-            views = storage.views
-            heights, cells, _, frame = views
-            surface: float = _HEIGHT.call(heights, cells, frame, x, z)
-            thickness = float(frame[kernels.THICKNESS])
-            distance: float = _CLOSEST.call(*views, x, y, z)[1]
-            if thickness < inf:  # the underside is the surface, that much farther down
-                distance = min(distance, _CLOSEST.call(*views, x, y + thickness, z)[1])
-        underside = surface - thickness
-        if y in {surface, underside}:
-            return 0.0
-        return 0.0 - distance if underside < y < surface else distance
-
     @property
     def triangle_count(self) -> int:
         rows, columns = self.storage.cell_count
@@ -365,28 +294,6 @@ def _surface_at(
 
     Workers(threads).run(work, xs.size, _POINT_COST)
     return out
-
-
-def _surface_over(views: MapArrays, points: Floats, threads: int | None) -> tuple[Floats, float]:
-    """Return the heights (n,) of the surface over or below points, and the thickness."""
-    xs, zs = read_only(*np.ascontiguousarray(points[:, ::2].T))
-    surface = _surface_at(views, xs, zs, threads, normals=False).reshape(-1)
-    return surface, float(views[3][kernels.THICKNESS])
-
-
-def _closest_in(
-    views: MapArrays, points: Floats, threads: int | None
-) -> tuple[Floats, Floats, Int64s, Int64s]:
-    """Return the closest points (n, 3) to points, their distances, triangles and cells."""
-    count = len(points)
-    places, distances = np.empty((count, 3)), np.empty(count)
-    triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
-
-    def work(first: int, last: int) -> None:
-        _CLOSEST_ROWS.call(*views, points, first, last, places, distances, triangles, nearest)
-
-    Workers(threads).run(work, count, _SHAPE_COST)
-    return places, distances, triangles, nearest
 
 
 def _materials_at(materials: Materials | None, distances: Floats, cells: Int64s) -> Bytes:

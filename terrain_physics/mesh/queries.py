@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,17 +18,14 @@ from terrain_physics._kernels.mesh.contacts import (
     put_contacts,
     triangles_near,
 )
-from terrain_physics._kernels.mesh.inside import contains_rows, signed_distance_rows
 from terrain_physics._kernels.mesh.queries import (
     along_a_curve,
-    closest_one,
-    closest_rows,
     height_at,
     height_rows,
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -41,20 +37,14 @@ from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries, few_contacts_in
 from terrain_physics.surface.results import (
-    ClosestPoint,
-    ClosestPoints,
     Contacts,
     SweepHit,
     SweepHits,
     Triangles,
-    new_hit,
     sweep_hit_of,
     sweep_hits_of,
 )
 from terrain_physics.surface.shapes import for_kernels
-
-_ANY_DISTANCE = np.full(1, inf)
-_ANY_DISTANCE.setflags(write=False)
 
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
@@ -63,9 +53,6 @@ _ONE_VISIT.setflags(write=False)
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
-_CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
-_CONTAINS = CachedDispatch(contains_rows)
-_SIGNED_DISTANCES = CachedDispatch(signed_distance_rows)
 _SWEEP = CachedDispatch(sweep_rows)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 _NEAR = CachedDispatch(list_near)
@@ -202,84 +189,6 @@ class MeshQueries(Queries):
 
             Workers(threads).run(work, count, _SHAPE_COST)
             return sweep_hits_of(numbers, triangles, self.storage.materials_of(table, triangles))
-
-    # Closest points
-
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        return self.closest_within(point, inf)
-
-    def closest_within(self, point: Floats3, distance: float) -> ClosestPoint:
-        """Return the closest point up to a distance; at distance infinity if there is none."""
-        with self.storage.asked as table:
-            triangle, distance, x, y, z = _CLOSEST.call(table, self.mask, *point, distance)
-            material = self.storage.material_of(table, triangle)
-        parts = glm.vec3(x, y, z), distance, triangle, material, None, None
-        return new_hit(ClosestPoint, parts)
-
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        return self.all_closest_within(points, _ANY_DISTANCE, threads)
-
-    def all_closest_within(
-        self, points: Floats, most: Floats, threads: int | None
-    ) -> ClosestPoints:
-        """Return the closest points up to distances (n,) or (1,); at infinity if there are none."""
-        # Each begins with the last one's triangle, which is nearly as near.
-        order = along_a_curve(points)
-        count = len(points)
-        along, within = read_only(points[order], most[order] if len(most) > 1 else most)
-        places, distances = np.empty((count, 3)), np.empty(count)
-        triangles = np.empty(count, np.int64)
-        rows = np.empty(count, np.int64)
-        rows[order] = np.arange(count)
-        with self.storage.reading as table:
-
-            def search(first: int, last: int) -> None:
-                _CLOSEST_ROWS.call(
-                    table, self.mask, along, within, first, last, places, distances, triangles
-                )
-
-            Workers(threads).run(search, count, _RAY_COST)
-            found = triangles[rows]
-            made_of = self.storage.materials_of(table, found)
-        return ClosestPoints(places[rows], distances[rows], found, made_of)
-
-    # Inside
-
-    def contains(self, points: Floats, threads: int | None) -> Bools:
-        inside = np.empty(len(points), np.uint8)
-        with self.storage.reading as table:
-
-            def ask(first: int, last: int) -> None:
-                _CONTAINS.call(table, self.mask, points, first, last, inside)
-
-            Workers(threads).run(ask, len(points), _RAY_COST)
-        return inside.view(np.bool_)
-
-    def contains_one(self, point: Floats3) -> bool:
-        (points,), inside = read_only(np.array([point])), np.empty(1, np.uint8)
-        with self.storage.asked as table:
-            _CONTAINS.call(table, self.mask, points, 0, 1, inside)
-        return bool(inside[0])
-
-    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
-        order = along_a_curve(points)  # see `closest_points`
-        along = points[order]
-        along.setflags(write=False)
-        found, distances = np.empty(len(points)), np.empty(len(points))
-        with self.storage.reading as table:
-
-            def ask(first: int, last: int) -> None:
-                _SIGNED_DISTANCES.call(table, self.mask, along, first, last, found)
-
-            Workers(threads).run(ask, len(points), _SHAPE_COST)
-        distances[order] = found
-        return distances
-
-    def signed_distance(self, point: Floats3) -> float:
-        (points,), found = read_only(np.array([point])), np.empty(1)
-        with self.storage.asked as table:
-            _SIGNED_DISTANCES.call(table, self.mask, points, 0, 1, found)
-        return float(found[0])
 
     @property
     def triangle_count(self) -> int:

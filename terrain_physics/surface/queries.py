@@ -3,17 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from math import isnan
+from math import inf, isnan
 from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground import closest, inside
 from terrain_physics._kernels.ground.contacts import contacts_with_ground
+from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
-from terrain_physics._kernels.ground.rays import FACE, TRIANGLE, ray_hit, ray_hits
+from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
 from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.mesh.queries import along_a_curve
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
@@ -46,8 +49,13 @@ _ONE_VISIT.setflags(write=False)
 
 _CONTACTS = CachedDispatch(contacts_with_ground)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
+_CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
+_INSIDE, _ALL_INSIDE = CachedDispatch(inside.contains_one), CachedDispatch(inside.contains_rows)
+_DISTANCE = CachedDispatch(inside.signed_distance_one)
+_DISTANCES = CachedDispatch(inside.signed_distance_rows)
 
-_RAY_COST = 300  # nanoseconds for a ray on one thread, roughly
+# Nanoseconds for one question on one thread, roughly; for one to maps alone.
+_RAY_COST, _SEARCH_COST, _POINT_COST = 300, 1_500, 8
 
 _ATTEMPTS = 3
 """How often an answer is found without a lock that changes of parts would wait for."""
@@ -167,31 +175,34 @@ class Queries(ABC):
 
     # Closest points
 
-    @abstractmethod
     def closest_point(self, point: Floats3) -> ClosestPoint:
         """Return the point of the ground closest to a point."""
+        return self.asked(point_closest, self.mask, point)
 
-    @abstractmethod
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         """Return the points of the ground closest to points (n, 3)."""
+        with lasting(self.begin_asking) as arrays:
+            return points_closest(arrays, self.mask, points, threads)
 
     # Inside
 
-    @abstractmethod
     def contains(self, points: Floats, threads: int | None) -> Bools:
         """Tell which points (n, 3) are in something solid, or on a surface."""
+        with lasting(self.begin_asking) as arrays:
+            return are_contained(arrays, self.mask, points, threads)
 
     def contains_one(self, point: Floats3) -> bool:
         """Tell whether a point is in something solid, or on a surface."""
-        return bool(self.contains(read_only(np.array([point]))[0], None)[0])
+        return self.asked(is_contained, self.mask, point)
 
-    @abstractmethod
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
+        with lasting(self.begin_asking) as arrays:
+            return distances_of(arrays, self.mask, points, threads)
 
     def signed_distance(self, point: Floats3) -> float:
         """Return the distance of a point to the surface, below 0 in something solid."""
-        return float(self.signed_distances(read_only(np.array([point]))[0], None)[0])
+        return self.asked(distance_of, self.mask, point)
 
     @property
     @abstractmethod
@@ -343,12 +354,8 @@ def one_ray(
     )
     if isnan(distance):
         return None
-    if row == MESH:
-        material = cell
-    else:
-        made = arrays.made_of[row]
-        material = 0 if made is None else made.one(triangle, cell)
-    place = glm.vec3(point), glm.vec3(normal)
+    material = cell if row == MESH else _material_of(arrays, row, triangle, cell)
+    place = glm.vec3(*point), glm.vec3(*normal)
     parts = distance, *place, triangle, material, None, None, False
     return new_hit(RayHit, parts)
 
@@ -373,18 +380,90 @@ def many_rays(
         )  # fmt: skip
 
     Workers(threads).run(work, count, _RAY_COST)
-    materials = np.zeros(count, np.uint8)
-    if len(arrays.meshes) > 1 or any(made is not None for made in arrays.made_of):
-        _put_materials(arrays, ~np.isnan(distances), whole, materials)
+    materials = _materials_of(arrays, ~np.isnan(distances), whole)
     return RayHits(distances, points, normals, whole[TRIANGLE], materials)
 
 
-def _put_materials(arrays: GroundArrays, are_hits: Bools, whole: Int64s, out: Bytes) -> None:
-    """Write the materials of hits."""
+def point_closest(arrays: GroundArrays, mask: int, point: Floats3) -> ClosestPoint:
+    """Return the point of the ground closest to a point."""
+    distance, place, triangle, cell, row = _CLOSEST.call(arrays.table, mask, *point)
+    material = cell if row == MESH else _material_of(arrays, row, triangle, cell)
+    return new_hit(ClosestPoint, (glm.vec3(*place), distance, triangle, material, None, None))
+
+
+def points_closest(
+    arrays: GroundArrays, mask: int, points: Floats, threads: int | None
+) -> ClosestPoints:
+    """Return the points of the ground closest to points (n, 3)."""
+    count = len(points)
+    distances, places = np.empty(count), np.empty((count, 3))
+    whole, visits = np.empty((2, count), np.int64), _visits_of(arrays, points)
+
+    def work(first: int, last: int) -> None:
+        _ALL_CLOSEST.call(arrays.table, mask, points, visits, first, last, distances, places, whole)
+
+    Workers(threads).run(work, count, _SEARCH_COST)
+    materials = _materials_of(arrays, distances < inf, whole)
+    return ClosestPoints(places, distances, whole[TRIANGLE], materials)
+
+
+def is_contained(arrays: GroundArrays, mask: int, point: Floats3) -> bool:
+    """Tell whether a point is in something solid, or on a surface."""
+    return bool(_INSIDE.call(arrays.table, mask, *point))
+
+
+def are_contained(arrays: GroundArrays, mask: int, points: Floats, threads: int | None) -> Bools:
+    """Tell which points (n, 3) are in something solid, or on a surface."""
+    are_in = np.empty(len(points), np.uint8)
+
+    def work(first: int, last: int) -> None:
+        _ALL_INSIDE.call(arrays.table, mask, points, first, last, are_in)
+
+    cost = _POINT_COST if len(arrays.meshes) == 1 else _RAY_COST
+    Workers(threads).run(work, len(points), cost)
+    return are_in.view(np.bool_)
+
+
+def distance_of(arrays: GroundArrays, mask: int, point: Floats3) -> float:
+    """Return the distance of a point to the surface, below 0 in something solid."""
+    distance: float = _DISTANCE.call(arrays.table, mask, *point)
+    return distance
+
+
+def distances_of(arrays: GroundArrays, mask: int, points: Floats, threads: int | None) -> Floats:
+    """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
+    distances, visits = np.empty(len(points)), _visits_of(arrays, points)
+
+    def work(first: int, last: int) -> None:
+        _DISTANCES.call(arrays.table, mask, points, visits, first, last, distances)
+
+    Workers(threads).run(work, len(points), _SEARCH_COST)
+    return distances
+
+
+def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:
+    """Return an order for places: near ones follow each other, which helps where meshes are."""
+    visits = np.arange(len(places)) if len(arrays.meshes) == 1 else along_a_curve(places)
+    visits.setflags(write=False)  # kernels know one type only
+    return visits
+
+
+def _material_of(arrays: GroundArrays, row: int, triangle: int, cell: int) -> int:
+    """Return the material of a hit of a map."""
+    made = arrays.made_of[row]
+    return 0 if made is None else made.one(triangle, cell)
+
+
+def _materials_of(arrays: GroundArrays, are_hits: Bools, whole: Int64s) -> Bytes:
+    """Return the materials of hits, 0 where nothing was hit."""
     triangles, places = whole
-    rows = places >> ID_BITS
-    np.copyto(out, places & FACE, where=are_hits & (rows == MESH), casting="unsafe")
+    materials = np.zeros(len(places), np.uint8)
+    if len(arrays.meshes) == 1 and all(made is None for made in arrays.made_of):
+        return materials
+    rows, cells = places >> ID_BITS, places & FACE
+    np.copyto(materials, cells, where=are_hits & (rows == MESH), casting="unsafe")
     for row, made in enumerate(arrays.made_of):
         if made is not None:
             here = np.flatnonzero(are_hits & (rows == row))
-            out[here] = made.of(triangles[here], places[here] & FACE)
+            materials[here] = made.of(triangles[here], cells[here])
+    return materials

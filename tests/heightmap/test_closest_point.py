@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
-from terrain_physics._kernels.heightmap.closest.point import closest_one, closest_rows
+from terrain_physics._kernels.ground.closest import closest_one, closest_rows
+from terrain_physics._kernels.ground.hits import FACE, PLACE, TRIANGLE
+from terrain_physics._kernels.heightmap.grid import THICKNESS
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics.heightmap.files import load_heights
+from terrain_physics.surface.ground_arrays import arrays_alone
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps
 from tests.helpers.pairwise import pairwise
@@ -32,10 +36,19 @@ class Found(NamedTuple):
     cell: int
 
 
-def closest(land, x, y, z):
+def surface_of(land):
+    """Return the arrays of a map without its underside."""
     heights, cells, blocks, frame = land._storage.views
-    triangle, distance, *point, cell = closest_one(heights, cells, blocks, frame, x, y, z)
-    return Found(triangle, distance, (point[0], point[1], point[2]), cell)
+    frame = frame.copy()
+    frame[THICKNESS] = math.inf
+    frame.flags.writeable = False
+    return arrays_alone((heights, cells, blocks, frame), None)
+
+
+def closest(land, x, y, z):
+    found = closest_one(surface_of(land).table, ALL_LAYERS, x, y, z)
+    distance, point, triangle, cell, _ = found
+    return Found(triangle, distance, point, cell)
 
 
 def many(land, points, first=0, last=None):
@@ -44,13 +57,13 @@ def many(land, points, first=0, last=None):
     given.flags.writeable = False
     count = len(given)
     places, distances = np.full((count, 3), 7.0), np.full(count, 7.0)
-    triangles, owners = np.full(count, 7), np.full(count, 7)
-    heights, cells, blocks, frame = land._storage.views
+    whole, visits = np.full((2, count), 7), np.arange(count)
+    visits.flags.writeable = False
     closest_rows(
-        heights, cells, blocks, frame, given, first, count if last is None else last,
-        places, distances, triangles, owners,
+        surface_of(land).table, ALL_LAYERS, given, visits,
+        first, count if last is None else last, distances, places, whole,
     )  # fmt: skip
-    return triangles, distances, places, owners
+    return whole[TRIANGLE], distances, places, whole[PLACE] & FACE
 
 
 def slack(oracle, points, distances):

@@ -807,8 +807,8 @@ FAULTS = (
         ("tests/heightmap/test_rays.py::test_a_ray_that_ends_on_the_ground_hits_it",),
     ),
     Fault(
-        "ray_hits_the_last_of_equal_parts",
-        "_kernels.ground.rays",
+        "hit_of_the_last_of_equal_parts",
+        "_kernels.ground.hits",
         "    return rank < hit.rank if row == hit.row else part < hit.part\n",
         "    return rank < hit.rank if row == hit.row else part > hit.part\n",
         (

@@ -8,8 +8,8 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import MESH, map_arrays, owner_in
-from terrain_physics._kernels.heightmap.grid import THICKNESS, height_at, unpack_grid
+from terrain_physics._kernels.ground.owners import MESH, levels_of, map_arrays, maps_in, owner_in
+from terrain_physics._kernels.heightmap.grid import THICKNESS, unpack_grid
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered
@@ -27,8 +27,6 @@ from terrain_physics._kernels.mesh.parts import (
 from terrain_physics._kernels.mesh.tree import STACK
 from terrain_physics._kernels.surface.ground_arrays import (
     MAP_LAYERS,
-    MAP_ROW_SIZE,
-    MAPS,
     MESH_ROW_SIZE,
     MESHES,
     SIDES,
@@ -83,20 +81,12 @@ def _is_near_underside(maps: Int64s, row: int, lower: Vec3, upper: Vec3) -> bool
 
 
 @kernel(noinline=True)
-def _level_of(maps: Int64s, row: int, place: Vec3) -> tuple[float, float]:
-    """Return the heights of the surface and the underside of a map at a place; NaN: no ground."""
-    heights, cells, _, frame = map_arrays(maps, row)
-    surface = height_at(heights, cells, frame, place[0], place[2])
-    return surface, surface - float(frame[THICKNESS])
-
-
-@kernel(noinline=True)
 def _is_seen(maps: Int64s, row: int, center: Vec3, has_sides: bool) -> bool:
     """Tell whether a shape sees the surface of a map, and does not touch it from behind."""
     frame = map_arrays(maps, row)[3]
     if not has_sides and frame[THICKNESS] == np.inf:
         return True
-    return _level_of(maps, row, center)[1] < center[1]  # not where there is no ground
+    return levels_of(maps, row, center)[1] < center[1]  # not where there is no ground
 
 
 @kernel(noinline=True)
@@ -104,7 +94,7 @@ def _is_buried(maps: Int64s, mask: int, center: Vec3) -> bool:
     """Tell whether a place is in a map."""
     for row in range(len(maps)):
         if maps[row, MAP_LAYERS] & mask != 0:
-            surface, underside = _level_of(maps, row, center)
+            surface, underside = levels_of(maps, row, center)
             if surface > center[1] and underside < center[1]:
                 return True
     return False
@@ -165,7 +155,7 @@ def _found(
     With ``deepest`` it is one of each member.
     """
     ints, floats, count, members = np.empty((_WHOLE, 0), np.int64), np.empty((3, 0, 3)), 0, 0
-    maps = array_at(table[MAPS, 0], (table[MAPS, 1], MAP_ROW_SIZE), np.int64)
+    maps = maps_in(table)
     meshes = array_at(table[MESHES, 0], (table[MESHES, 1], MESH_ROW_SIZE), np.int64)
     if len(meshes) > 1:
         kept = DEEPEST if deepest else ALL
@@ -225,7 +215,7 @@ def _deepest(
     leads_down, best = False, _deepest_row(count, ints, floats, False)
     for k in range(count):
         leads_down = leads_down or not floats[1, k, 1] > 0.0
-    maps = array_at(table[MAPS, 0], (table[MAPS, 1], MAP_ROW_SIZE), np.int64)
+    maps = maps_in(table)
     if members > 1 and leads_down and _is_buried(maps, mask, center_at(kind, shape, 0)):
         # A map knows whether a center is in it, but the others do not.
         total, _, all_ints, all_floats = _found(table, mask, kind, shape, visits, False)

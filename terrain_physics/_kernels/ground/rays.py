@@ -1,37 +1,45 @@
 """Rays against a ground: its maps, their sides and undersides, and its meshes, from its one table.
 
-Of equally near hits that of the lowest part counts; of those of one map, the surface comes before
-the sides, and these before the underside. Sides and undersides are hit from outside only.
+Sides and undersides are hit from outside only. Which of equally near hits counts: see `hits.py`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import array_at, borrow, keep, replaced
+from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import MESH, map_arrays, owner_in
-from terrain_physics._kernels.heightmap.blocks import block_span, level_start
-from terrain_physics._kernels.heightmap.clipping import Terrain, survey
-from terrain_physics._kernels.heightmap.grid import THICKNESS
+from terrain_physics._kernels.ground.hits import (
+    FACE,
+    NOTHING,
+    PLACE,
+    SURFACE,
+    TRIANGLE,
+    UNDERSIDE,
+    GroundHit,
+    face_in,
+    is_before,
+    nearer,
+    no_hit,
+)
+from terrain_physics._kernels.ground.owners import (
+    has_others,
+    is_thin,
+    map_arrays,
+    maps_in,
+    more_of,
+    owner_in,
+    parts_in,
+    terrain_of,
+    upside_down,
+)
 from terrain_physics._kernels.heightmap.rays import cast, map_hits
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
 from terrain_physics._kernels.mesh.part_tree import items_on_path
-from terrain_physics._kernels.mesh.parts import (
-    ID_BITS,
-    NUMBER,
-    OWNER,
-    SIDE,
-    Parts,
-    ids_at,
-    material_in,
-    part_at,
-    parts_at,
-    row_count,
-)
+from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, row_count
 from terrain_physics._kernels.mesh.queries import (
     Scratch,
     borrowed,
@@ -45,83 +53,13 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MAP_LAYERS,
     MAP_NUMBER,
     MAP_NUMBERS,
-    MAP_ROW_SIZE,
-    MAPS,
-    MESH_ROW_SIZE,
     MESHES,
     SIDES,
 )
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Ranks of what is hit of one map; those of sides ascend with the numbers of their patches. The rank
-# of a mesh is its number.
-NOTHING, SURFACE, FIRST_SIDE, UNDERSIDE = -1, 0, 1, 1 << ID_BITS
-
-# Rows of the whole numbers of hits: the ground's id of the triangle, and the place: the row of its
-# map in the table, shifted by ID_BITS, and the nearest cell; or MESH, and the material.
-TRIANGLE, PLACE = range(2)
-FACE = (1 << ID_BITS) - 1
-
 # A ray that comes out of the ground looks for more so far beyond, in meters, and so often.
 _ONWARD, _MOST_WAYS_OUT = 1e-6, 64
-
-_NOWHERE = (np.nan, np.nan, np.nan)
-
-
-class GroundHit(NamedTuple):
-    """The nearest hit of a ray so far; NOTHING at the end of the ray if there is none."""
-
-    rank: int
-    distance: float
-    point: Vec3
-    normal: Vec3
-    triangle: int
-    part: int
-    row: int
-    cell: int
-
-
-@kernel(inline=True)
-def _no_hit(longest: float) -> GroundHit:
-    return GroundHit(NOTHING, longest, _NOWHERE, _NOWHERE, -1, -1, MESH, 0)
-
-
-@kernel(inline=True)
-def _is_before(rank: int, distance: float, part: int, row: int, hit: GroundHit) -> bool:
-    """Tell whether another hit counts, which is as near as one or nearer."""
-    if hit.rank == NOTHING or distance < hit.distance:
-        return True
-    return rank < hit.rank if row == hit.row else part < hit.part
-
-
-@kernel(noinline=True, no_refcount=True)
-def _nearer(
-    maps: Int64s, row: int, rank: int, distance: float, point: Vec3, normal: Vec3, triangle: int,
-    cell: int, hit: GroundHit,
-) -> GroundHit:  # fmt: skip
-    """Return that of two hits which counts; one is of a triangle of a map."""
-    found, part = owner_in(maps, row, triangle)
-    if not _is_before(rank, distance, part, row, hit):
-        return hit
-    return GroundHit(rank, distance, point, normal, found, part, row, cell)
-
-
-@kernel(inline=True)
-def _maps_in(tables: Int64s) -> Int64s:
-    maps: Int64s = array_at(tables[MAPS, 0], (tables[MAPS, 1], MAP_ROW_SIZE), np.int64)
-    return maps
-
-
-@kernel(inline=True)
-def _terrain_of(maps: Int64s, row: int) -> Terrain:
-    heights, cells, blocks, frame = map_arrays(maps, row)
-    return survey(heights, cells, blocks, frame)
-
-
-@kernel(inline=True)
-def _is_thin(maps: Int64s, row: int) -> bool:
-    """Tell whether a map has an underside."""
-    return bool(map_arrays(maps, row)[3][THICKNESS] < np.inf)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -129,21 +67,11 @@ def _with_surface(
     maps: Int64s, row: int, origin: Vec3, direction: Vec3, hit: GroundHit
 ) -> GroundHit:
     """Return the nearest hit after one with the surface of a map."""
-    terrain = _terrain_of(maps, row)
+    terrain = terrain_of(maps, row)
     distance, point, normal, triangle, cell = cast(terrain, origin, direction, hit.distance)
     if np.isnan(distance):
         return hit
-    return _nearer(maps, row, SURFACE, distance, point, normal, triangle, cell, hit)
-
-
-@kernel(inline=True)
-def _upside_down(terrain: Terrain) -> Terrain:
-    """Return the map whose surface is the underside of one, seen from below: y is -y."""
-    own = terrain.grid
-    grid = replaced(own, y0=own.thickness - own.y0, height_scale=-own.height_scale)
-    top = level_start(grid.rows, grid.columns, terrain.levels - 1)
-    low, high = block_span(grid, terrain.blocks, top)
-    return replaced(terrain, grid=grid, low=low, high=high)
+    return nearer(maps, row, SURFACE, distance, point, normal, triangle, cell, hit)
 
 
 @kernel(inline=True)
@@ -159,13 +87,13 @@ def _with_underside(
 
     It is the surface upside down. Rays that come out of the ground do not see it, and go on.
     """
-    terrain = _terrain_of(maps, row)
+    terrain = terrain_of(maps, row)
     grid, (x, y, z), (dx, dy, dz) = terrain.grid, origin, direction
     u, v, w = _end(x, dx, hit.distance), _end(y, dy, hit.distance), _end(z, dz, hit.distance)
     lower, upper = (min(x, u), min(y, v), min(z, w)), (max(x, u), max(y, v), max(z, w))
     if not meets_surface(lowered(grid), terrain.blocks, lower, upper):
         return hit
-    turned, start, way, begin = _upside_down(terrain), (x, -y, z), (dx, -dy, dz), 0.0
+    turned, start, way, begin = upside_down(terrain), (x, -y, z), (dx, -dy, dz), 0.0
     for _ in range(_MOST_WAYS_OUT):
         far, point, normal, triangle, cell = cast(
             turned, add_scaled(start, way, begin), way, hit.distance - begin
@@ -177,7 +105,7 @@ def _with_underside(
             own = underside_id(grid, 0, triangle >> 1, triangle & 1) if triangle >= 0 else -1
             point = (point[0], 0.0 - point[1], point[2])
             normal = (normal[0], 0.0 - normal[1], normal[2])
-            return _nearer(maps, row, UNDERSIDE, far, point, normal, own, cell, hit)
+            return nearer(maps, row, UNDERSIDE, far, point, normal, own, cell, hit)
         begin = far + _ONWARD
     return hit
 
@@ -195,24 +123,18 @@ def _with_parts(
         if scratch.starts[k] > hit.distance:
             break
         at = int(scratch.found[k])
-        part, number = part_at(parts.rows, at), int(parts.rows[at, NUMBER])
+        part = part_at(parts.rows, at)
         face, distance, slot = first_hit(
             part, origin, direction, hit.distance, scratch.stack, scratch.entries
         )
         if face < 0:
             continue
-        if part.facing == SIDE:
-            ids, row, rank = ids_at(parts.rows, at), 0, FIRST_SIDE + number
-            while maps[row, MAP_NUMBER] != parts.rows[at, OWNER]:
-                row += 1
-            cell = int(ids[len(ids) // 2 + face])  # the cells stand behind the ids
-            triangle, owner = owner_in(maps, row, int(ids[face]))
-        else:
-            row, rank, cell = MESH, number, material_in(parts.rows, at, face)
-            triangle, owner = part.first_id + face, number
-        if _is_before(rank, distance, owner, row, hit):
+        own = face_in(maps, parts.rows, at, face)
+        if is_before(own.rank, distance, own.part, own.row, hit):
             point, normal = point_and_normal(part, slot, origin, direction, distance)
-            hit = GroundHit(rank, distance, point, normal, triangle, owner, row, cell)
+            hit = GroundHit(
+                own.rank, distance, point, normal, own.triangle, own.part, own.row, own.cell
+            )  # fmt: skip
     return hit
 
 
@@ -224,30 +146,13 @@ def _with_others(
     """Return the nearest hit after one with all but the surfaces of maps."""
     mask = meshes.tree.mask
     for row in range(len(maps)):
-        if maps[row, MAP_LAYERS] & mask != 0 and _is_thin(maps, row):
+        if maps[row, MAP_LAYERS] & mask != 0 and is_thin(maps, row):
             hit = _with_underside(maps, row, origin, direction, hit)
     if row_count(meshes.rows) > 1:
         hit = _with_parts(meshes, maps, origin, direction, hit, scratch)
     if row_count(sides.rows) > 1:
         hit = _with_parts(sides, maps, origin, direction, hit, scratch)
     return hit
-
-
-@kernel(inline=True)
-def _parts_in(tables: Int64s, which: int, mask: int) -> Parts:
-    """Return the meshes of the ground, or the sides of its maps."""
-    return parts_at(array_at(tables[which, 0], (tables[which, 1], MESH_ROW_SIZE), np.int64), mask)
-
-
-@kernel(noinline=True, no_refcount=True)
-def _has_others(maps: Int64s, meshes: Parts, sides: Parts) -> bool:
-    """Tell whether there is more than surfaces of maps."""
-    if row_count(meshes.rows) > 1 or row_count(sides.rows) > 1:
-        return True
-    for row in range(len(maps)):
-        if _is_thin(maps, row):
-            return True
-    return False
 
 
 @kernel
@@ -266,14 +171,14 @@ def ray_hit(
 
     The cell of a mesh is its material.
     """
-    tables, origin, direction, hit = borrow(table), (x, y, z), (dx, dy, dz), _no_hit(longest)
-    maps = _maps_in(tables)
+    tables, origin, direction, hit = borrow(table), (x, y, z), (dx, dy, dz), no_hit(longest)
+    maps = maps_in(tables)
     for row in range(len(maps)):
         if maps[row, MAP_LAYERS] & mask != 0:
             hit = _with_surface(maps, row, origin, direction, hit)
-    meshes, sides = _parts_in(tables, MESHES, mask), _parts_in(tables, SIDES, mask)
-    if _has_others(maps, meshes, sides):
-        memory = make_scratch(meshes if row_count(meshes.rows) > row_count(sides.rows) else sides)
+    meshes, sides = parts_in(tables, MESHES, mask), parts_in(tables, SIDES, mask)
+    if has_others(maps, meshes, sides):
+        memory = make_scratch(more_of(meshes, sides))
         hit = _with_others(maps, meshes, sides, origin, direction, hit, borrowed(memory))
         keep_scratch(memory)
     distance = np.nan if hit.rank == NOTHING else hit.distance
@@ -297,7 +202,7 @@ def _hit_at(maps: Int64s, rows: RayRows, k: int) -> GroundHit:
     """Return the hit of a row."""
     distance, triangle = float(rows.distances[k]), int(rows.whole[TRIANGLE, k])
     if np.isnan(distance):
-        return _no_hit(float(rows.limits[row_of(rows.limits, k)]))
+        return no_hit(float(rows.limits[row_of(rows.limits, k)]))
     place = int(rows.whole[PLACE, k])
     row = place >> ID_BITS
     part = triangle >> ID_BITS if triangle >= 0 else int(maps[row, MAP_NUMBER])
@@ -353,7 +258,7 @@ def _put_nearer(maps: Int64s, row: int, rows: RayRows, first: int, last: int) ->
     _cast_all(maps, row, more, first, last)
     for k in range(first, last):
         if not np.isnan(more.distances[k]):
-            hit = _nearer(
+            hit = nearer(
                 maps, row, SURFACE, float(more.distances[k]), row3(more.points, k),
                 row3(more.normals, k), int(more.whole[TRIANGLE, k]), int(more.whole[PLACE, k]),
                 _hit_at(maps, rows, k),
@@ -382,7 +287,7 @@ def ray_hits(
     are whole numbers.
     """
     tables = borrow(table)
-    maps, are_put, limits = _maps_in(tables), False, np.empty(len(longest))
+    maps, are_put, limits = maps_in(tables), False, np.empty(len(longest))
     for k in range(len(limits)):
         limits[k] = longest[k]
     rows = RayRows(
@@ -399,10 +304,10 @@ def ray_hits(
         are_put = True
     if not are_put:
         for k in range(first, last):
-            _put_hit(rows, k, _no_hit(0.0))
-    meshes, sides = _parts_in(tables, MESHES, mask), _parts_in(tables, SIDES, mask)
-    if _has_others(maps, meshes, sides):
-        memory = make_scratch(meshes if row_count(meshes.rows) > row_count(sides.rows) else sides)
+            _put_hit(rows, k, no_hit(0.0))
+    meshes, sides = parts_in(tables, MESHES, mask), parts_in(tables, SIDES, mask)
+    if has_others(maps, meshes, sides):
+        memory = make_scratch(more_of(meshes, sides))
         scratch = borrowed(memory)
         for k in range(first, last):
             origin = row3(rows.origins, row_of(rows.origins, k))

@@ -13,7 +13,6 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.orientation import line_side, plane_side
-from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.part_tree import items_near
 from terrain_physics._kernels.mesh.parts import (
@@ -23,20 +22,15 @@ from terrain_physics._kernels.mesh.parts import (
     box_in_tree,
     is_solid,
     part_at,
-    parts_at,
     triangle_of,
 )
 from terrain_physics._kernels.mesh.queries import (
     Scratch,
-    borrowed,
-    keep_scratch,
-    make_scratch,
-    nearest_of_all,
     nearest_slot,
 )
 from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
-from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Int32s
 
 # Where a point is with regard to a mesh.
 OUTSIDE, ON_FACE, INSIDE = range(3)
@@ -135,7 +129,7 @@ def place_in(part: MeshPart, place: Vec3, stack: Int32s) -> int:
 
 
 @kernel(noinline=True)
-def _depth_in(parts: Parts, place: Vec3, scratch: Scratch) -> float:
+def depth_in(parts: Parts, place: Vec3, scratch: Scratch) -> float:
     """Return how deep a point is in the mesh that it is deepest in; 0 on a face, -1 in none."""
     deepest = -1.0
     for k in range(items_near(parts.tree, place, place, scratch.nodes, scratch.found)):
@@ -147,47 +141,3 @@ def _depth_in(parts: Parts, place: Vec3, scratch: Scratch) -> float:
         if where != OUTSIDE:
             deepest = max(deepest, depth)
     return deepest
-
-
-@kernel
-def contains_rows(
-    table: Int64s, mask: int, points: Floats, first: int, last: int, out: Bytes
-) -> None:
-    """Write 1 for the points first..last that are in a solid mesh or on a face, else 0."""
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    scratch = borrowed(memory)
-    for i in range(first, last):
-        place, is_in = row3(points, i), False
-        count, k = items_near(parts.tree, place, place, scratch.nodes, scratch.found), 0
-        while k < count and not is_in:
-            part = part_at(parts.rows, int(scratch.found[k]))
-            is_in = place_in(part, place, scratch.stack) != OUTSIDE
-            k += 1
-        out[i] = 1 if is_in else 0
-    keep_scratch(memory)
-
-
-@kernel
-def signed_distance_rows(
-    table: Int64s, mask: int, points: Floats, first: int, last: int, out: Floats
-) -> None:
-    """Write the distances of the points first..last to the nearest face, below 0 inside.
-
-    In several solid meshes, it is that to the faces of the one that the point is deepest in.
-    Infinite where the mask selects no mesh.
-    """
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    scratch = borrowed(memory)
-    row, slot = 0, 0
-    for i in range(first, last):
-        place = row3(points, i)
-        depth = _depth_in(parts, place, scratch)
-        if depth >= 0.0:
-            out[i] = 0.0 - depth
-            continue
-        # Points often come in order: the last one's triangle is a first guess.
-        row, slot, square, _ = nearest_of_all(parts, place, row, slot, math.inf, scratch)
-        out[i] = math.sqrt(square)
-    keep_scratch(memory)

@@ -19,7 +19,6 @@ from terrain_physics._kernels._intrinsics import (
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
-from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen, meets_front
@@ -416,64 +415,6 @@ def nearest_of_all(
             best, triangle, nearest, row, slot = square, own, near, right, place
             limit = min(limit, best)
     return row if triangle >= 0 else 0, slot, best, nearest
-
-
-@kernel(inline=True)
-def _answer(
-    parts: Parts, query: Vec3, row: int, slot: int, square: float, nearest: Vec3
-) -> tuple[int, float, Vec3]:
-    """Return (id, distance, point) of an answer of `nearest_of_all`; -1, inf and NaN: nothing."""
-    if row == 0:
-        return -1, math.inf, (np.nan, np.nan, np.nan)
-    part = part_at(parts.rows, row)
-    point = add(add(query, nearest), _NO_PATH)
-    return part.first_id + int(part.order[slot]), math.sqrt(square), point
-
-
-@kernel
-def closest_rows(
-    table: Int64s,
-    mask: int,
-    queries: Floats,
-    within: Floats,
-    first: int,
-    last: int,
-    points: Floats,
-    distances: Floats,
-    triangles: Int64s,
-) -> None:
-    """Write the closest point of all meshes to each point first..last, its distance and its id.
-
-    NaN, inf and -1 where there is none, up to distances ``within`` (n,) or (1,).
-    """
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    scratch = borrowed(memory)
-    row, slot = 0, 0
-    for place in range(first, last):
-        query = row3(queries, place)
-        # Points often come in order: the last one's triangle is a first guess.
-        limit = float(within[place if len(within) > 1 else 0])
-        row, slot, square, nearest = nearest_of_all(parts, query, row, slot, limit, scratch)
-        triangles[place], distances[place], point = _answer(
-            parts, query, row, slot, square, nearest
-        )
-        for axis in range(3):
-            points[place, axis] = point[axis]
-    keep_scratch(memory)
-
-
-@kernel
-def closest_one(
-    table: Int64s, mask: int, x: float, y: float, z: float, within: float
-) -> tuple[int, float, float, float, float]:
-    """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    row, slot, square, nearest = nearest_of_all(parts, (x, y, z), 0, 0, within, borrowed(memory))
-    keep_scratch(memory)
-    triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
-    return triangle, distance, point[0], point[1], point[2]
 
 
 @kernel(inline=True)

@@ -1,8 +1,8 @@
 """What a height map has beside its surface, its sides and its underside: each answers questions."""
 
 from abc import ABC, abstractmethod
-from math import inf, isnan, nan
-from typing import Any, ClassVar, TypeVar
+from math import isnan
+from typing import Any, ClassVar
 
 import numpy as np
 from pyglm import glm
@@ -18,8 +18,6 @@ from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import Materials
 from terrain_physics.surface.results import (
-    ClosestPoint,
-    ClosestPoints,
     Contacts,
     SweepHit,
     SweepHits,
@@ -32,9 +30,6 @@ _UPS = {SPHERE: [1], CAPSULE: [1, 4], BOX: [1, 8, 9, 10, 14]}
 
 _UPSIDE_DOWN = np.array([1.0, -1.0, 1.0])
 _UPSIDE_DOWN.setflags(write=False)
-
-
-_AllNamed = TypeVar("_AllNamed", SweepHits, ClosestPoints)
 
 
 class Beside(ABC):
@@ -58,14 +53,6 @@ class Beside(ABC):
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
         """Return the first touches of moving rows; an array of one row serves for all."""
-
-    @abstractmethod
-    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
-        """Return the closest point up to a distance; at distance infinity if a point sees none."""
-
-    @abstractmethod
-    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
-        """Return the closest points of points (n, 3) up to distances (n,)."""
 
 
 class Walls(Beside):
@@ -91,7 +78,7 @@ class Walls(Beside):
             found[hit] = self._materials.take(cells[hit])
         return found
 
-    def _all_named(self, hits: _AllNamed) -> _AllNamed:
+    def _all_named(self, hits: SweepHits) -> SweepHits:
         """Return hits of faces with the ids and the materials of these."""
         faces = self._mesh.of_faces(hits.triangle)
         return hits._replace(triangle=faces.ids, material=self._made_of(faces.cells))
@@ -120,21 +107,6 @@ class Walls(Beside):
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
         return self._all_named(self._mesh.queries.sweeps(kind, rows, motions, count, threads))
-
-    def distances(self, points: Floats, threads: int | None) -> Floats:
-        """Return the distances of points (n, 3), from inside of the ground as from outside."""
-        found: Floats = self._mesh.skins.closest_points(points, threads).distance
-        return found
-
-    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:
-        found = self._mesh.queries.closest_within(point, within)
-        if found.triangle < 0:
-            return found
-        triangle, material = self._named(found.triangle)
-        return found._replace(triangle=triangle, material=material)
-
-    def closest_points(self, points: Floats, within: Floats, threads: int | None) -> ClosestPoints:
-        return self._all_named(self._mesh.queries.all_closest_within(points, within, threads))
 
 
 class Underside(Beside):
@@ -209,25 +181,6 @@ class Underside(Beside):
         above = np.broadcast_to(self._levels(centers, threads) > centers[:, 1], count)
         hits.distance[unseen | (above & (hits.fraction == 0.0))] = np.nan
         return self._turned_hits(hits)
-
-    def closest_point(self, point: Floats3, within: float) -> ClosestPoint:  # noqa: ARG002
-        turned = _turned(point)
-        if not self._is_outside(np.array([turned]), 1)[0]:
-            return ClosestPoint(glm.vec3(nan), inf, -1, 0)
-        found = self._queries.closest_point(turned)
-        return found._replace(point=_turned_back(found.point), triangle=self._id(found.triangle))
-
-    def closest_points(
-        self,
-        points: Floats,
-        within: Floats,  # noqa: ARG002
-        threads: int | None,
-    ) -> ClosestPoints:
-        (turned,) = read_only(points * _UPSIDE_DOWN)
-        found = self._queries.closest_points(turned, threads)
-        found.distance[~self._is_outside(turned, threads)] = inf
-        ids = self._ids(found.triangle)
-        return found._replace(point=_all_turned_back(found.point), triangle=ids)
 
 
 def put_hits(hits: Any, rows: Int64s, others: Any, from_rows: Int64s) -> None:

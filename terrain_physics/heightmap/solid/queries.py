@@ -20,10 +20,7 @@ from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
-from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
-    ClosestPoint,
-    ClosestPoints,
     Contacts,
     SweepHit,
     SweepHits,
@@ -31,7 +28,6 @@ from terrain_physics.surface.results import (
 from terrain_physics.surface.shapes import box_of, centers_of
 
 _Answer = TypeVar("_Answer")
-_Hits = TypeVar("_Hits", SweepHits, ClosestPoints)
 
 
 class SolidMapQueries(MapQueries):
@@ -163,51 +159,6 @@ class SolidMapQueries(MapQueries):
                 _put_nearer(hits, found, near)
         return hits
 
-    # Closest points
-
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        if self._bare_at == self.storage.revision:
-            found = MapQueries.closest_point(self, point)
-            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
-                return found
-        with self.storage.lock:
-            best = MapQueries.closest_point(self, point)
-            beside = self._now()
-            if not beside:
-                return best
-            (x, y, z), far = point, best.distance
-            near = self._reach.of_box((x - far, y - far, z - far), (x + far, y + far, z + far))
-            for own in beside:
-                if near & own.bit:
-                    found = own.closest_point(point, far)
-                    best = found if found.distance < best.distance else best
-        return best
-
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        with self._asked() as (surface, beside, reach):
-            best = surface.closest_points(points, threads)
-            for own in beside:
-                near = _near(reach, own, points, points, best.distance[:, np.newaxis])
-                some = read_only(points[near], best.distance[near])
-                _put_nearer(best, own.closest_points(some[0], some[1], threads), near)
-        return best
-
-    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
-        with self._asked() as (surface, beside, _):
-            distances = surface.signed_distances(points, threads)
-            for own in beside:
-                if isinstance(own, Walls):
-                    is_inside, aside = distances < 0.0, own.distances(points, threads)
-                    nearest = np.minimum(abs(distances), aside)
-                    distances = np.where(is_inside, 0.0 - nearest, nearest)
-        return distances
-
-    def signed_distance(self, point: Floats3) -> float:
-        with self.storage.lock:
-            if not any(isinstance(own, Walls) for own in self._now()):
-                return MapQueries.signed_distance(self, point)
-        return Queries.signed_distance(self, point)
-
     # For characters
 
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
@@ -253,7 +204,7 @@ def _nearer(best: SweepHit | None, other: SweepHit | None) -> SweepHit | None:
     return best
 
 
-def _put_nearer(best: _Hits, others: _Hits, rows: Int64s) -> None:
+def _put_nearer(best: SweepHits, others: SweepHits, rows: Int64s) -> None:
     """Write hits over those rows that are farther, or missed."""
     known = best.distance[rows]
     is_nearer = others.distance < known

@@ -49,7 +49,7 @@ class SideMesh:
         The least x and z of a place without sides, then the greatest.
     """
 
-    __slots__ = ("_skins", "_table", "clear", "patches", "queries")
+    __slots__ = ("_table", "clear", "patches", "queries")
 
     _table: SideTable
 
@@ -63,20 +63,11 @@ class SideMesh:
         self._table = before.with_meshes(meshes)
         self.queries = MeshQueries(PatchMeshes(self._table))
         self.clear = _clear_of(frame, is_outer=all(own.is_outer for own in patches.values()))
-        self._skins: MeshQueries | None = None
 
     @property
     def view(self) -> Int64s:
         """The table of all, for kernels."""
         return self._table.view
-
-    @property
-    def skins(self) -> MeshQueries:
-        """The same, seen from both sides; made on first use."""
-        if self._skins is None:
-            meshes = {(0, FIRST_LAYER, k): own.skin for k, own in self.patches.items()}
-            self._skins = MeshQueries(PatchMeshes(SideTable().with_meshes(meshes)))
-        return self._skins
 
     def of_face(self, face: int) -> tuple[int, int]:
         """Return the map's id of a face, and the cell that it is a side of, as `of_faces`."""

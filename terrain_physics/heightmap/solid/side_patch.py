@@ -33,7 +33,7 @@ class SidePatch:
         Whether all are along the border of the map.
     """
 
-    __slots__ = ("_skin", "cells", "edges", "ids", "is_outer", "storage")
+    __slots__ = ("cells", "edges", "ids", "is_outer", "storage")
 
     def __init__(self, frame: Floats, edges: Int64s, corners: Floats, of_corners: Int64s) -> None:
         """Take over the ``corners`` (m, 9) of triangles, of ghosts as well.
@@ -50,15 +50,6 @@ class SidePatch:
         faces.setflags(write=False)
         (named,) = read_only(np.concatenate([ids, cells]))
         self.storage = MeshStorage(vertices, faces, side_ids=named)
-        self._skin: MeshStorage | None = None
-
-    @property
-    def skin(self) -> MeshStorage:
-        """The triangles as they are seen from both sides, made on first use."""
-        if self._skin is None:
-            arrays, count = self.storage.arrays, len(self.ids)
-            self._skin = MeshStorage(arrays.vertices[: 3 * count], arrays.faces[:count])
-        return self._skin
 
 
 def patch_of(

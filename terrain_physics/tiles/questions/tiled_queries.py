@@ -16,7 +16,7 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.tiles.squares import put_square_of_shapes
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.queries import GroundQueries
@@ -433,10 +433,10 @@ class TiledQueries(GroundQueries):
         return np.asarray(self._at(xs, zs, threads, ask)[0])
 
     def contains_one(self, point: Floats3) -> bool:
-        return Queries.contains_one(self, point)  # of tiles that may be missing
+        return bool(self.contains(read_only(np.array([point]))[0], None)[0])  # some may be missing
 
     def signed_distance(self, point: Floats3) -> float:
-        return Queries.signed_distance(self, point)
+        return float(self.signed_distances(read_only(np.array([point]))[0], None)[0])
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:

@@ -1,4 +1,4 @@
-"""The point of a height map's surface nearest to a point: one, and many by the row.
+"""The point of a height map's surface nearest to a point.
 
 This is branch and bound. The cell below the point gives a first answer. Blocks, the nearest first,
 then narrow down the cells that may be nearer. Blocks only leave out cells; the kernel of one
@@ -9,17 +9,15 @@ import math
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import (
     BLOCK,
     BLOCK_BITS,
     block_span,
     blocks_across,
-    level_count,
     level_start,
 )
-from terrain_physics._kernels.heightmap.clipping import AHEAD, Terrain, fetch_ahead, survey
+from terrain_physics._kernels.heightmap.clipping import Terrain
 from terrain_physics._kernels.heightmap.closest.cell import (
     NOWHERE,
     ON_MAP,
@@ -34,11 +32,10 @@ from terrain_physics._kernels.heightmap.closest.cell import (
     line,
 )
 from terrain_physics._kernels.heightmap.closest.outside import is_out, search_outside
-from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
-from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CULLING_SLACK
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
+from terrain_physics._kernels.types import Floats, Int64s
 
 # A search begins with no more nodes than this. It is also how many blocks a block has.
 MANY_NODES = BLOCK * BLOCK
@@ -143,21 +140,16 @@ def _search_map(
     return nearest
 
 
-@kernel(noinline=True)
-def _closest(
-    heights: Float32s,
-    cells: Bytes,
-    blocks: Float32s,
-    frame: Floats,
-    point: Vec3,
-    stack: Int64s,
-    bounds: Floats,
+@kernel(noinline=True, no_refcount=True)
+def closest(
+    terrain: Terrain, point: Vec3, stack: Int64s, bounds: Floats
 ) -> tuple[int, float, Vec3, int]:
     """Return (triangle, distance, point of the ground, nearest cell); -1, inf, NaN, 0: no ground.
 
-    ``stack`` and ``bounds`` are scratch, see `_stack_size`.
+    The triangle is -1 outside the map. Of several equally near, it is the first by row, column and
+    half, those of the map before the ground outside. ``stack`` and ``bounds`` (nodes,) are
+    scratch, of MANY_NODES for each level of blocks.
     """
-    terrain = survey(heights, cells, blocks, frame)
     grid = terrain.grid
     nearest = Nearest(math.inf, NOWHERE, 0, 0, 0, point)
     if terrain.low <= terrain.high:
@@ -180,66 +172,3 @@ def _closest(
     found = add(add(point, nearest.offset), (0.0, 0.0, 0.0))  # never -0
     triangle = 2 * cell + nearest.half if nearest.where == ON_MAP else -1
     return triangle, math.sqrt(nearest.square), found, cell
-
-
-@kernel(inline=True)
-def _stack_size(frame: Floats) -> int:
-    """Return how many blocks the stack of a search may hold."""
-    return MANY_NODES * level_count(int(frame[ROWS]), int(frame[COLUMNS]))
-
-
-@kernel
-def closest_rows(
-    heights: Float32s,
-    cells: Bytes,
-    blocks: Float32s,
-    frame: Floats,
-    points: Floats,
-    first: int,
-    last: int,
-    out_point: Floats,
-    out_distance: Floats,
-    out_triangle: Int64s,
-    out_cell: Int64s,
-) -> None:
-    """Write what `closest_one` says of each point first..last of (n, 3)."""
-    size = _stack_size(frame)
-    stack, bounds = np.empty(size, np.int64), np.empty(size, np.float64)
-    grid = survey(heights, cells, blocks, frame).grid
-    for row in range(first, last):
-        fetch_ahead(grid, row3(points, min(row + AHEAD, last - 1)))
-        triangle, distance, point, cell = _closest(
-            borrow(heights), borrow(cells), borrow(blocks), borrow(frame),
-            row3(points, row), borrow(stack), borrow(bounds),
-        )  # fmt: skip
-        out_distance[row], out_triangle[row], out_cell[row] = distance, triangle, cell
-        for axis in range(3):
-            out_point[row, axis] = point[axis]
-    keep(stack)
-    keep(bounds)
-
-
-@kernel
-def closest_one(
-    heights: Float32s,
-    cells: Bytes,
-    blocks: Float32s,
-    frame: Floats,
-    x: float,
-    y: float,
-    z: float,
-) -> tuple[int, float, float, float, float, int]:
-    """Return (triangle, distance, point of the ground, nearest cell) for one point.
-
-    The triangle is -1 outside the map. Of several equally near, it is the first by row, column and
-    half, those of the map before the ground outside. Without any ground: -1, inf, NaN, 0.
-    """
-    size = _stack_size(frame)
-    stack, bounds = np.empty(size, np.int64), np.empty(size, np.float64)
-    triangle, distance, point, cell = _closest(
-        borrow(heights), borrow(cells), borrow(blocks), borrow(frame),
-        (x, y, z), borrow(stack), borrow(bounds),
-    )  # fmt: skip
-    keep(stack)
-    keep(bounds)
-    return triangle, distance, point[0], point[1], point[2], cell
