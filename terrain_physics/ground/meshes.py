@@ -259,7 +259,7 @@ class GroundMeshes(Meshes):
             found = self.find(found.numbers)[0]
         first = self.movers.count + 1
         put = {int(found.numbers[k]): first + int(k) for k in np.flatnonzero(found.places == 0)}
-        changes = self.changes.room(2 * len(poses))
+        changes = self.changes.room(2 * len(poses) + 1)
         tables = *self._prepare_edit().arrays, *self.movers.prepare()
         count = _MOVE.call(
             *tables, found.rows, found.places, poses, seconds, float(self.told + 1), changes
@@ -341,7 +341,7 @@ class GroundMeshes(Meshes):
             return
         found = self.find(numbers[coming])[0]
         places = np.zeros_like(found.places)  # the movers are put back by themselves
-        changes = self.changes.room(2 * len(places))
+        changes = self.changes.room(2 * len(places) + 1)
         poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
         tables = *table.arrays, np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1))
         count = _MOVE.call(

@@ -7,6 +7,7 @@ import numpy as np
 from terrain_physics._kernels.surface.changes import (
     CHANGE_LOWER,
     CHANGE_SIZE,
+    CHANGE_SPAN,
     CHANGE_UPPER,
     CHANGE_VERSION,
 )
@@ -34,7 +35,7 @@ class ChangeLog:
     ----------
     rows : ndarray of float64, shape (k, CHANGE_SIZE)
         The version after each change, ascending, and the box around the change; read-only. Older
-        rows stand for several changes.
+        rows stand for several changes, and rows with a span are around those before them.
     forgotten : int
         Changes up to this version are not known any more.
     """
@@ -51,7 +52,7 @@ class ChangeLog:
     def note(self, version: int, lower: Floats3, upper: Floats3) -> None:
         """Remember a change within lower..upper; ``version`` is the version after it."""
         end = self._make_room(1)
-        self._room[end] = (version, *lower, *upper)
+        self._room[end] = (version, *lower, *upper, 0.0)
         self._show(end + 1)
 
     def room(self, count: int) -> Floats:
@@ -68,6 +69,7 @@ class ChangeLog:
         rows = self.rows
         if len(rows) >= _REMEMBERED:
             half = _REMEMBERED // 2
+            rows = rows[rows[:, CHANGE_SPAN] == 0.0]  # those before them may be merged
             rows = np.concatenate([_merged(rows[:-half], half // 2), rows[-half:]])
         elif len(rows) + more <= len(self._room):
             return len(rows)
@@ -126,7 +128,7 @@ def _halved(rows: Floats) -> Floats:
         firsts = places[::2]
     first = rows[firsts]
     merged: Floats = rows[np.append(firsts[1:], len(rows)) - 1]  # the later ones, or the same
-    lower, upper = slice(CHANGE_LOWER, CHANGE_UPPER), slice(CHANGE_UPPER, CHANGE_SIZE)
+    lower, upper = slice(CHANGE_LOWER, CHANGE_UPPER), slice(CHANGE_UPPER, CHANGE_SPAN)
     np.minimum(first[:, lower], merged[:, lower], out=merged[:, lower])
     np.maximum(first[:, upper], merged[:, upper], out=merged[:, upper])
     return merged

@@ -16,6 +16,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
@@ -219,11 +220,55 @@ def test_an_update_after_moves_of_many_far_parts_calls_no_more_than_after_one():
     assert calls[300] == calls[1]
 
 
+def woken_by(changes, seen, places):
+    """Tell which bodies at places wake by rows of changes."""
+    ground = Ground([HeightMap(np.zeros((9, 9)))])
+    rows = [CharacterMovement(ground, BODIES[0], position=place)._numbers for place in places]
+    states, rules = (np.concatenate([own[k] for own in rows]) for k in (0, 1))
+    states = states.reshape(len(places), -1)
+    states[:, columns.GROUND_VERSION], states[:, columns.UNDISTURBED] = seen, 1.0
+    wake_near(states.reshape(-1), rules, changes, 0.0, np.empty((0, 2)), 1e9, 0, len(places))
+    return states[:, columns.UNDISTURBED] == 0.0
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_moves_at_once_wake_whom_the_box_of_each_wakes(count):
+    rng = np.random.default_rng(count)
+    ground = Ground([HeightMap(np.zeros((9, 9)))])
+    keys = [ground.add(TriangleMesh.box((1, 1, 1))) for _ in range(count)]
+    changes = ground._held.changes
+    for _ in range(3):
+        assert ground.version >= 0  # the next changes are those of another version
+        ground.move_many(keys, rng.uniform(-60, 60, (count, 3)), 1 / 60)
+    spans = changes.rows[:, 7]
+    assert (spans > 0).sum() == (3 if count > 3 else 0)
+    places = rng.uniform(-70, 70, (60, 3))
+    for seen in {0.0, *changes.rows[:, 0]}:
+        alone = np.ascontiguousarray(changes.rows[spans == 0])
+        woken = woken_by(changes.rows, seen, places)
+        assert woken.tolist() == woken_by(alone, seen, places).tolist()
+        assert not woken.all()
+
+
+def test_who_is_far_from_the_box_around_all_moves_looks_at_none():
+    ground = Ground([HeightMap(np.zeros((9, 9)))])
+    keys = [ground.add(TriangleMesh.box((1, 1, 1))) for _ in range(300)]
+    for count in (300, 600):
+        assert ground.version == count
+        places = np.column_stack([np.arange(500.0, 800), np.zeros((300, 2))])
+        ground.move_many(keys, places, 1 / 60)
+    changes = ground._held.changes.rows[-301:].copy()
+    assert changes[-1].tolist()[1:] == [499.5, -0.5, -0.5, 799.5, 0.5, 0.5, 300]
+    assert woken_by(changes, 600, [(4, 0.5, 4), (510, 0.5, 0)]).tolist() == [False, True]
+    changes[:-1, 1:4], changes[:-1, 4:7] = EVERYWHERE  # none of them is read
+    assert woken_by(changes, 600, [(4, 0.5, 4)]).tolist() == [False]
+
+
 def test_a_log_merges_changes_of_one_version_first():
     log = ChangeLog(0)
     for version, count in ((1, 301), (2, 723), (3, 1)):
         room = log.room(count)
-        room[:] = np.column_stack([np.full(count, version), *6 * [np.full(count, version)]])
+        room[:] = np.column_stack([*7 * [np.full(count, version)], np.zeros(count)])
         log.take(count)
     assert len(log.rows) < 1024
     assert (log.rows[:, 1] == log.rows[:, 0]).all()
@@ -247,7 +292,7 @@ def test_a_log_remembers_the_latest_changes_and_boxes_around_older_ones():
     other.follow(7, log, 3997)
     assert other.rows[:, :2].tolist() == [[7, 3998], [7, 3999]]
     other.follow(8, log, 2)
-    assert other.rows[-1].tolist() == [8, *EVERYWHERE[0], *EVERYWHERE[1]]
+    assert other.rows[-1].tolist() == [8, *EVERYWHERE[0], *EVERYWHERE[1], 0]
 
 
 def test_a_log_that_was_put_back_has_room_of_its_own():
@@ -272,13 +317,13 @@ def test_a_log_remembers_many_changes_at_once(count):
     noted = []
     for version in range(1, 9):
         lower = rng.uniform(-50, 50, (count, 3))
-        rows = np.column_stack([np.full(count, version), lower, lower + 1.0])
+        rows = np.column_stack([np.full(count, version), lower, lower + 1.0, np.zeros(count)])
         log.room(count)[:] = rows
         log.take(count)
         noted.append(rows)
     assert len(log.rows) <= 1024 + count
     for seen in range(9):
         unseen = log.rows[log.rows[:, 0] > seen]
-        for box in np.concatenate([*noted[seen:], np.empty((0, 7))])[:: 1 + count // 50, 1:]:
-            around = (unseen[:, 1:4] <= box[:3]) & (unseen[:, 4:] >= box[3:])
+        for box in np.concatenate([*noted[seen:], np.empty((0, 8))])[:: 1 + count // 50, 1:7]:
+            around = (unseen[:, 1:4] <= box[:3]) & (unseen[:, 4:7] >= box[3:])
             assert around.all(axis=1).any()

@@ -1,5 +1,7 @@
 """Moves of meshes: places in the table of meshes, rows of movers, and the boxes that change."""
 
+import numpy as np
+
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, column_of, move_mover
 from terrain_physics._kernels.math.vec3 import Vec3
@@ -11,8 +13,16 @@ from terrain_physics._kernels.mesh.parts import (
     row_count,
     row_of_number,
 )
-from terrain_physics._kernels.surface.changes import CHANGE_LOWER, CHANGE_UPPER, CHANGE_VERSION
+from terrain_physics._kernels.surface.changes import (
+    CHANGE_LOWER,
+    CHANGE_SPAN,
+    CHANGE_UPPER,
+    CHANGE_VERSION,
+)
 from terrain_physics._kernels.types import Floats, Int64s
+
+# Fewer changes are looked at one by one.
+_LEAST_SPAN = 8
 
 
 @kernel
@@ -38,7 +48,7 @@ def find_parts(
 
 @kernel(inline=True)
 def _put_box(changes: Floats, row: int, version: float, lower: Vec3, upper: Vec3) -> None:
-    changes[row, CHANGE_VERSION] = version
+    changes[row, CHANGE_VERSION], changes[row, CHANGE_SPAN] = version, 0.0
     for axis in range(3):
         changes[row, CHANGE_LOWER + axis] = lower[axis]
         changes[row, CHANGE_UPPER + axis] = upper[axis]
@@ -65,6 +75,18 @@ def _put_change(
 
 
 @kernel
+def _put_span(changes: Floats, count: int, version: float) -> None:
+    """Write the box around the first ``count`` rows behind them."""
+    _put_box(changes, count, version, (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf))
+    changes[count, CHANGE_SPAN] = count
+    for row in range(count):
+        for axis in range(3):
+            lower, upper = CHANGE_LOWER + axis, CHANGE_UPPER + axis
+            changes[count, lower] = min(changes[count, lower], changes[row, lower])
+            changes[count, upper] = max(changes[count, upper], changes[row, upper])
+
+
+@kernel
 def move_parts(
     table: Int64s, boxes: Floats, links: Int64s, spots: Floats, movers: Floats, reaches: Floats,
     rows: Int64s, places: Int64s, poses: Floats, seconds: Floats, version: float, changes: Floats,
@@ -73,7 +95,7 @@ def move_parts(
 
     ``rows`` and ``places`` (n,) are as of `find_parts`. They move to ``poses`` (n, POSE_SIZE) in so
     many ``seconds`` (n,), or are teleported in 0. Nobody may read meanwhile. Writes the boxes in
-    which something has changed to ``changes`` (2 n, CHANGE_SIZE); returns how many.
+    which something has changed to ``changes`` (2 n + 1, CHANGE_SIZE); returns how many rows.
     """
     count = 0
     for k in range(len(rows)):
@@ -84,4 +106,7 @@ def move_parts(
         if place > 0:
             move_mover(movers, reaches, place, poses, k, now, float(seconds[k]))
         count += _put_change(changes, count, version, before, now)
-    return count
+    if count < _LEAST_SPAN:
+        return count
+    _put_span(changes, count, version)
+    return count + 1

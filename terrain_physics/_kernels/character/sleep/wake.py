@@ -9,6 +9,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.surface.changes import (
     CHANGE_LOWER,
     CHANGE_SIZE,
+    CHANGE_SPAN,
     CHANGE_UPPER,
     CHANGE_VERSION,
     LEFT_AFTER,
@@ -54,7 +55,21 @@ def _put_bounds(changes: Floats, seen: float, out: Floats) -> None:
             lower, upper = CHANGE_LOWER + axis, CHANGE_UPPER + axis
             out[0, lower] = min(out[0, lower], changes[row, lower])
             out[0, upper] = max(out[0, upper], changes[row, upper])
+        row -= 1 + int(changes[row, CHANGE_SPAN])
+
+
+@kernel(inline=True)
+def _any_is_near(place: Vec3, radius: float, changes: Floats, seen: float) -> bool:
+    """Tell whether a place is within a radius of the box of any change after a version."""
+    row = len(changes) - 1
+    while row >= 0 and changes[row, CHANGE_VERSION] > seen:
+        span = int(changes[row, CHANGE_SPAN])
+        if not _is_near(place, radius, changes, row):
+            row -= span
+        elif span == 0:
+            return True
         row -= 1
+    return False
 
 
 @kernel(inline=True)
@@ -100,10 +115,8 @@ def wake_near(
                 _put_bounds(changes, seen, all_changes)
                 since = seen
             place = add(three_at(states[state:], at.POSITION), three_at(rules[rule:], at.OFFSET))
-            radius, row = _wake_radius(rules, rule), len(changes) - 1
-            is_near = _is_near(place, radius, all_changes, 0)
-            while is_near and not wakes and row >= 0 and changes[row, CHANGE_VERSION] > seen:
-                wakes = _is_near(place, radius, changes, row)
-                row -= 1
+            radius = _wake_radius(rules, rule)
+            if _is_near(place, radius, all_changes, 0):
+                wakes = _any_is_near(place, radius, changes, seen)
         if wakes:
             states[state + at.UNDISTURBED], states[state + at.MOVED] = 0.0, 1.0
