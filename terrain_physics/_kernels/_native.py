@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from terrain_physics._kernels import _by_numba, _memory, _notices, _sources
+from terrain_physics._kernels import _memory, _notices, _sources
 from terrain_physics._kernels._sources import NativePackage
 
 LEVELS = ("v4", "v3", "v2", "arm64")
@@ -98,6 +98,8 @@ class Fallback:
 
     def _replace(self, values: tuple[Any, ...]) -> None:
         """Find the function that runs from now on, and say so."""
+        from terrain_physics._kernels import _by_numba  # seldom needed
+
         function = self._function
         call = f"{function.__module__}.{function.__name__}({', '.join(map(_type_of, values))})"
         fallbacks.append(call)

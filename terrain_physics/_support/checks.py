@@ -434,8 +434,21 @@ def real_numbers(name: str, value: Any) -> NDArray[Any]:
     return raw
 
 
+def is_masked(value: Any) -> bool:
+    """Tell whether it is a masked array; NumPy's module of them is not loaded to find out."""
+    is_other = isinstance(value, np.ndarray) and type(value) is not np.ndarray
+    return is_other and isinstance(value, np.ma.MaskedArray)
+
+
+def masked_as_nan(value: Any) -> Any:
+    """Return a masked array as float64 with NaN for what is masked, anything else as it is."""
+    return np.ma.filled(value.astype(np.float64), np.nan) if is_masked(value) else value
+
+
 def refuse_masked(name: str, value: Any) -> None:
     """Raise ValueError naming the first masked number of a masked array."""
+    if not is_masked(value):
+        return
     mask = np.ma.getmask(value)
     if mask is not np.ma.nomask and mask.any():  # NumPy would return the data below the mask
         raise ValueError(f"{name} must be unmasked, got a masked number{_place(mask)}")

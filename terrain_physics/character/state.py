@@ -345,6 +345,6 @@ def _are_shapes(rules: Floats) -> Bools:
 
 def first_random_state(seed: int | np.random.Generator) -> int:
     """Return the 64 bits of a seed."""
-    if isinstance(seed, np.random.Generator):
+    if not isinstance(seed, int) and isinstance(seed, np.random.Generator):
         return int(seed.integers(0, 2**64, dtype=np.uint64))
     return checks.whole("seed", seed, 0, 2**64 - 1)

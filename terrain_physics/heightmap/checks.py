@@ -31,16 +31,14 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float
             and heights.dtype == np.float32
             and heights.flags.c_contiguous
             and heights.flags.aligned
-            and not isinstance(heights, np.ma.MaskedArray)
+            and not checks.is_masked(heights)
         ):
             raise TypeError(
                 "heights must be an aligned C-contiguous float32 array to be borrowed (copy=False)"
             )
         wide = np.asarray(heights)
     else:
-        if isinstance(heights, np.ma.MaskedArray):
-            heights = np.ma.filled(heights.astype(np.float64), np.nan)
-        wide = checks.real_numbers("heights", heights)
+        wide = checks.real_numbers("heights", checks.masked_as_nan(heights))
     if wide.ndim != 2 or min(wide.shape) < 2:
         raise ValueError(
             f"heights must have shape (rows, columns), at least (2, 2), got {wide.shape}"

@@ -4,7 +4,6 @@ A part's touches are listed and written at once, while the list is still in a ne
 """
 
 import threading
-from concurrent.futures import CancelledError
 from itertools import chain
 
 import numpy as np
@@ -154,6 +153,10 @@ class ContactQuery:
         return out
 
 
+class _GivenUpError(Exception):
+    """The call has ended: another thread has failed, and tells why."""
+
+
 class _ShapeRows:
     """Arrays for the contacts of parts, one behind the other, before the total is known.
 
@@ -178,7 +181,7 @@ class _ShapeRows:
         with self._lock:
             self._turn.wait_for(lambda: self._is_over or self._next == first)
             if self._is_over:
-                raise CancelledError
+                raise _GivenUpError
             try:
                 self._total += count
                 if self._total > self._most:

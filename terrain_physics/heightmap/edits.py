@@ -17,9 +17,9 @@ from terrain_physics.heightmap.storage import MapStorage
 def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     """Set the samples that an index selects; if one is refused, none is set."""
     place, (row_0, row_1), (column_0, column_1) = edited(index, storage.heights.shape)
-    if isinstance(heights, np.ma.MaskedArray):
-        heights = np.ma.filled(heights.astype(np.float64), np.nan)
-    wide = checks.real_numbers("heights", heights)  # copied as they are checked
+    wide = checks.real_numbers(
+        "heights", checks.masked_as_nan(heights)
+    )  # copied as they are checked
     shape = storage.heights[place].shape
     try:
         wide = np.broadcast_to(wide, shape)

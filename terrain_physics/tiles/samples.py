@@ -102,9 +102,7 @@ class CheckedTile(NamedTuple):
 
 def plain_heights(heights: Any) -> NDArray[Any]:
     """Return heights as an array of real numbers; masked ones become holes."""
-    if isinstance(heights, np.ma.MaskedArray):
-        heights = np.ma.filled(heights.astype(np.float64), np.nan)
-    numbers = checks.real_numbers("heights", heights)
+    numbers = checks.real_numbers("heights", checks.masked_as_nan(heights))
     return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
 
 

@@ -503,9 +503,7 @@ class TiledGround(Ground):
 
             land.set_heights(4000, 2000, np.zeros((30, 20)))  # a pool of 30 x 20 samples
         """
-        if isinstance(heights, np.ma.MaskedArray):
-            heights = np.ma.filled(heights.astype(np.float64), np.nan)
-        wide = np.array(checks.real_numbers("heights", heights))
+        wide = np.array(checks.real_numbers("heights", checks.masked_as_nan(heights)))
         place = _rectangle(row, column, wide.shape, "heights", self.sample_count)
         new = checked_samples(wide, self._land.frame[:6].tolist())
         self._land.edit("heights", place, new)
