@@ -52,6 +52,8 @@ def _rays_and_sweeps() -> None:
     beside = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0, origin=(1, 0, 0))
     united = Ground([land, beside])
     united.raycast(Ray((0, 1, 0), (0, -1, 0)))
+    united.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))
+    united.sweep_many([Sphere((0, 1, 0), 0.5)], [(0, -1, 0)])
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),

@@ -106,9 +106,10 @@ class Field(Leading, AttributeGuard):
         places that are all joined by edges that are walked, they go in directions interpolated
         between the places, else along the edges of the map, from place to place. Where these drop,
         they go straight over the edge, and in the air they stop above the place below. How they
-        give way to each other is the group's own business; but those who collide, and keep to the
-        right, are led off walls on their left, by up to 7.5 radii, where there is room. A member
-        that stands, and shall stand, may sleep.
+        give way to each other is the group's own business. But where only some of a crowd are
+        led, the others may come against them: if it keeps to the right, they are led off walls on
+        their left, by up to 7.5 radii, where there is room. A member that stands, and shall stand,
+        may sleep.
 
         Parameters
         ----------
@@ -150,7 +151,8 @@ class Field(Leading, AttributeGuard):
         pace = self._pace(speed, crowd._frame_time().last)  # noqa: SLF001
         states, rules = all_rows.state.reshape(-1), all_rows.rules.reshape(-1)
         left, places = np.empty(len(rows)), self._places.arrays()
-        field = self._arrays(crowd._side())  # noqa: SLF001
+        # One stream is quicker by the shortest ways; where there are others, it leaves them room.
+        field = self._arrays(crowd._side() if len(rows) < len(crowd) else 0.0)  # noqa: SLF001
         _LEAD.call(places, self._grid, field, states, rules, rows, pace, left)
         return left
 

@@ -66,11 +66,13 @@ def test_three_hundred_go_round_houses(rate):
     assert missing == 0
 
 
-def told(paths, position, goal, **options):
-    """Return the walk that a field tells one of a group."""
+def told(paths, position, goal, *, is_alone=False, **options):
+    """Return the walk that a field tells one of a group, of which it leads nobody else."""
     crowd = CharacterGroup(paths.ground, BODY, **options)
     crowd.add("one", position)
-    paths.field(goal).lead(crowd)
+    if not is_alone:
+        crowd.add("other", (1, 0, 1))
+    paths.field(goal).lead(crowd, keys=["one"])
     return crowd["one"].velocity.x, crowd["one"].velocity.z
 
 
@@ -80,6 +82,7 @@ def test_who_keeps_to_a_side_leaves_walls_on_the_other():
     beyond, before = (15, 0, 13), (15, 0, 7)
     straight = told(paths, beyond, (29, 13), collide=True, keep_to=None)
     assert straight == told(paths, beyond, (29, 13)) == (3, 0)
+    assert straight == told(paths, beyond, (29, 13), collide=True, is_alone=True)
     half = pytest.approx((4.5**0.5, 4.5**0.5), rel=1e-6)
     assert told(paths, beyond, (29, 13), collide=True) == half
     assert told(paths, before, (29, 7), collide=True) == (3, 0)
