@@ -19,6 +19,8 @@ from terrain_physics import (
 from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
+from terrain_physics._kernels.surface.changes import CHANGE_SPAN
+from terrain_physics._kernels.types import read_only
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from tests.helpers.calls import calls_of
 from tests.helpers.pairwise import each_once
@@ -227,7 +229,8 @@ def woken_by(changes, seen, places):
     states, rules = (np.concatenate([own[k] for own in rows]) for k in (0, 1))
     states = states.reshape(len(places), -1)
     states[:, columns.GROUND_VERSION], states[:, columns.UNDISTURBED] = seen, 1.0
-    wake_near(states.reshape(-1), rules, changes, 0.0, np.empty((0, 2)), 1e9, 0, len(places))
+    changes, left = read_only(changes, np.empty((0, 2)))
+    wake_near(states.reshape(-1), rules, changes, 0.0, left, 1e9, 0, len(places))
     return states[:, columns.UNDISTURBED] == 0.0
 
 
@@ -240,7 +243,7 @@ def test_moves_at_once_wake_whom_the_box_of_each_wakes(count):
     for _ in range(3):
         assert ground.version >= 0  # the next changes are those of another version
         ground.move_many(keys, rng.uniform(-60, 60, (count, 3)), 1 / 60)
-    spans = changes.rows[:, 7]
+    spans = changes.rows[:, CHANGE_SPAN]
     assert (spans > 0).sum() == (3 if count > 3 else 0)
     places = rng.uniform(-70, 70, (60, 3))
     for seen in {0.0, *changes.rows[:, 0]}:

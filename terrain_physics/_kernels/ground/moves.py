@@ -22,7 +22,7 @@ from terrain_physics._kernels.surface.changes import (
 from terrain_physics._kernels.types import Floats, Int64s
 
 # Fewer changes are looked at one by one.
-_LEAST_SPAN = 8
+_MANY = 8
 
 
 @kernel
@@ -106,7 +106,7 @@ def move_parts(
         if place > 0:
             move_mover(movers, reaches, place, poses, k, now, float(seconds[k]))
         count += _put_change(changes, count, version, before, now)
-    if count < _LEAST_SPAN:
+    if count < _MANY:
         return count
     _put_span(changes, count, version)
     return count + 1
