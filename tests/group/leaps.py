@@ -28,7 +28,6 @@ BODIES: dict[str, Collider] = {
     "capsule": CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)),
     "box": BoxCollider((0.4, 0.8, 0.3), offset=(0, 0.8, 0)),
 }
-MIDDLE = {"sphere": 0.45, "capsule": 0.9, "box": 0.8}  # above the foot, in meters
 REACH = 1.3  # meters from the middle of a body to its farthest point, at most
 
 
@@ -91,7 +90,7 @@ class Leap(NamedTuple):
     frame: int
     body: int
     moved: float
-    own: float  # its own way: speed, gravity, a step, the snap to the ground; how far it was lifted
+    own: float  # its own way: speed, gravity, a step, the snap to the ground
     parts: float  # the farthest way of a part near it
     others: float  # the farthest way of another body near it
     place: tuple[float, ...]
@@ -122,9 +121,6 @@ class Arena:
         places = draws.uniform(-7, 7, 16, 3)
         self.group.add_many(range(len(places)), places * (1, 0, 1) + (0, 0.1, 0))
         self.headings, self.frame, self.draws = np.zeros((len(places), 2)), 0, draws
-        # Out of the ground after the last update: who is not may be on its way out.
-        self.free = np.zeros(len(places), np.bool_)
-        self.highest = MIDDLE[sorted(BODIES)[seed % 3]]
 
     def poses(self, frame):
         return [part.motion(frame / self.rate) for part in self.parts]
@@ -141,16 +137,13 @@ class Arena:
             angles = self.draws.uniform(0.0, 2.0 * math.pi, len(before))
             self.headings = SPEED * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         self.group.walk(*self.headings.T)
-        result, was_free = self.group.update(seconds), self.free
-        self.free = result.converged
+        self.group.update(seconds)
         after = np.array(self.group.positions)
         moved = np.linalg.norm(after - before, axis=1)
         speeds = np.maximum(np.maximum(speeds, speeds_of(self.group)), SPEED)
         own = own_ways(speeds, seconds, ways_of(self.group))
-        # Nobody is lifted by more than half its height, or it would leap onto what is over it.
-        own += np.where(result.lifted > self.highest, -np.inf, result.lifted)
         leaps = []
-        for i in np.flatnonzero(was_free & (moved > own)):
+        for i in np.flatnonzero(moved > own):
             near = np.linalg.norm(before - before[i], axis=1) < 2.0 * REACH
             near[i] = False
             others, parts = max([0.0, *moved[near]]), self.part_way(then, now, before[i])
@@ -173,6 +166,13 @@ class Arena:
 
 
 def leaps(seed, seconds):
-    """Return the leaps of a crowd in some seconds, of those who were out of the ground."""
+    """Return the leaps of a crowd in some seconds, but for the first frame.
+
+    In that, all leave what they were put into.
+    """
     arena = Arena(seed)
-    return [leap for _ in range(round(seconds * arena.rate)) for leap in arena.step()]
+    found: list[Leap] = []
+    for frame in range(round(seconds * arena.rate)):
+        told = arena.step()
+        found += told if frame > 0 else []
+    return found

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics import CharacterGroup, Ground, HeightMap, TriangleMesh
-from tests.group.leaps import BODIES, MIDDLE, SPEED
+from tests.group.leaps import BODIES, SPEED
 from tests.helpers.draws import Draws
 from tests.helpers.leaps import own_ways, speeds_of, ways_of
 from tests.oracles.motion import pose, turn
@@ -15,6 +15,7 @@ FAR = 30.0  # meters: half the side of the land
 TAKEN_OUT = 30.0  # m/s, and at least 0.3 m, as far as its middle is inside
 CLEAR = 0.9  # meters: farther, until all of it is out
 PRESSED = 1e-3  # meters: so deep below the land a foot may be
+MIDDLE = {"sphere": 0.45, "capsule": 0.9, "box": 0.8}  # above the foot
 
 
 class Put(NamedTuple):
