@@ -435,9 +435,10 @@ def real_numbers(name: str, value: Any) -> NDArray[Any]:
 
 
 def is_masked(value: Any) -> bool:
-    """Tell whether it is a masked array; NumPy's module of them is not loaded to find out."""
-    is_other = isinstance(value, np.ndarray) and type(value) is not np.ndarray
-    return is_other and isinstance(value, np.ma.MaskedArray)
+    """Tell whether it is a masked array."""
+    # NumPy loads `numpy.ma` here, with the first ground. `np.unique` would in a thread, and a child
+    # that is forked meanwhile would wait for the lock of the module for ever.
+    return isinstance(value, np.ma.MaskedArray)
 
 
 def masked_as_nan(value: Any) -> Any:
@@ -447,8 +448,6 @@ def masked_as_nan(value: Any) -> Any:
 
 def refuse_masked(name: str, value: Any) -> None:
     """Raise ValueError naming the first masked number of a masked array."""
-    if not is_masked(value):
-        return
     mask = np.ma.getmask(value)
     if mask is not np.ma.nomask and mask.any():  # NumPy would return the data below the mask
         raise ValueError(f"{name} must be unmasked, got a masked number{_place(mask)}")

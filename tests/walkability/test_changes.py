@@ -346,6 +346,12 @@ class TestWatching:
         done = forks.run("-c", FORKED)
         assert (done.returncode, done.stdout.split()) == (0, ["0"]), done.stderr
 
+    def test_what_numpy_loads_in_an_update_is_loaded_with_the_first_ground(self) -> None:
+        """A child that is forked while a thread loads a module would wait for ever."""
+        make = "from terrain_physics import *; HeightMap([[0, 0], [0, 0]])"
+        loaded = forks.printed("-c", f"import sys; {make}; print('numpy.ma' in sys.modules)")
+        assert loaded.strip() == "True"
+
 
 FORKED = """
 import os, threading
