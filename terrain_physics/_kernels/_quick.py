@@ -59,6 +59,12 @@ def tell_of_maps(*parts: Any) -> None:
         _CODE.quick("maps", None, parts)
 
 
+def tell_of_asked(kind: type) -> None:
+    """Tell the entries of a class of queries whose method ``asked`` gives arrays for one answer."""
+    if _CODE:
+        _CODE.quick("asked", None, (kind,))
+
+
 def slots(kind: type, *names: str) -> list[Any]:
     """Return the descriptors of a class's slots."""
     return [getattr(kind, name) for name in names]

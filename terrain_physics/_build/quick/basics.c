@@ -63,7 +63,7 @@ static PyType_Spec QUICK_SPEC = {
   _(_group) _(_owner) _(_own_rules) _(_time) _(_position) _(_velocity) _(_numbers) _(_ground)      \
   _(_idle) _(shown) _(written) _(contents) _(streaming) _(ground_arrays) _(_see_changes)           \
   _(_run_alone) _(_keep_idle) _(max_distance) _(origin64) _(direction64)        \
-  _(center64) _(radius) _(keep) _(deepest) _(all)
+  _(asked) _(naming) _(center64) _(radius) _(keep) _(deepest) _(all)
 #define AS_NUMBER(word) N_##word,
 #define AS_TEXT(word) #word,
 enum { WORDS(AS_NUMBER) NAMES };
@@ -77,12 +77,13 @@ enum { MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDA
 enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, PLACES };
 #define OF_CHARACTERS (FIRST_PLACE + PLACES)
 enum { NAMING = COMMON, NO_NAMES, KERNEL, OF_ANY_QUESTION };
-enum { RAY = OF_ANY_QUESTION, NEW_HIT, MADE_OF, ALL_LAYERS, HIT, OF_QUESTIONS };
+enum { RAY = OF_ANY_QUESTION, NEW_HIT, MADE_OF, ALL_LAYERS, HIT, OF_TABLES };
 enum { NO_NUMBER = OF_ANY_QUESTION, OF_PLACES };
 enum { BALL = OF_ANY_QUESTION, CONTACTS, INTS, FLOATS, MATERIAL, OF_BALLS };
 enum { MAP_QUERIES, KEEPER, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS, VIEWS,
        MATERIALS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */
+static PyObject *ASKED[2];     /* further classes of queries whose arrays `asked` gives, or NULL */
 static Py_ssize_t PLACE[PLACES]; /* of columns that C itself reads */
 #define ITEM PyTuple_GetItem
 #define KEPT(name) (quick->kept[name])
@@ -148,12 +149,14 @@ static int is_bare(PyObject *queries, PyObject *storage) {
   return are_equal;
 }
 
-/* The arrays of a map, whose lock is held, and their table. */
-static PyObject *arrays_of(Quick *quick, PyObject *queries, PyObject *storage, PyObject **table) {
-  PyObject *arrays = is_bare(queries, storage) ? slot_of(MAP[ARRAYS], storage)
-                                               : PyObject_GetAttr(queries, NAME[N_ground_arrays]);
-  *table = arrays && IS_OF(arrays, GROUND_ARRAYS) ? slot_of(KEPT(TABLE), arrays) : NULL;
-  return arrays;
+/* The arrays of a map, whose lock is held. */
+static PyObject *arrays_of(PyObject *queries, PyObject *storage) {
+  return is_bare(queries, storage) ? slot_of(MAP[ARRAYS], storage)
+                                   : PyObject_GetAttr(queries, NAME[N_ground_arrays]);
+}
+
+static PyObject *table_of(Quick *quick, PyObject *arrays) {
+  return arrays && IS_OF(arrays, GROUND_ARRAYS) ? slot_of(KEPT(TABLE), arrays) : NULL;
 }
 
 /* Where the three floats of a vec3 lie, until the buffer is released; NULL: an error. */

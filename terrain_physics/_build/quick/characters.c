@@ -179,7 +179,7 @@ static int adopt(Quick *quick, Hero *hero) {
 
 /* Run the kernel on a map alone, whose lock is held. */
 static PyObject *run_locked(Quick *quick, Hero *hero, Step *step) {
-  PyObject *table, *arrays = arrays_of(quick, step->queries, step->storage, &table);
+  PyObject *arrays = arrays_of(step->queries, step->storage), *table = table_of(quick, arrays);
   PyObject *numbers = hero->numbers, *done = NULL;
   if (table) {
     PyObject *values[] = {ITEM(numbers, 0), ITEM(numbers, 3),

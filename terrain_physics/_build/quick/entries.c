@@ -7,15 +7,16 @@ static const struct {
   Py_ssize_t kept;
 } ENTRIES[] = {{"walk", walk, NULL, OF_CHARACTERS},
                {"update", update, NULL, OF_CHARACTERS},
-               {"raycast", ask_ray, as_ray_hit, OF_QUESTIONS},
-               {"closest_point", ask_point, as_closest, OF_QUESTIONS},
-               {"contains", ask_point, as_bool, OF_QUESTIONS},
-               {"signed_distance", ask_point, as_found, OF_QUESTIONS},
+               {"raycast", ask_ray, as_ray_hit, OF_TABLES},
+               {"closest_point", ask_point, as_closest, OF_TABLES},
+               {"contains", ask_point, as_bool, OF_TABLES},
+               {"signed_distance", ask_point, as_found, OF_TABLES},
                {"height_at", ask_place, as_found, OF_PLACES},
                {"normal_at", ask_place, as_normal, OF_PLACES},
                {"contacts", ask_contacts, as_contacts, OF_BALLS},
                {"touches", ask_touches, as_touching, OF_BALLS},
                {"maps", NULL, NULL, OF_MAPS},
+               {"asked", NULL, NULL, 1},
                {NULL, NULL, NULL, -1}};
 
 /* Find what all entries have in common. */
@@ -50,7 +51,10 @@ static PyObject *make_quick(PyObject *self, PyObject *arguments) {
   for (Py_ssize_t k = 0; count == OF_CHARACTERS && k < PLACES; k++)
     PLACE[k] = PyLong_AsSsize_t(parts[FIRST_PLACE + k]);
   if (!ENTRIES[i].call) {
-    memcpy(MAP, parts, sizeof(MAP));
+    if (count == OF_MAPS)
+      memcpy(MAP, parts, sizeof(MAP));
+    else
+      ASKED[ASKED[0] != NULL] = parts[0];
     return Py_NewRef(Py_None);
   }
   if (!TYPE && !begin_entries(parts)) return NULL;

@@ -1,4 +1,4 @@
-/* ---- questions to a map alone ---- */
+/* ---- questions to a ground, above all to a map alone ---- */
 
 static int three_numbers(Quick *quick, PyObject *value, double *found) {
   Py_buffer buffer;
@@ -68,9 +68,12 @@ static PyObject *material_of(PyObject *made_of, PyObject *found) {
   Py_ssize_t row = PyTuple_Size(found) - 1;
   PyObject *cell = ITEM(found, row - 1);
   if (PyLong_AsSsize_t(ITEM(found, row)) < 0) return Py_NewRef(cell); /* of a mesh */
-  PyObject *made = tuple(made_of, 1) ? ITEM(made_of, 0) : NULL;
-  if (made == Py_None) return PyLong_FromLong(0);
-  return made ? PyObject_CallMethod(made, "one", "OO", ITEM(found, row - 2), cell) : NULL;
+  PyObject *made = PySequence_GetItem(made_of, PyLong_AsSsize_t(ITEM(found, row)));
+  PyObject *material = made == Py_None ? PyLong_FromLong(0)
+                       : made ? PyObject_CallMethod(made, "one", "OO", ITEM(found, row - 2), cell)
+                              : NULL;
+  Py_XDECREF(made);
+  return material;
 }
 
 /* A hit with these parts, which this takes. */
@@ -100,19 +103,57 @@ static PyObject *as_closest(Quick *quick, PyObject *found, PyObject *made_of) {
   return new_hit(quick, from_tuple(6, point, SHARED(0), SHARED(2), material, NONE, NONE));
 }
 
-/* Ask the kernel of any ground. */
-static PyObject *ask_table(Quick *quick, PyObject *queries, PyObject *storage,
-                           const double *numbers, int count) {
+/* Ask arrays that nobody edits meanwhile. */
+static PyObject *ask_arrays(Quick *quick, PyObject *arrays, const double *numbers, int count) {
   enum { FIRST = 2, MOST = 9 };
-  PyObject *table, *arrays = arrays_of(quick, queries, storage, &table);
+  PyObject *table = table_of(quick, arrays), *found = NULL, *result = NULL;
   PyObject *made_of = table ? slot_of(KEPT(MADE_OF), arrays) : NULL;
-  PyObject *values[MOST] = {table, KEPT(ALL_LAYERS)}, *found = NULL, *result = NULL;
+  PyObject *values[MOST] = {table, KEPT(ALL_LAYERS)};
   int k = 0;
   while (made_of && k < count && (values[FIRST + k] = PyFloat_FromDouble(numbers[k]))) k++;
   if (k == count && (found = call_kernel(KEPT(KERNEL), values, FIRST + count)))
     result = quick->answer(quick, found, made_of);
   drop(values + FIRST, k);
-  drop((PyObject *[]){table, arrays, made_of, found}, 4);
+  drop((PyObject *[]){table, made_of, found}, 3);
+  return result;
+}
+
+static PyObject *ask_table(Quick *quick, PyObject *queries, PyObject *storage,
+                           const double *numbers, int count) {
+  PyObject *arrays = arrays_of(queries, storage);
+  PyObject *result = ask_arrays(quick, arrays, numbers, count);
+  Py_XDECREF(arrays);
+  return result;
+}
+
+/* What another ground is asked. */
+typedef struct {
+  Quick *quick;
+  const double *numbers;
+  int count;
+} Asked;
+
+static PyObject *answer_asked(PyObject *self, PyObject *arrays) {
+  const Asked *asked = PyCapsule_GetPointer(self, NULL);
+  PyObject *result = ask_arrays(asked->quick, arrays, asked->numbers, asked->count);
+  return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
+}
+
+static PyMethodDef ANSWER_ASKED = {"answer", answer_asked, METH_O, NULL};
+
+/* Have another ground give its arrays, as `Queries.asked` of its class does. */
+static PyObject *ask_other(Quick *quick, PyObject *queries, const double *numbers, int count) {
+  PyObject *kind = (PyObject *)Py_TYPE(queries), *result = NULL;
+  if (kind != ASKED[0] && kind != ASKED[1]) return NULL;
+  Asked asked = {quick, numbers, count};
+  PyObject *naming = PyObject_GetAttr(queries, NAME[N_naming]);
+  PyObject *known = PyCapsule_New(&asked, NULL, NULL);
+  PyObject *answer = known ? PyCFunction_New(&ANSWER_ASKED, known) : NULL;
+  if (naming && answer && (KEPT(NO_NAMES) == Py_None || naming == KEPT(NO_NAMES)))
+    result = PyObject_CallMethodObjArgs(queries, NAME[N_asked], answer, NULL);
+  if (known) PyCapsule_SetName(known, "answered"); /* whoever has it in a traceback gets an error */
+  drop((PyObject *[]){naming, known, answer}, 3);
+  if (result == Py_NotImplemented) Py_CLEAR(result);
   return result;
 }
 
@@ -121,18 +162,27 @@ typedef PyObject *(*Question)(Quick *quick, PyObject *queries, PyObject *storage
                               const double *numbers, int count);
 
 /* Ask a map alone; where it has names, answers that tell these are the method's. */
+static PyObject *ask_map(Quick *quick, PyObject *queries, PyObject *storage, Question question,
+                         const double *numbers, int count) {
+  PyObject *named = slot_of(KEPT(NAMING), queries), *lock = slot_of(MAP[LOCK], storage);
+  PyObject *result = NULL;
+  if (named && lock && (KEPT(NO_NAMES) == Py_None || named == KEPT(NO_NAMES)) && take(lock)) {
+    result = question(quick, queries, storage, numbers, count);
+    give_back(lock);
+  }
+  drop((PyObject *[]){named, lock}, 2);
+  return result;
+}
+
 static PyObject *ask(Quick *quick, PyObject *surface, Question question, const double *numbers,
                      int count) {
-  enum { ASKED, NAMED, STORED, HELD, OBJECTS };
-  PyObject *own[OBJECTS] = {NULL}, *result = NULL;
-  if ((own[ASKED] = slot_of(KEPT(QUERIES), surface)) && (own[STORED] = storage_of(own[ASKED])) &&
-      (own[NAMED] = slot_of(KEPT(NAMING), own[ASKED])) &&
-      (KEPT(NO_NAMES) == Py_None || own[NAMED] == KEPT(NO_NAMES)) &&
-      (own[HELD] = slot_of(MAP[LOCK], own[STORED])) && take(own[HELD])) {
-    result = question(quick, own[ASKED], own[STORED], numbers, count);
-    give_back(own[HELD]);
-  }
-  drop(own, OBJECTS);
+  PyObject *queries = slot_of(KEPT(QUERIES), surface), *result = NULL;
+  PyObject *storage = queries ? storage_of(queries) : NULL;
+  if (storage)
+    result = ask_map(quick, queries, storage, question, numbers, count);
+  else if (queries && question == ask_table)
+    result = ask_other(quick, queries, numbers, count);
+  drop((PyObject *[]){queries, storage}, 2);
   return result;
 }
 
