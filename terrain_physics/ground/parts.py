@@ -688,7 +688,8 @@ class GroundParts:
         return self._counted(self._meshes.version)
 
     def _counted(self, refits: int) -> int:
-        return self._gone + refits + sum(map(_version_of, self.map_queries))
+        edits: int = sum(map(_version_of, self.map_queries))
+        return self._gone + refits + edits
 
     def _log(self, version: int) -> None:
         """Note the edits of the maps since this was last called; a version is told."""

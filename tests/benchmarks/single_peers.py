@@ -6,6 +6,7 @@ game types for one thing in one frame; where a peer has no such call, it has no 
 
 import importlib
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -125,57 +126,58 @@ class _Rapier:
 
 def _questions(side: int) -> Iterator[Row]:
     land = _land(side)
-    high, near = _places(land, 40.0), _places(land, 0.3)
-    balls = _again([Sphere(place, RADIUS) for place, _ in zip(near, range(256), strict=False)])
-    rapier = pipeline = None
+    asked = None
     with suppress(ImportError):
-        rapier = _Rapier()
-        pipeline = rapier.with_land(land)
+        asked = _Rapier().with_land(land)
+    near = _places(land, 0.3)
+    yield from _rays(land, asked)
+    yield from _shapes(land, asked, near)
+    closest: dict[str, Call] = {"terrain_physics": lambda: land.closest_point(next(near))}
+    if asked is not None:
+        closest["rapier3d"] = lambda: asked.project_point(next(near), False)
+    yield Row("closest_point(point)", closest)
+    points: dict[str, Call] = {
+        "contains(point)": lambda: land.contains(next(near)),
+        "signed_distance(point)": lambda: land.signed_distance(next(near)),
+        "height_at(x, z)": lambda: land.height_at(*next(near)[::2]),
+    }
+    for name, call in points.items():
+        yield Row(name, {"terrain_physics": call})
 
-    def beside(ours: Call, theirs: Callable[[Any, Any], object]) -> dict[str, Call]:
-        calls: dict[str, Call] = {"terrain_physics": ours}
-        if rapier is not None:
-            calls["rapier3d"] = partial(theirs, rapier.own, pipeline)
-        return calls
 
+def _rays(land: Any, asked: Any) -> Iterator[Row]:
+    high = _places(land, 40.0)
     for name, way in (("down", (0.0, -1.0, 0.0)), ("oblique", (0.6, -0.64, 0.48))):
-        yield Row(
-            f"raycast(origin, direction), {name}",
-            beside(
-                lambda way=way: land.raycast(next(high), way, FARTHEST),
-                lambda own, asked, way=way: asked.cast_ray_and_get_normal(
-                    own.Ray(next(high), way), FARTHEST, True
-                ),
-            ),
-        )
-    yield Row(
-        "a ball's deepest contact",
-        {"terrain_physics": lambda: land.contacts(next(balls), keep="deepest")},
-    )
-    yield Row(
-        "that and its depth",
-        {"terrain_physics": lambda: land.contacts(next(balls), keep="deepest").depth},
-    )
-    yield Row(
-        "touches(ball)",
-        beside(lambda: land.touches(next(balls)), _touched_by_rapier(near)),
-    )
-    yield Row(
-        "closest_point(point)",
-        beside(
-            lambda: land.closest_point(next(near)),
-            lambda _, asked: asked.project_point(next(near), False),
-        ),
-    )
-    yield Row(
-        "sweep(ball, 2.3 m)",
-        beside(lambda: land.sweep(next(balls), (1.0, -2.0, 0.5)), _swept_by_rapier(near)),
-    )
-    yield Row("contains(point)", {"terrain_physics": lambda: land.contains(next(near))})
-    yield Row(
-        "signed_distance(point)", {"terrain_physics": lambda: land.signed_distance(next(near))}
-    )
-    yield Row("height_at(x, z)", {"terrain_physics": lambda: land.height_at(*next(near)[::2])})
+        calls: dict[str, Call] = {"terrain_physics": partial(_cast, land, high, way)}
+        if asked is not None:
+            calls["rapier3d"] = partial(_cast_by_rapier, asked, high, way)
+        yield Row(f"raycast(origin, direction), {name}", calls)
+
+
+def _cast(ground: Any, origins: Iterator[Any], way: Any) -> object:
+    return ground.raycast(next(origins), way, FARTHEST)
+
+
+def _cast_by_rapier(asked: Any, origins: Iterator[Any], way: Any) -> object:
+    ray = sys.modules["rapier3d"].Ray(next(origins), way)
+    return asked.cast_ray_and_get_normal(ray, FARTHEST, True)
+
+
+def _shapes(land: HeightMap, asked: Any, near: Iterator[Any]) -> Iterator[Row]:
+    balls = _again([Sphere(place, RADIUS) for place, _ in zip(near, range(256), strict=False)])
+    touched: dict[str, Call] = {"terrain_physics": lambda: land.touches(next(balls))}
+    swept: dict[str, Call] = {"terrain_physics": lambda: land.sweep(next(balls), (1.0, -2.0, 0.5))}
+    if asked is not None:
+        touched["rapier3d"] = partial(_touched_by_rapier(near), sys.modules["rapier3d"], asked)
+        swept["rapier3d"] = partial(_swept_by_rapier(near), sys.modules["rapier3d"], asked)
+    deepest: dict[str, Call] = {
+        "a ball's deepest contact": lambda: land.contacts(next(balls), keep="deepest"),
+        "that and its depth": lambda: land.contacts(next(balls), keep="deepest").depth,
+    }
+    for name, call in deepest.items():
+        yield Row(name, {"terrain_physics": call})
+    yield Row("touches(ball)", touched)
+    yield Row("sweep(ball, 2.3 m)", swept)
 
 
 def _touched_by_rapier(near: Iterator[Any]) -> Callable[[Any, Any], object]:
@@ -360,19 +362,16 @@ def _on_a_mesh() -> Iterator[Row]:
     own = TriangleMesh(mesh.vertices, mesh.indices.reshape(-1, 3))
     land = HeightMap(3 * np.sin(x / 9) * np.cos(z / 7))
     high, near = _places(land, 40.0), _places(land, 0.4)
-    rays: dict[str, Call] = {
-        "terrain_physics": lambda: own.raycast(next(high), (0.3, -0.9, 0.3), FARTHEST)
-    }
+    way = (0.3, -0.9, 0.3)
+    rays: dict[str, Call] = {"terrain_physics": partial(_cast, own, high, way)}
     closest: dict[str, Call] = {"terrain_physics": lambda: own.closest_point(next(near))}
     with suppress(ImportError):
         rapier = _Rapier()
         faces = mesh.indices.reshape(-1, 3).astype(np.uint32)
         shape = rapier.own.Collider.trimesh(mesh.vertices.astype(np.float32), faces)
         rapier.world.add_collider(shape.build())
-        asked, ray = rapier.begin(), rapier.own.Ray
-        rays["rapier3d"] = lambda: asked.cast_ray_and_get_normal(
-            ray(next(high), (0.3, -0.9, 0.3)), FARTHEST, True
-        )
+        asked = rapier.begin()
+        rays["rapier3d"] = partial(_cast_by_rapier, asked, high, way)
         closest["rapier3d"] = lambda: asked.project_point(next(near), False)
     yield Row(f"a mesh of {len(own):,} faces: raycast", rays)
     yield Row("closest_point", closest)
