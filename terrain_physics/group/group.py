@@ -261,7 +261,7 @@ class CharacterGroup(GroupTable):
         collider: Collider | None = None,
         velocity: Any = None,
         rotation: Any = None,
-        seed: int | np.random.Generator | None = None,
+        seed: "int | np.random.Generator | None" = None,
         rules: CharacterRules | None = None,
         **rules_by_name: Unpack[RuleKeywords],
     ) -> None:
@@ -337,7 +337,7 @@ class CharacterGroup(GroupTable):
         velocities: ArrayLike | None = None,
         rotations: Iterable[Any] | None = None,
         collider: Collider | None = None,
-        seeds: Iterable[int | np.random.Generator] | None = None,
+        seeds: "Iterable[int | np.random.Generator] | None" = None,
         rules: CharacterRules | None = None,
         **rules_by_name: Any,
     ) -> None:

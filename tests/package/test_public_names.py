@@ -210,6 +210,14 @@ def test_import_is_light() -> None:
     assert ours == {"", "_guesses", "_version"}  # the rest when it is first used
 
 
+def test_characters_load_no_random_numbers_of_numpy() -> None:
+    report = run(
+        "import sys; from terrain_physics import CharacterGroup, CharacterMovement, HeightMap; "
+        "HeightMap([[0, 0], [0, 0]]); print('numpy.random' in sys.modules)"
+    )
+    assert report.stdout.split() == ["False"]
+
+
 def test_works_from_a_zip(tmp_path: Path) -> None:
     place = tmp_path / "game.zip"
     with zipfile.ZipFile(place, "w") as archive:
