@@ -35,6 +35,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
     NO_MOVERS,
+    NOTHING,
     GroundArrays,
     MoverArrays,
     map_rows,
@@ -181,7 +182,7 @@ class GroundParts:
         )  # fmt: skip
         self._solids: dict[TiledMap, SolidMapQueries] = {}
         self._sides = SideTable()
-        self._arrays = self._map_arrays = GroundArrays(NO_MAPS, NO_MESHES)
+        self._arrays = self._map_arrays = NOTHING
         self._logged_of: dict[PartQueries, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
@@ -805,15 +806,25 @@ class GroundParts:
             with self.followed:
                 maps = self._maps_now()
                 sides, made_of = self._sides.view, self._shown[4]
-                self._map_arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of)
+                self._map_arrays = GroundArrays(
+                    maps, NO_MESHES, NO_MOVERS, sides, made_of, self._sides.find_skins
+                )
         return self._map_arrays
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides, self._shown[4])
+            made_of = self._shown[4]
+            self._arrays = arrays = GroundArrays(
+                maps, meshes, movers, sides, made_of, self._find_skins
+            )
         return arrays
+
+    def _find_skins(self) -> None:
+        """Find the connectivity of all meshes and sides; the caller holds the lock."""
+        self._meshes.find_skins()
+        self._sides.find_skins()
 
     def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""

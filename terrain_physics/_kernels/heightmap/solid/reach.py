@@ -8,7 +8,6 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import Grid, sample, unpack_grid
-from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.surface.shapes import bounds_at
 from terrain_physics._kernels.types import Bytes, Float32s, Floats
@@ -118,17 +117,6 @@ def box_near(
     and z, greatest ones.
     """
     return _near(unpack_grid(heights, cells, frame), blocks, marks, clear, lower, upper)
-
-
-@kernel
-def put_boxes_near(
-    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
-    lower: Floats, upper: Floats, out: Bytes,
-) -> None:  # fmt: skip
-    """Write what each of n boxes (n, 3), (n, 3) may come near, as `box_near` does."""
-    grid = unpack_grid(heights, cells, frame)
-    for index in range(len(lower)):
-        out[index] = _near(grid, blocks, marks, clear, row3(lower, index), row3(upper, index))
 
 
 @kernel
