@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from terrain_physics._kernels.ground.contacts import CELL, MAP_ROW, TRIANGLE
-from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
@@ -739,23 +737,9 @@ class GroundParts:
                     if self._shows_maps(arrays):  # no part came or went meanwhile
                         return answer
 
-    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
-        """Return the materials of contacts, see `few_contacts_in`."""
-        rows = contacts[MAP_ROW]
-        places, materials = set(rows.tolist()), None
-        for place in places:
-            here = slice(None) if len(places) == 1 else rows == place
-            if place != MESH:
-                painted = arrays.made_of[place]
-                made = painted and painted.of(contacts[TRIANGLE][here], contacts[CELL][here])
-            elif self._meshes.are_painted:
-                made = self._meshes.materials_of(arrays.meshes, contacts[TRIANGLE][here])
-            else:
-                made = None
-            if made is not None:
-                materials = np.zeros(len(rows), np.uint8) if materials is None else materials
-                materials[here] = made
-        return materials
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
+        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
+        return self._meshes.materials_of(table, triangles) if self._meshes.are_painted else None
 
     # For characters
 

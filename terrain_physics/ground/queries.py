@@ -26,7 +26,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming
-from terrain_physics.surface.queries import Queries, few_contacts_in
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     Contacts,
     Triangles,
@@ -133,9 +133,6 @@ class GroundQueries(Queries):
 
     # Shapes
 
-    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        return self.asked(few_contacts_in, self.mask, kind, row, keep, self._parts.materials_in)
-
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
@@ -164,6 +161,9 @@ class GroundQueries(Queries):
     @property
     def naming(self) -> Naming:
         return self._parts.naming
+
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
+        return self._parts.of_meshes(table, triangles)
 
     # For characters
 

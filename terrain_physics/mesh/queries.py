@@ -1,6 +1,6 @@
 """The questions to a triangle mesh, answered by kernels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES, TRIANGLE
+from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
     DEEPEST,
@@ -34,7 +34,7 @@ from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
-from terrain_physics.surface.queries import Queries, few_contacts_in
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     Contacts,
     Triangles,
@@ -122,11 +122,8 @@ class MeshQueries(Queries):
 
     # Shapes
 
-    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        return self.asked(few_contacts_in, self.mask, kind, row, keep, self._materials_in)
-
-    def _materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes:
-        return self.storage.materials_of(arrays.meshes, contacts[TRIANGLE])
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
+        return self.storage.materials_of(table, triangles)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom

@@ -10,8 +10,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground import closest, inside
-from terrain_physics._kernels.ground.contacts import contacts_with_ground
+from terrain_physics._kernels.ground import closest, contacts, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
@@ -48,7 +47,7 @@ _Answer = TypeVar("_Answer")
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
-_CONTACTS = CachedDispatch(contacts_with_ground)
+_CONTACTS = CachedDispatch(contacts.contacts_with_ground)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
 _SWEEP = CachedDispatch(sweep_rows)
@@ -148,9 +147,13 @@ class Queries(ABC):
         (rows,) = read_only(np.array([row]))
         return self.contacts(kind, rows, keep, None, most, ContactRoom())
 
-    @abstractmethod
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few triangles; None: a task for `contacts`."""
+        return self.asked(few_contacts_in, self.mask, kind, row, keep, self.of_meshes)
+
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:  # noqa: ARG002
+        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
+        return None
 
     @abstractmethod
     def contacts(
@@ -338,19 +341,29 @@ def few_contacts_in(
     kind: int,
     row: Sequence[float],
     keep: str,
-    materials_in: Callable[[GroundArrays, Int64s], Bytes | None],
+    of_meshes: Callable[[Int64s, Int64s], Bytes | None],
 ) -> Contacts | None:
-    """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`.
-
-    ``materials_in`` gives the materials of the kernel's whole numbers of contacts; None: all 0.
-    """
+    """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`."""
     shape = np.array(row)
     shape.setflags(write=False)
     deepest = keep == "deepest"
     ints, floats = _CONTACTS.call(arrays.table, mask, kind, shape, _ONE_VISIT, deepest)
     if not len(ints):
         return None
-    return Contacts(ints, floats, materials_in(arrays, ints) if ints.size else None)
+    materials, rows = None, ints[contacts.MAP_ROW]
+    places = set(rows.tolist())
+    for place in places:
+        here = slice(None) if len(places) == 1 else rows == place
+        triangles = ints[contacts.TRIANGLE][here]
+        if place == MESH:
+            made = of_meshes(arrays.meshes, triangles)
+        else:
+            painted = arrays.made_of[place]
+            made = painted and painted.of(triangles, ints[contacts.CELL][here])
+        if made is not None:
+            materials = np.zeros(len(rows), np.uint8) if materials is None else materials
+            materials[here] = made
+    return Contacts(ints, floats, materials)
 
 
 def one_ray(

@@ -14,12 +14,13 @@ from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls
 from terrain_physics.heightmap.solid.contacts import SolidContacts
 from terrain_physics.heightmap.solid.marks import SideMarks
 from terrain_physics.heightmap.solid.reach import Reach
+from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
+from terrain_physics.surface.ground_arrays import NO_MOVERS, NOTHING, GroundArrays
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import Contacts
-from terrain_physics.surface.shapes import box_of
 
 _Answer = TypeVar("_Answer")
 
@@ -33,7 +34,8 @@ class SolidMapQueries(MapQueries):
     """
 
     __slots__ = (
-        "_arrays", "_bare_at", "_beside", "_beside_at", "_marks", "_reach", "_shown", "sides",
+        "_arrays", "_arrays_at", "_bare_at", "_beside", "_beside_at", "_marks", "_reach", "_shown",
+        "sides",
     )  # fmt: skip
 
     storage: LiveMap
@@ -47,7 +49,8 @@ class SolidMapQueries(MapQueries):
         self._bare_at = -1  # the revision at which there was a surface alone
         self._beside_at = -1  # the revision at which `_beside` was found, without other maps
         self._reach = cast("Reach", None)  # made with what is beside the surface, and asked then
-        self._arrays: tuple[Any, ...] = None, None, None
+        self._arrays: tuple[Any, SideMesh | None, GroundArrays] = None, None, NOTHING
+        self._arrays_at = -1  # the same of `_arrays`
 
     def _now(self) -> tuple[Beside, ...]:
         """Return what there is beside the surface. The caller holds the lock of the map."""
@@ -82,7 +85,8 @@ class SolidMapQueries(MapQueries):
 
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
-        self.sides.others, self._bare_at, self._beside_at = maps, -1, -1
+        self.sides.others = maps
+        self._bare_at = self._beside_at = self._arrays_at = -1
 
     # Shapes
 
@@ -91,10 +95,7 @@ class SolidMapQueries(MapQueries):
             found = self.surface_contacts(kind, row, keep)
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
-        with self.storage.lock:
-            if self._now() and self._reach.of_box(*box_of(kind, row)):
-                return None  # a task for `contacts`, which asks what is beside the surface
-            return self.surface_contacts(kind, row, keep)
+        return Queries.few_contacts(self, kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -122,9 +123,8 @@ class SolidMapQueries(MapQueries):
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
         storage = self.storage
         with storage.lock:
-            if self._bare_at == storage.revision:
-                return ask(storage.ground_arrays, *about)
-            return ask(self.ground_arrays, *about)
+            is_bare = self._bare_at == storage.revision
+            return ask(storage.ground_arrays if is_bare else self._arrays_now(), *about)
 
     @property
     def ground_arrays(self) -> GroundArrays:
@@ -132,29 +132,26 @@ class SolidMapQueries(MapQueries):
         if self._bare_at == storage.revision:
             return storage.ground_arrays
         with storage.lock:
-            self._now()
             return self._arrays_now()
 
     def _arrays_now(self) -> GroundArrays:
-        """Return the arrays. The caller holds the lock of the map."""
-        arrays, mesh = self.storage.ground_arrays, self.sides.now()
+        """Return the arrays, with the sides. The caller holds the lock of the map."""
+        storage, (known, own, made) = self.storage, self._arrays
+        arrays = storage.ground_arrays
+        if self._arrays_at == storage.revision and known is arrays:
+            return made
+        mesh = self.sides.now()
+        latest = -1 if self.sides.others else storage.revision
         if mesh is None:
-            return arrays
-        if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
-            self._arrays = (
-                arrays,
-                mesh,
-                GroundArrays(
-                    arrays.maps,
-                    arrays.meshes,
-                    NO_MOVERS,
-                    mesh.table.view,
-                    arrays.made_of,
-                    mesh.table.find_skins,
-                ),
+            self._bare_at = latest if storage.thickness == np.inf else -1
+            made = arrays
+        elif known is not arrays or own is not mesh:
+            table = mesh.table
+            made = GroundArrays(
+                arrays.maps, arrays.meshes, NO_MOVERS, table.view, arrays.made_of, table.find_skins
             )
-        found: GroundArrays = self._arrays[2]
-        return found
+        self._arrays, self._arrays_at = (arrays, mesh, made), latest
+        return made
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
         with self.storage.lock:  # no edit in between
