@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels._quick import tell_of_asked
+from terrain_physics._kernels._quick import tell_of
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
@@ -289,4 +289,4 @@ def _together(
     return joined_contacts(contacts, owners, materials, room, deepest=deepest, led_out=led_out)
 
 
-tell_of_asked(GroundQueries)
+tell_of("parts", GroundQueries)

@@ -8,7 +8,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels._quick import tell_of_asked
+from terrain_physics._kernels._quick import slots, tell_of
 from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
@@ -31,6 +31,8 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.mesh.meshes import Meshes
+from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
@@ -244,4 +246,10 @@ def _visits_of(rows: Floats) -> Int64s:
     return visits
 
 
-tell_of_asked(MeshQueries)
+# Whoever edits `asked`, or what a mesh by itself shows, edits `_build/quick/` too.
+tell_of(
+    "meshes",
+    *(MeshQueries, *slots(MeshQueries, "storage"), MeshStorage),
+    *(*slots(MeshStorage, "_shown", "table"), *slots(MeshTable, "view")),
+    *slots(GroundArrays, "meshes"),
+)
