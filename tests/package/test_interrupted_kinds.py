@@ -144,6 +144,26 @@ def at_last():
     assert replay(recording, scene) is None
 look = undo = lambda: None
 """,
+    "recorded motion": """
+hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
+def scene():
+    return CharacterMovement(made_ground(), BODY, position=(9, 3, 9))
+recording, calls = Recording(hero), 0
+def call():
+    global calls
+    calls += 1
+    ground.move(1, (9 + calls % 5 / 10, 0.2, 9), 1 / 60)
+    ground.set_surface_velocity(1, (calls % 3, 0, 1))
+    ground.move_many([3, 1], [(20, calls % 4, 20), (9, 0.2, 9)], [1 / 30, 1 / 60])
+    ground.set_one_way(1, (0, 1, calls % 2))
+def undo():
+    if calls % 3:
+        recording.update(1 / 60)
+def at_last():
+    recording.update(1 / 60)
+    assert replay(recording, scene) is None
+look = lambda: None
+""",
 }
 
 _PROGRAM = """
