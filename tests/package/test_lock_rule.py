@@ -2,7 +2,6 @@
 
 import ast
 import re
-import signal
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -208,8 +207,9 @@ def test_holding_waits_for_none_with_another_in_hand():
 
 
 _INTERRUPTED = """
-import random, signal, sys, threading
+import random
 from terrain_physics._locks import Entered, GuardedLock, LongCalls, holding, lasting, plain_lock
+from tests.helpers.interruptions import interrupt
 lock, several, marks = plain_lock(), [plain_lock() for _ in range(3)], LongCalls()
 guarded = GuardedLock()
 entered = Entered(lock, lambda: None)
@@ -228,30 +228,14 @@ def plainly():
     with lock:
         pass
 calls = enter, hold, last, guard, plainly
-armed, interrupted, rng = False, 0, random.Random(1)
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-def go_on(call):
-    while armed:
-        call()
-signal.signal(signal.SIGALRM, stop)
-while interrupted < COUNT:
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 6e-5))
-        go_on(calls[interrupted % len(calls)])
-    except KeyboardInterrupt:
-        interrupted += 1
-    armed = False
+rng = random.Random(1)
+for number in range(COUNT):
+    interrupt(calls[number % len(calls)], rng.uniform(1e-5, 6e-5), again=True)
     assert not any(own._is_owned() for own in (lock, guarded, *several)) and not marks
 """
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("interruptions", [300, pytest.param(60_000, marks=pytest.mark.full)])
 def test_a_handler_that_raises_leaves_no_lock_held(interruptions):
     run(_INTERRUPTED.replace("COUNT", str(interruptions)))
