@@ -125,6 +125,77 @@ def call():
 start = tiled.state()
 look, undo = lambda: tiled.height_at(xs, zs).tobytes(), lambda: tiled.restore(start)
 """,
+    "tiles written anew": """
+TiledGround.make(folder / "land.tiles", np.zeros((129, 129)), tile=64)
+def opened():
+    found = TiledGround.open(folder / "land.tiles", edits=folder / "land.edits")
+    found.load_now(found.bounds)
+    return found
+tiled = opened()
+tiled.raise_((8, 8), 3, 0.5)
+def call():
+    tiled.paint((8, 8), 3, 2)
+    tiled.compact()
+look, undo = lambda: tiled.height_at(xs, zs).tobytes(), lambda: None
+def at_last():
+    call()
+    shown = look()
+    tiled.close()
+    again = opened()
+    assert again.height_at(xs, zs).tobytes() == shown
+""",
+    "refit": """
+box = TriangleMesh.box((1, 1, 1))
+ground.add(box, transform=(20, 0, 20))
+small = np.array(box.vertices)
+def look():
+    return np.array(box.vertices).tobytes(), ground.height_at(20, 20)
+call, undo = lambda: box.refit(2 * small), lambda: box.refit(small)
+""",
+    "thing joins a world": """
+hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
+world, other_world = World(ground), World(ground)
+def look():
+    return list(world), is_free(hero, other_world)
+def undo():
+    if "hero" in world:
+        world.remove("hero")
+call = lambda: world.add("hero", hero)
+""",
+    "thing leaves a world": """
+hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
+world, other_world = World(ground), World(ground)
+def look():
+    return list(world), is_free(hero, other_world)
+def undo():
+    if "hero" not in world:
+        world.add("hero", hero)
+undo()
+call = lambda: world.remove("hero")
+""",
+    "octree inserts": """
+tree = Octree(centers, 1.0)
+def undo():
+    tree.remove_many(tree.ids[400:])
+call = lambda: tree.insert_many(np.full((20, 4), 3.0))
+look = lambda: (len(tree), tree.overlapping_pairs().tobytes() if len(tree) == 400 else 0)
+""",
+    "octree removes": """
+tree = kept = Octree(centers, 1.0)
+def undo():
+    global tree
+    tree = copy.deepcopy(kept)
+undo()
+call, look = lambda: tree.remove_many(range(20, 60)), lambda: tree.overlapping_pairs().tobytes()
+""",
+    "octree moves": """
+tree = Octree(centers, 1.0)
+places = np.column_stack([centers, np.ones(400)])
+def undo():
+    tree.move_many(range(400), places)
+call = lambda: tree.move_many(range(400), places[:, [1, 0, 2, 3]])
+look = lambda: tree.overlapping_pairs().tobytes()
+""",
     "recording": """
 hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
 def scene():
@@ -162,7 +233,7 @@ look = lambda: None
 }
 
 _PROGRAM = """
-import pathlib, random, tempfile, threading, time
+import copy, pathlib, random, tempfile, threading, time
 import numpy as np
 from terrain_physics import *
 from tests.helpers.interruptions import interrupt
@@ -181,6 +252,14 @@ for number in range(12):
     crowd.add(number, position=(9 + number % 4, 3, 9 + number // 4))
 crowd.walk(2, 1)
 at_last = lambda: None
+centers = np.random.default_rng(1).uniform(0, 50, (400, 3))
+def is_free(thing, other_world):
+    try:
+        other_world.add("it", thing)
+    except ValueError:
+        return False
+    other_world.remove("it")
+    return True
 poses = lambda: [str(ground.transform(key)) for key in (1, 2, 3)]
 KIND
 before = look()
