@@ -10,7 +10,7 @@ from numba import types
 from terrain_physics._build.lowered import Entry
 from terrain_physics._kernels import _quick
 
-RUNTIME, QUICK = (Path(__file__).with_name(f"{name}.c") for name in ("runtime", "quick"))
+RUNTIME = Path(__file__).with_name("runtime.c")
 
 _C_TYPES = {
     "bool": "uint8_t",
@@ -25,7 +25,7 @@ _LLVM_TYPES = {"uint8_t": "i8", "double": "double", "float": "float"} | {
 
 
 def module_source(entries: Sequence[Entry]) -> str:
-    """Return the C source of a module with these entries, and with `quick.c` for characters."""
+    """Return the C source of a module with these entries, and with `quick/` for single calls."""
     parts = [RUNTIME.read_text(encoding="utf-8")]
     parts += [_Wrapper(entry).source() for entry in entries]
     table = []
@@ -36,7 +36,7 @@ def module_source(entries: Sequence[Entry]) -> str:
         table.append(f'  {{"{module}", {{{method}}}}},')
     parts += ["static Kernel KERNELS[] = {", *table, "  {NULL, {NULL}}};", ""]
     if any(entry.module.startswith("character.") for entry in entries):
-        parts += [f'#define QUICK "{_quick.digest()}"', QUICK.read_text(encoding="utf-8")]
+        parts += [f'#define QUICK "{_quick.digest()}"', _quick.source()]
     else:
         parts.append("static int add_quick(PyObject *module) { return module ? 0 : -1; }\n")
     return "\n".join(parts)

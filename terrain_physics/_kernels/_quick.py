@@ -1,4 +1,4 @@
-"""Entries in C that stand in for methods of Python in the usual case: see ``_build/quick.c``."""
+"""Entries in C that stand in for methods of Python in the usual case: see ``_build/quick/``."""
 
 import copyreg
 import hashlib
@@ -11,16 +11,25 @@ from terrain_physics._kernels._jit import native
 from terrain_physics._kernels._sources import FOLDER
 from terrain_physics._locks import plain_lock
 
-_SOURCE = os.path.join(os.path.dirname(FOLDER), "_build", "quick.c")  # noqa: PTH118, PTH120 quicker
+_SOURCES = os.path.join(os.path.dirname(FOLDER), "_build", "quick")  # noqa: PTH118, PTH120 quicker
+
+
+def source() -> str:
+    """Return the C source of the entries, which lies in a checkout; none in a wheel."""
+    parts = []
+    try:
+        for name in ("basics", "characters", "questions", "entries"):
+            with open(os.path.join(_SOURCES, f"{name}.c"), encoding="utf-8") as file:  # noqa: PTH118, PTH123 quicker
+                parts.append(file.read())
+    except OSError:
+        return ""
+    return "\n".join(parts)
 
 
 def digest() -> str:
-    """Return a hash of the source of the entries, which lies in a checkout; none in a wheel."""
-    try:
-        with open(_SOURCE, "rb") as file:  # noqa: PTH123 quicker
-            return hashlib.sha256(file.read()).hexdigest()
-    except OSError:
-        return ""
+    """Return a hash of that source; nothing where there is none."""
+    text = source()
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 _CODE: Any = native if native is not None and digest() in {"", native.QUICK} else None
@@ -48,6 +57,12 @@ def tell_of_maps(*parts: Any) -> None:
     """Tell the entries how a map alone is made, also in the order of C."""
     if _CODE:
         _CODE.quick("maps", None, parts)
+
+
+def tell_of_asked(kind: type) -> None:
+    """Tell the entries of a class of queries whose method ``asked`` gives arrays for one answer."""
+    if _CODE:
+        _CODE.quick("asked", None, (kind,))
 
 
 def slots(kind: type, *names: str) -> list[Any]:

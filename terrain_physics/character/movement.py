@@ -833,7 +833,7 @@ class CharacterMovement(CharacterView):
 
 
 # What the entries in C know of a character, in their order. Whoever edits what `walk` and `update`
-# do, or a name with an underscore, edits `_build/quick.c` too.
+# do, or a name with an underscore, edits `_build/quick/` too.
 put_entries(
     (
         *KEPT_BY_ENTRIES,

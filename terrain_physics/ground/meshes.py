@@ -95,6 +95,8 @@ class GroundMeshes(Meshes):
     told : int
         The latest version of the ground that anybody was told. Changes are noted under the next
         one: all who have looked before have seen an earlier one, all who will look a later one.
+    refits : int
+        How many there have been when somebody last followed them.
     scales : dict of int to float
         The scales of the meshes that have another one than 1.
     movers : GroundMovers
@@ -109,13 +111,13 @@ class GroundMeshes(Meshes):
         "_seen",
         "_storages",
         "_table",
-        "_version",
         "_watch",
         "_without_skin",
         "asked",
         "changes",
         "lock",
         "movers",
+        "refits",
         "scales",
         "swept",
         "told",
@@ -128,7 +130,7 @@ class GroundMeshes(Meshes):
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.GROUND)
-        self._version = self.told = 0
+        self.refits = self.told = 0
         self.clear()
         self.changes = ChangeLog(0)
         self.asked = Entered(self.lock, lambda: self.followed().view)
@@ -501,7 +503,7 @@ class GroundMeshes(Meshes):
 
     def _count(self, number: int, version: int) -> None:
         """Count the refits of a mesh up to a version that have not been counted yet."""
-        self._version += version - self._seen.get(number, 0)
+        self.refits += version - self._seen.get(number, 0)
         if version:
             self._seen[number] = version
 
@@ -581,7 +583,12 @@ class GroundMeshes(Meshes):
         """The number of refits, those of meshes that are gone included."""
         with self.lock:
             self.followed()
-            return self._version
+            return self.refits
+
+    @property
+    def are_followed(self) -> bool:
+        """Whether there have been no refits since somebody last followed them."""
+        return not self._watch.changed
 
 
 def _bits(values: Floats) -> NDArray[np.uint64]:

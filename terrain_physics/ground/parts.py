@@ -53,6 +53,8 @@ Storage = MapStorage | LatticeMap | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
 
+_version_of = operator.attrgetter("version")
+
 
 class KeptParts(NamedTuple):
     """Which parts a ground has; nobody writes to it.
@@ -672,11 +674,20 @@ class GroundParts:
     @property
     def version(self) -> int:
         """The number of changes: edits and refits of parts, and parts that came and went."""
+        told = self._meshes.told
+        if self._is_latest(told):  # most often, and without the lock
+            return told
         with self.followed:
             version = self._count()
             if version != self._meshes.told:
                 self._log(version)
             return version
+
+    def _is_latest(self, told: int) -> bool:
+        """Tell whether there have been no changes since that version, and none is under way."""
+        if self._before is not None or self._map_set.reader.changed:
+            return False
+        return self._meshes.are_followed and self._counted(self._meshes.refits) == told
 
     @property
     def changes(self) -> ChangeLog:
@@ -684,9 +695,11 @@ class GroundParts:
         return self._meshes.changes
 
     def _count(self) -> int:
-        return (
-            self._gone + self._meshes.version + sum(terrain.version for terrain in self.map_queries)
-        )
+        return self._counted(self._meshes.version)
+
+    def _counted(self, refits: int) -> int:
+        edits: int = sum(map(_version_of, self.map_queries))
+        return self._gone + refits + edits
 
     def _log(self, version: int) -> None:
         """Note the edits of the maps since this was last called; a version is told."""

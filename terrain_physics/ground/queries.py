@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pyglm import glm
 
+from terrain_physics._kernels._quick import tell_of_asked
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
@@ -338,3 +339,6 @@ def _together(
         for (member, answer), owner in zip(found, owners, strict=True)
     ]
     return joined_contacts(contacts, owners, materials, room, deepest=deepest, led_out=led_out)
+
+
+tell_of_asked(GroundQueries)

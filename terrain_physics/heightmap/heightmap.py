@@ -9,17 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
-from terrain_physics._kernels._quick import put_entries, slots, tell_of_maps
-from terrain_physics._kernels.ground.rays import ray_hit
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.files import file_name
 from terrain_physics._support.pictures import png, seen_from_above
-from terrain_physics.geometry.shapes import AABB, Ray
+from terrain_physics.geometry.shapes import AABB
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels, map_bounds
 from terrain_physics.heightmap.brushes import Disc, apply, leveling, raising, smoothing
 from terrain_physics.heightmap.cells import MapCells, Region
@@ -40,6 +37,7 @@ from terrain_physics.heightmap.edits import (
     set_materials,
     set_thickness,
 )
+from terrain_physics.heightmap.entries import put_entries_of_maps
 from terrain_physics.heightmap.export import checked_region, mesh_arrays, whole_mesh
 from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
 from terrain_physics.heightmap.labeled import labeled
@@ -56,7 +54,6 @@ from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.surface.axes import AnyAxes
-from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -71,10 +68,8 @@ from terrain_physics.surface.materials import (
     material_rows,
 )
 from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh
-from terrain_physics.surface.naming import NO_NAMES
 from terrain_physics.surface.obj_files import write_obj
-from terrain_physics.surface.results import RayHit, new_hit
-from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
+from terrain_physics.surface.surface import Surface, queries_of
 
 
 @public
@@ -1004,17 +999,4 @@ def loaded_map(saved: SavedPart) -> HeightMap:
     return terrain
 
 
-# What entries in C know of a map alone, in their order. Whoever edits what a ray asks of a map
-# edits `_build/quick.c` too.
-tell_of_maps(
-    *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage")),
-    *(MapStorage, *slots(MapStorage, "version", "lock", "ground_arrays")),
-)
-put_entries(
-    (
-        *(*KEPT_BY_ENTRIES, Ray, RayHit, new_hit),
-        *(*slots(SolidMapQueries, "naming"), NO_NAMES),
-        *(*slots(GroundArrays, "made_of"), ALL_LAYERS, ray_hit),
-    ),
-    (Surface, "raycast"),
-)
+put_entries_of_maps()

@@ -8,6 +8,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels._quick import tell_of_asked
 from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES, TRIANGLE
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
@@ -280,3 +281,6 @@ def _visits_of(rows: Floats) -> Int64s:
     visits = along_a_curve(rows[:, :3])
     visits.setflags(write=False)  # kernels know one type only
     return visits
+
+
+tell_of_asked(MeshQueries)

@@ -28,6 +28,9 @@ _SHOWN_IF_SET = (*NAMES, "unknown")
 # Squares of larger numbers may overflow in float32, in which depths are found.
 _MOST_SQUARED = 1e18
 
+# Of so many rows at most, Python's floats are sooner than NumPy's calls; the bits are the same.
+_FEW = 6
+
 # Makes a named tuple of a kind from its parts, in two thirds of the time of calling the kind.
 new_hit = tuple.__new__
 
@@ -659,8 +662,13 @@ class Contacts(NamedRows):
     @property
     def depth(self) -> NDArray[np.float64]:
         """The lengths of the penetrations, in meters, shape (n,)."""
-        x, y, z = self._floats[0].T
-        depths: NDArray[np.float64] = np.sqrt(x * x + y * y + z * z)
+        rows = self._floats[0]
+        if len(rows) <= _FEW:
+            few = rows.tolist()
+            depths = np.array([math.sqrt(x * x + y * y + z * z) for x, y, z in few], np.float64)
+        else:
+            x, y, z = rows.T
+            depths = np.sqrt(x * x + y * y + z * z)
         depths.flags.writeable = False
         return depths
 

@@ -867,6 +867,7 @@ class Surface(metaclass=PublicType):
     def contains(
         self, points: _Points, *, threads: int | None = ..., mask: int = ...
     ) -> NDArray[np.bool_]: ...
+    @quick
     def contains(
         self, points: Any, *, threads: int | None = None, mask: int = ALL_LAYERS
     ) -> bool | NDArray[np.bool_]:
@@ -919,6 +920,7 @@ class Surface(metaclass=PublicType):
     def signed_distance(
         self, points: _Points, *, threads: int | None = ..., mask: int = ...
     ) -> Floats: ...
+    @quick
     def signed_distance(
         self, points: Any, *, threads: int | None = None, mask: int = ALL_LAYERS
     ) -> float | Floats:
@@ -1100,4 +1102,4 @@ KEPT_BY_ENTRIES = (
     *(glm.vec3, Surface, *slots(Surface, "_queries"), *OF_PYTHON),
     *(GroundArrays, *slots(GroundArrays, "table")),
 )
-"""What all entries in C know: see ``_build/quick.c``."""
+"""What all entries in C know: see ``_build/quick/``."""

@@ -1,6 +1,6 @@
 """Watchers of grounds and parts, which are told of changes instead of polling thousands."""
 
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 from weakref import ref
 
@@ -70,26 +70,29 @@ class Reader(Watch):
 class Watchers:
     """The watchers of one object, with the number that it has for each; dead ones are dropped."""
 
-    __slots__ = ("_watching",)
+    __slots__ = ("_many", "_watching")
 
     def __init__(self) -> None:
-        # Copying a list, appending to it and removing from it are atomic among threads.
-        self._watching: list[tuple[ref[Watcher], int]] = []
+        # A dict, as a mesh may be in a ground ten thousand times. Listing it, adding to it and
+        # removing from it are atomic among threads.
+        self._watching: dict[tuple[ref[Watcher], int], None] = {}
+        self._many = 8  # dead ones are looked for when there are more than this
 
     def __bool__(self) -> bool:
         return bool(self._watching)
 
     def add(self, watch: Watcher, number: int) -> None:
         """Begin to tell a watcher of changes."""
-        for known in list(self._watching):
-            if known[0]() is None:
-                self._watching.remove(known)
-        self._watching.append((ref(watch), number))
+        if len(self._watching) > self._many:
+            for known in list(self._watching):
+                if known[0]() is None:
+                    self._watching.pop(known, None)
+            self._many = 2 * len(self._watching)
+        self._watching[ref(watch), number] = None
 
     def remove(self, watch: Watcher, number: int) -> None:
         """Stop telling a watcher of changes, if it is told."""
-        with suppress(ValueError):
-            self._watching.remove((ref(watch), number))
+        self._watching.pop((ref(watch), number), None)
 
     def readers(self) -> list[tuple[Reader, int]]:
         """Return the watchers that read arrays in place, with the number of the object for each."""

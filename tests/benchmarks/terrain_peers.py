@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from demo.scenery.scenes import load_land
 from terrain_physics import HeightMap, Ray, Sphere
+from tests.benchmarks import single_peers
 from tests.benchmarks.terrain_rays import rays_over
 from tests.benchmarks.timing import median_seconds, print_table
 
@@ -343,3 +344,4 @@ def main(*, smoke: bool = False) -> None:
             ],
         )
     print_table("Versions", list(versions.items()))
+    single_peers.main(smoke=smoke)

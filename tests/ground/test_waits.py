@@ -79,3 +79,19 @@ def test_a_map_that_was_edited_is_asked_at_once_after_the_ground_was_free() -> N
         land.raise_((4, 4), 3.0, depth)
         found = ground.contacts(BALL, keep="deepest")
         assert found.depth.tobytes() == land.contacts(BALL, keep="deepest").depth.tobytes()
+
+
+@pytest.mark.parametrize("name", GROUNDS)
+def test_a_version_is_told_without_waiting_unless_something_has_changed(name: str) -> None:
+    ground, told = GROUNDS[name][0](), list[int]()
+    before = ground.version
+    for changed in (False, True):
+        if changed:
+            ground.add(TriangleMesh.box((1, 1, 1)))
+        thread = threading.Thread(target=lambda: told.append(ground.version), daemon=True)
+        with queries_of(ground).lock:
+            thread.start()
+            thread.join(0.05 if changed else _LONG)
+            assert thread.is_alive() == changed
+        thread.join()
+        assert (told.pop() > before) == changed

@@ -24,6 +24,7 @@ from terrain_physics import (
     Ground,
     HeightMap,
     Ray,
+    Sphere,
     SphereCollider,
     Surface,
     TriangleMesh,
@@ -73,6 +74,17 @@ def numbers(hero):
         time.in_update,
         time._too_long,
     )
+
+
+OF_POINTS = ("closest_point", "contains", "signed_distance")
+OF_BALLS = ("contacts", "touches")
+OF_PLACES = ("height_at", "normal_at")
+ENTRIES = [
+    (CharacterMovement, "update"),
+    (CharacterView, "walk"),
+    (Surface, "raycast"),
+    *((Surface, name) for name in (*OF_POINTS, *OF_BALLS, *OF_PLACES)),
+]
 
 
 def outcome(call, *given, **options):
@@ -337,6 +349,192 @@ def test_hostile_rays_have_the_same_effect(value):
         assert outcome(land.raycast, *given, **options) == outcome(cast, *given, **options)
 
 
+@pytest.mark.parametrize("question", OF_POINTS)
+@pytest.mark.parametrize("name", LANDS)
+def test_points_have_the_same_bits(name, question):
+    land, draws = LANDS[name](), np.random.default_rng(6)
+    ask, by_method = getattr(land, question), by_python(land, question)
+    live = CharacterMovement(rough(), BODIES[0]).position
+    for number in range(120):
+        place = draws.uniform(-2, 12, 3)
+        if number % 3 == 0:
+            place = np.round(place)
+        live.x, live.y, live.z = place
+        forms: list[tuple[Any, dict[str, Any]]] = [
+            (tuple(place.tolist()), {}),
+            (tuple(map(int, place)), {}),
+            (glm.vec3(place), {}),
+            (live, {}),
+            (place, {}),
+            (place.tolist(), {"mask": 1}),
+            (tuple(place.tolist()), {"mask": 2}),
+        ]
+        for given, options in forms:
+            found, known = ask(given, **options), by_method(given, **options)
+            assert type(found) is type(known)
+            assert repr(found) == repr(known)
+            assert found == known or question == "closest_point"  # NaNs where there is none
+
+
+@pytest.mark.parametrize("question", OF_POINTS)
+@pytest.mark.parametrize(
+    "value", [*HOSTILE, 1e38, (), [(1.0, 2.0, 3.0)], np.ones((2, 3))], ids=repr
+)
+def test_hostile_points_have_the_same_effect(value, question):
+    land = rough()
+    ask, by_method = getattr(land, question), by_python(land, question)
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        ((value,), {}),
+        (((30.0, value, 30.0),), {}),
+        (((30.0, 9.0, 30.0), value), {}),
+        (((30.0, 9.0, 30.0),), {"mask": value}),
+        (((30.0, 9.0, 30.0),), {"threads": value}),
+        ((), {"point": value}),
+        ((), {}),
+    ]
+    for given, options in calls:
+        assert outcome(ask, *given, **options) == outcome(by_method, *given, **options)
+
+
+@pytest.mark.parametrize("question", OF_POINTS)
+def test_points_see_edits(question):
+    land = rough()
+    ask, by_method = getattr(land, question), by_python(land, question)
+    for edit in range(20):
+        land[20:24, 20:24] = float(edit)
+        if edit == 10:
+            land.thickness = 1.0
+        if edit == 15:
+            land.holes[21, 21] = True
+        for place in ((21.5, 9.0, 21.5), (21.5, -3.0, 21.5), (20.1, 5.0, 20.1)):
+            assert ask(place) == by_method(place)
+
+
+@pytest.mark.parametrize("question", OF_PLACES)
+@pytest.mark.parametrize("name", LANDS)
+def test_places_have_the_same_bits(name, question):
+    land, draws = LANDS[name](), np.random.default_rng(7)
+    ask, by_method = getattr(land, question), by_python(land, question)
+    for number in range(150):
+        x, z = draws.uniform(-2, 12, 2).tolist()
+        if number % 3 == 0:
+            x, z = round(x), -0.0
+        forms: list[tuple[Any, dict[str, Any]]] = [
+            ((x, z), {}),
+            ((x, z), {"mask": 1}),
+            ((x, z), {"mask": 2}),
+            ((np.float64(x), int(z)), {}),
+            ((np.array([x, z]), 1.0), {}),
+        ]
+        for given, options in forms:
+            found, known = ask(*given, **options), by_method(*given, **options)
+            assert type(found) is type(known)
+            assert bits_of(found) == bits_of(known)
+
+
+def bits_of(found):
+    """Return what tells NaNs and the signs of zeros."""
+    return found.tobytes() if isinstance(found, np.ndarray) else repr(found)
+
+
+@pytest.mark.parametrize("question", OF_PLACES)
+@pytest.mark.parametrize("value", [*HOSTILE, 1e38, 1e40], ids=repr)
+def test_hostile_places_have_the_same_effect(value, question):
+    land = rough()
+    ask, by_method = getattr(land, question), by_python(land, question)
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        ((value, 1.0), {}),
+        ((1.0, value), {}),
+        ((1.0, 1.0, value), {}),
+        ((1.0, 1.0), {"mask": value}),
+        ((1.0, 1.0), {"threads": value}),
+        ((1.0,), {"z": value}),
+        ((value,), {}),
+        ((), {}),
+    ]
+    for given, options in calls:
+        assert outcome(ask, *given, **options) == outcome(by_method, *given, **options)
+
+
+def as_told(found):
+    """Return all of an answer about a ball, so that it can be compared."""
+    if isinstance(found, bool):
+        return found
+    rows = [found._ints[:2], found._floats, found.material, found.material_name]
+    return type(found), [(own.tobytes(), own.dtype, own.shape, own.flags.writeable) for own in rows]
+
+
+@pytest.mark.parametrize("question", OF_BALLS)
+@pytest.mark.parametrize("name", LANDS)
+def test_balls_have_the_same_bits(name, question):
+    land, draws = LANDS[name](), np.random.default_rng(8)
+    ask, by_method = getattr(land, question), by_python(land, question)
+    for number in range(120):
+        center, radius = draws.uniform(-2, 12, 3), float(draws.uniform(0, 2))
+        if number % 3 == 0:
+            center, radius = np.round(center), float(round(radius))
+        if number % 7 == 0:
+            radius = 9.0  # over many cells
+        ball = Sphere(center, radius)
+        forms: list[dict[str, Any]] = [{}, {"mask": 1}, {"mask": 2}, {"threads": 1}]
+        if question == "contacts":
+            forms += [{"keep": "deepest"}, {"keep": "all"}, {"keep": "deepest", "max_results": 9}]
+        for options in forms:
+            assert as_told(ask(ball, **options)) == as_told(by_method(ball, **options))
+
+
+class Grown(Sphere):
+    """A ball that says another radius than it keeps."""
+
+    @property
+    def radius(self):
+        return 3.0
+
+    @radius.setter
+    def radius(self, value):
+        pass
+
+
+@pytest.mark.parametrize("question", OF_BALLS)
+@pytest.mark.parametrize("value", [*HOSTILE, "deepest", "All", Sphere((1, 1, 1), 1)], ids=repr)
+def test_hostile_questions_about_balls_have_the_same_effect(value, question):
+    land = rough()
+    ask, by_method = getattr(land, question), by_python(land, question)
+    ball = Sphere((30.0, 1.0, 30.0), 1.0)
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        ((value,), {}),
+        ((ball, value), {}),
+        ((ball,), {"keep": value}),
+        ((ball,), {"mask": value}),
+        ((ball,), {"threads": value}),
+        ((ball,), {"max_results": value}),
+        ((Grown((30.0, 4.0, 30.0), 1.0),), {}),
+        ((Sphere((1e37, 1e37, 0.0), 1e37),), {}),
+        ((), {"shapes": ball}),
+        ((), {}),
+    ]
+    for given, options in calls:
+        found, known = (outcome(call, *given, **options) for call in (ask, by_method))
+        assert found == known
+
+
+@pytest.mark.parametrize("question", OF_BALLS)
+def test_balls_see_edits(question):
+    land = rough()
+    ask, by_method = getattr(land, question), by_python(land, question)
+    for edit in range(20):
+        land[20:24, 20:24] = float(edit)
+        if edit == 5:
+            land.materials[21, 21] = 3
+        if edit == 10:
+            land.thickness = 1.0
+        if edit == 15:
+            land.holes[21, 21] = True
+        for center in ((21.5, 9.0, 21.5), (21.5, -3.0, 21.5), (20.1, 5.0, 20.1)):
+            ball = Sphere(center, 1.5)
+            assert as_told(ask(ball)) == as_told(by_method(ball))
+
+
 def test_rays_see_edits():
     land = rough()
     cast = by_python(land, "raycast")
@@ -350,10 +548,7 @@ def test_rays_see_edits():
             assert land.raycast(ray) == cast(ray)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [(CharacterMovement, "update"), (CharacterView, "walk"), (Surface, "raycast")],
-)
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
 def test_entries_show_themselves_as_the_methods(kind, name):
     entry = vars(kind)[name]
     method = entry.__get__(None, kind)
@@ -371,10 +566,7 @@ def test_entries_show_themselves_as_the_methods(kind, name):
         setattr(thing, name, None)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [(CharacterMovement, "update"), (CharacterView, "walk"), (Surface, "raycast")],
-)
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
 def test_entries_are_kept_and_copied_as_the_methods(kind: Any, name: str) -> None:
     entry: Any = getattr(kind, name)
     unbound: Any = entry.__get__(None, kind)
@@ -425,6 +617,8 @@ def test_memory_stays_level():
     asleep = CharacterMovement(rough(), BODIES[1], position=(30, 5, 30))
     land = rough()
 
+    ball = Sphere((30.0, 1.0, 30.0), 1.0)
+
     def play(times):
         for frame in range(times):
             hero.walk(3.0 if frame % 100 < 50 else -3.0, 1)
@@ -432,6 +626,13 @@ def test_memory_stays_level():
             hero.velocity.y = 1.0
             hero.update(FRAME)
             land.raycast((30.0, 9.0, 30.0), (0.0, -1.0, 0.1), max_distance=frame % 20)
+            land.closest_point(hero.position)
+            land.contains((30.0, 1.0, 30.0))
+            land.contacts(ball, keep="deepest")
+            land.touches(ball)
+            land.height_at(30.0, frame % 60)
+            land.normal_at(30.0, 30.5)
+            land.signed_distance(glm.vec3(30, frame % 9, 30))
             asleep.update(FRAME)
 
     play(500)

@@ -113,6 +113,7 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         ".github/workflows/tests.yml",
         "terrain_physics/_build/hatch_hook.py",
         "terrain_physics/_build/runtime.c",
+        "terrain_physics/_build/quick/entries.c",
         "terrain_physics/_build/signatures.txt",
         "terrain_physics/_build/signatures_of_demo.txt",
         "terrain_physics/viewer/three.min.js",

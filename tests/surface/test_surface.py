@@ -15,6 +15,7 @@ from terrain_physics import (
     Capsule,
     Capsules,
     Contact,
+    Contacts,
     Ground,
     HeightMap,
     Ray,
@@ -231,3 +232,13 @@ def test_the_depth_of_a_contact_is_the_length_of_its_penetration(size: float) ->
     away = glm.vec3(3 * size, 0, -4 * size)
     contact = Contact(0, 0, away, glm.vec3(0, 1, 0), glm.vec3(0), 0)
     assert contact.depth == pytest.approx(5 * size, rel=1e-6)
+
+
+def test_depths_of_few_contacts_have_the_bits_of_many() -> None:
+    rows = np.random.default_rng(4).normal(0, 1, (3, 40, 3)) * 10.0 ** np.arange(40)[:, None]
+    depths = Contacts(np.zeros((2, 40), np.int64), rows).depth
+    for count in range(12):
+        few = Contacts(np.zeros((2, count), np.int64), rows[:, :count].copy()).depth
+        assert few.tobytes() == depths[:count].tobytes()
+        assert few.dtype == depths.dtype
+        assert not few.flags.writeable

@@ -1,0 +1,75 @@
+/* ---- all entries ---- */
+
+static const struct {
+  const char *name;
+  QuickCall call;
+  QuickAnswer answer;
+  Py_ssize_t kept;
+} ENTRIES[] = {{"walk", walk, NULL, OF_CHARACTERS},
+               {"update", update, NULL, OF_CHARACTERS},
+               {"raycast", ask_ray, as_ray_hit, OF_TABLES},
+               {"closest_point", ask_point, as_closest, OF_TABLES},
+               {"contains", ask_point, as_bool, OF_TABLES},
+               {"signed_distance", ask_point, as_found, OF_TABLES},
+               {"height_at", ask_place, as_found, OF_PLACES},
+               {"normal_at", ask_place, as_normal, OF_PLACES},
+               {"contacts", ask_contacts, as_contacts, OF_BALLS},
+               {"touches", ask_touches, as_touching, OF_BALLS},
+               {"maps", NULL, NULL, OF_MAPS},
+               {"asked", NULL, NULL, 1},
+               {NULL, NULL, NULL, -1}};
+
+/* Find what all entries have in common. */
+static int begin_entries(PyObject *const *kept) {
+  PyObject *taking = kept[OF_ACQUIRE], *giving = kept[OF_RELEASE];
+  if (PyCFunction_Check(taking) && PyCFunction_GetFlags(taking) == (METH_VARARGS | METH_KEYWORDS) &&
+      PyCFunction_Check(giving) && PyCFunction_GetFlags(giving) == METH_NOARGS) {
+    ACQUIRE = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(taking);
+    RELEASE = PyCFunction_GetFunction(giving);
+    RLOCK = Py_TYPE(PyCFunction_GetSelf(taking));
+  }
+  GET_SLOT = (descrgetfunc)PyType_GetSlot(Py_TYPE(kept[QUERIES]), Py_tp_descr_get);
+  SET_SLOT = (descrsetfunc)PyType_GetSlot(Py_TYPE(kept[QUERIES]), Py_tp_descr_set);
+  BIND = kept[OF_METHODS];
+  for (int i = 0; i < NAMES; i++)
+    if (!(NAME[i] = PyUnicode_InternFromString(TEXT[i]))) return 0;
+  return (NOTHING = PyTuple_New(0)) && (TYPE = PyType_FromSpec(&QUICK_SPEC));
+}
+
+/* quick(name, method, kept): what stands in for the method on its class; of "maps" nothing */
+static PyObject *make_quick(PyObject *self, PyObject *arguments) {
+  const char *name;
+  PyObject *method, *kept, *parts[32];
+  size_t i = 0;
+  (void)self;
+  if (!PyArg_ParseTuple(arguments, "sOO!", &name, &method, &PyTuple_Type, &kept)) return NULL;
+  while (ENTRIES[i].name && strcmp(ENTRIES[i].name, name)) i++;
+  Py_ssize_t count = ENTRIES[i].kept;
+  if (PyTuple_Size(kept) != count)
+    return PyErr_Format(PyExc_ValueError, "no entry in C is named %s and knows so much", name);
+  for (Py_ssize_t k = 0; k < count; k++) parts[k] = Py_NewRef(ITEM(kept, k));
+  for (Py_ssize_t k = 0; count == OF_CHARACTERS && k < PLACES; k++)
+    PLACE[k] = PyLong_AsSsize_t(parts[FIRST_PLACE + k]);
+  if (!ENTRIES[i].call) {
+    if (count == OF_MAPS)
+      memcpy(MAP, parts, sizeof(MAP));
+    else
+      ASKED[ASKED[0] != NULL] = parts[0];
+    return Py_NewRef(Py_None);
+  }
+  if (!TYPE && !begin_entries(parts)) return NULL;
+  Quick *made = (Quick *)PyType_GenericAlloc((PyTypeObject *)TYPE, 0);
+  if (!made) return NULL;
+  made->method = Py_NewRef(method);
+  made->call = ENTRIES[i].call;
+  made->answer = ENTRIES[i].answer;
+  memcpy(made->kept, parts, count * sizeof(*parts));
+  return (PyObject *)made;
+}
+
+static PyMethodDef QUICK_METHODS[] = {{"quick", make_quick, METH_VARARGS, NULL}, {0}};
+
+static int add_quick(PyObject *module) {
+  if (PyModule_AddFunctions(module, QUICK_METHODS) < 0) return -1;
+  return PyModule_AddStringConstant(module, "QUICK", QUICK);
+}

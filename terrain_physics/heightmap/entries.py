@@ -1,0 +1,45 @@
+"""What entries in C know of a map alone and of the questions to it: see ``_build/quick/``.
+
+Whoever edits what these questions ask of a map edits ``_build/quick/questions.c`` too.
+"""
+
+from typing import Any
+
+from terrain_physics._kernels._quick import put_entries, slots, tell_of_maps
+from terrain_physics._kernels.ground.closest import closest_one
+from terrain_physics._kernels.ground.inside import contains_one, signed_distance_one
+from terrain_physics._kernels.ground.rays import ray_hit
+from terrain_physics._kernels.heightmap.grid import height_at, normal_at
+from terrain_physics._kernels.heightmap.one_shape import contacts_of_sphere
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics.geometry.shapes import Ray, Sphere
+from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.naming import NO_NAMES, Naming
+from terrain_physics.surface.results import ClosestPoint, Contacts, RayHit, new_hit
+from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface
+
+
+def put_entries_of_maps() -> None:
+    """Have entries stand in for the questions that are usually to a map alone."""
+    tell_of_maps(
+        *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage"), MapStorage),
+        *slots(MapStorage, "version", "lock", "ground_arrays", "views", "materials"),
+    )
+    of_table = Ray, new_hit, *slots(GroundArrays, "made_of"), ALL_LAYERS
+    of_balls = Sphere, Contacts, *slots(Contacts, "_ints", "_floats", "_material")
+    _put("raycast", NO_NAMES, ray_hit, *of_table, RayHit)
+    _put("closest_point", NO_NAMES, closest_one, *of_table, ClosestPoint)
+    _put("contains", None, contains_one, *of_table, None)
+    _put("signed_distance", None, signed_distance_one, *of_table, None)
+    _put("height_at", None, height_at, 0.0)
+    _put("normal_at", None, normal_at, 0.0)
+    _put("contacts", NO_NAMES, contacts_of_sphere, *of_balls)
+    _put("touches", None, contacts_of_sphere, *of_balls)
+
+
+def _put(name: str, no_names: Naming | None, kernel: Any, *more: Any) -> None:
+    """Put the entry of a question; of names it is told where it must know that there are none."""
+    of_all = *KEPT_BY_ENTRIES, *slots(SolidMapQueries, "naming"), no_names
+    put_entries((*of_all, kernel, *more), (Surface, name))

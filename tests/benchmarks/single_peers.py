@@ -1,0 +1,377 @@
+"""One call at a time beside libraries that a user can install: time of the processor, in turn.
+
+Peers take part where they are installed: extra ``bench``, and panda3d. What is compared is what a
+game types for one thing in one frame; where a peer has no such call, it has no row.
+"""
+
+import importlib
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from terrain_physics import (
+    CapsuleCollider,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    Sphere,
+    TriangleMesh,
+)
+from tests.benchmarks.timing import print_table
+
+Call = Callable[[], object]
+
+FARTHEST, RADIUS, FRAME = 300.0, 0.5, 1 / 60
+SIDE, TIMES, TURNS = 1025, 400, 15
+
+
+class Row(NamedTuple):
+    """A question and the calls that answer it, ours first; what comes before each is not timed."""
+
+    name: str
+    calls: dict[str, Call]
+    times: int = TIMES
+    before: dict[str, Call] = {}  # noqa: RUF012 nobody writes to it
+
+
+def main(*, smoke: bool = False) -> None:
+    side, turns = (65, 1) if smoke else (SIDE, TURNS)
+    rows = []
+    for row in (*_questions(side), *_characters(), *_moves(), *_after_moves(), *_on_a_mesh()):
+        seconds = _medians(row, 5 if smoke else row.times, turns)
+        ours = next(iter(seconds.values()))
+        told = (f"{name} {1e6 * s:8.2f} us ({s / ours:.2f} x)" for name, s in seconds.items())
+        rows.append((row.name, "   ".join(told)))
+    print_table(f"One call from Python, land of {side} x {side}, time of the processor", rows)
+    print("Jolt's CharacterVirtual in C++, once, on another machine: 5.6 us for one of 1,000.")
+
+
+def _medians(row: Row, times: int, turns: int) -> dict[str, float]:
+    """Return the median seconds of one call; all take turns."""
+    found: dict[str, list[float]] = {name: [] for name in row.calls}
+    for turn in range(turns + 1):
+        for name, call in row.calls.items():
+            seconds = _seconds(call, times, row.before.get(name)) / times
+            if turn:
+                found[name].append(seconds)
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def _seconds(call: Call, times: int, before: Call | None) -> float:
+    """Return the seconds of so many calls, without what comes before each."""
+    if before is None:
+        start = time.process_time()
+        for _ in range(times):
+            call()
+        return time.process_time() - start
+    total = 0.0
+    for _ in range(times):
+        before()
+        start = time.process_time()
+        call()
+        total += time.process_time() - start
+    return total
+
+
+# Land and places
+
+
+def _land(side: int) -> HeightMap:
+    z, x = np.mgrid[0:side, 0:side]
+    noise = np.random.default_rng(1).normal(0, 0.05, (side, side))
+    return HeightMap(5 * np.sin(x / 30) * np.cos(z / 25) + noise)
+
+
+def _places(land: HeightMap, above: float) -> Iterator[tuple[float, float, float]]:
+    """Return places above a land, over and over."""
+    end = land.cell_count[0] - 10
+    xs, zs = np.random.default_rng(2).uniform(10, end, (2, 256))
+    rows = np.column_stack([xs, land.height_at(xs, zs) + above, zs]).tolist()
+    return _again([(x, y, z) for x, y, z in rows])
+
+
+def _again(rows: list[Any]) -> Iterator[Any]:
+    while True:
+        yield from rows
+
+
+class _Rapier:
+    """A world of Rapier, and what asks it."""
+
+    def __init__(self) -> None:
+        self.own: Any = importlib.import_module("rapier3d")
+        self.world = self.own.PhysicsWorld()
+
+    def begin(self) -> Any:
+        """Return what answers about all that was added."""
+        self.world.step()
+        self.world.update_query_pipeline()
+        return self.world.query_pipeline
+
+    def with_land(self, land: HeightMap) -> Any:
+        rows, columns = land.cell_count
+        field = self.own.Collider.heightfield(land.heights, (columns, 1.0, rows))
+        self.world.add_collider(field.translation((columns / 2, 0.0, rows / 2)).build())
+        return self.begin()
+
+
+# Rows
+
+
+def _questions(side: int) -> Iterator[Row]:
+    land = _land(side)
+    asked = None
+    with suppress(ImportError):
+        asked = _Rapier().with_land(land)
+    near = _places(land, 0.3)
+    yield from _rays(land, asked)
+    yield from _shapes(land, asked, near)
+    closest: dict[str, Call] = {"terrain_physics": lambda: land.closest_point(next(near))}
+    if asked is not None:
+        closest["rapier3d"] = lambda: asked.project_point(next(near), False)
+    yield Row("closest_point(point)", closest)
+    points: dict[str, Call] = {
+        "contains(point)": lambda: land.contains(next(near)),
+        "signed_distance(point)": lambda: land.signed_distance(next(near)),
+        "height_at(x, z)": lambda: land.height_at(*next(near)[::2]),
+    }
+    for name, call in points.items():
+        yield Row(name, {"terrain_physics": call})
+
+
+def _rays(land: Any, asked: Any) -> Iterator[Row]:
+    high = _places(land, 40.0)
+    for name, way in (("down", (0.0, -1.0, 0.0)), ("oblique", (0.6, -0.64, 0.48))):
+        calls: dict[str, Call] = {"terrain_physics": partial(_cast, land, high, way)}
+        if asked is not None:
+            calls["rapier3d"] = partial(_cast_by_rapier, asked, high, way)
+        yield Row(f"raycast(origin, direction), {name}", calls)
+
+
+def _cast(ground: Any, origins: Iterator[Any], way: Any) -> object:
+    return ground.raycast(next(origins), way, FARTHEST)
+
+
+def _cast_by_rapier(asked: Any, origins: Iterator[Any], way: Any) -> object:
+    ray = sys.modules["rapier3d"].Ray(next(origins), way)
+    return asked.cast_ray_and_get_normal(ray, FARTHEST, True)
+
+
+def _shapes(land: HeightMap, asked: Any, near: Iterator[Any]) -> Iterator[Row]:
+    balls = _again([Sphere(place, RADIUS) for place, _ in zip(near, range(256), strict=False)])
+    touched: dict[str, Call] = {"terrain_physics": lambda: land.touches(next(balls))}
+    swept: dict[str, Call] = {"terrain_physics": lambda: land.sweep(next(balls), (1.0, -2.0, 0.5))}
+    if asked is not None:
+        touched["rapier3d"] = partial(_touched_by_rapier(near), sys.modules["rapier3d"], asked)
+        swept["rapier3d"] = partial(_swept_by_rapier(near), sys.modules["rapier3d"], asked)
+    deepest: dict[str, Call] = {
+        "a ball's deepest contact": lambda: land.contacts(next(balls), keep="deepest"),
+        "that and its depth": lambda: land.contacts(next(balls), keep="deepest").depth,
+    }
+    for name, call in deepest.items():
+        yield Row(name, {"terrain_physics": call})
+    yield Row("touches(ball)", touched)
+    yield Row("sweep(ball, 2.3 m)", swept)
+
+
+def _touched_by_rapier(near: Iterator[Any]) -> Callable[[Any, Any], object]:
+    shapes: list[Any] = []
+
+    def ask(own: Any, asked: Any) -> bool:
+        shapes[:] = shapes or [own.SharedShape.ball(RADIUS)]
+        touched: list[Any] = []
+        asked.intersect_shape(
+            own.Isometry3.from_translation(*next(near)), shapes[0], touched.append
+        )
+        return bool(touched)
+
+    return ask
+
+
+def _swept_by_rapier(near: Iterator[Any]) -> Callable[[Any, Any], object]:
+    kept: list[Any] = []
+
+    def ask(own: Any, asked: Any) -> object:
+        if not kept:
+            options = own.ShapeCastOptions().with_max_time_of_impact(1.0)
+            kept.extend((own.SharedShape.ball(RADIUS), options))
+        place = own.Isometry3.from_translation(*next(near))
+        return asked.cast_shape(place, (1.0, -2.0, 0.5), *kept)
+
+    return ask
+
+
+def _characters() -> Iterator[Row]:
+    flat, stairs = (
+        HeightMap(np.zeros((65, 65))),
+        [TriangleMesh.box((0.3, 0.18 * (step + 1), 4.0)) for step in range(11)],
+    )
+    yield Row("a character walks, level", _walkers(Ground([flat]), flat, (), to_and_fro=2.0))
+    yield Row("the same, the ground a map", _walkers(flat, flat, (), to_and_fro=2.0))
+    yield Row("rough", {"terrain_physics": _walker(_land(129), (64, 9, 64), 2.0)})
+    ground = Ground([flat])
+    places = [(34.0 + 0.3 * k, 0.09 * (k + 1), 32.0) for k in range(len(stairs))]
+    for box, place in zip(stairs, places, strict=True):
+        ground.add(box, place)
+    sizes = [((0.15, 0.09 * (k + 1), 2.0), place) for k, place in enumerate(places)]
+    yield Row("up and down stairs of 11 boxes", _walkers(ground, flat, sizes, to_and_fro=3.0))
+
+
+def _walker(ground: Any, position: Any, to_and_fro: float) -> Call:
+    """Return what walks a character one frame on, there for a second and back for one."""
+    hero = CharacterMovement(ground, CapsuleCollider(0.3, 1.8), position=position)
+    for _ in range(60):
+        hero.update(FRAME)
+    frame = 0
+
+    def walk() -> object:
+        nonlocal frame
+        frame += 1
+        hero.walk(to_and_fro if frame % 120 < 60 else -to_and_fro, 0.0)
+        return hero.update(FRAME)
+
+    return walk
+
+
+def _walkers(ground: Any, flat: HeightMap, boxes: Any, to_and_fro: float) -> dict[str, Call]:
+    calls = {"terrain_physics": _walker(ground, (33, 1, 32), to_and_fro)}
+    with suppress(ImportError):
+        calls["rapier3d"] = _walker_of_rapier(flat, boxes, to_and_fro)
+    if not boxes:
+        with suppress(ImportError):
+            calls["panda3d, a plane"] = _walker_of_panda(to_and_fro)
+    return calls
+
+
+def _walker_of_rapier(flat: HeightMap, boxes: Any, to_and_fro: float) -> Call:
+    rapier = _Rapier()
+    own = rapier.own
+    for half, place in boxes:
+        rapier.world.add_collider(own.Collider.cuboid(*half).translation(place).build())
+    asked = rapier.with_land(flat)
+    controller = own.KinematicCharacterController(offset=0.01)
+    controller.autostep = own.CharacterAutostep(
+        max_height=own.CharacterLength.absolute(0.3), min_width=own.CharacterLength.absolute(0.1),
+        include_dynamic_bodies=False,
+    )  # fmt: skip
+    shape, at, frame = own.SharedShape.capsule_y(0.6, 0.3), [33.0, 0.92, 32.0], 0
+
+    def walk() -> object:
+        nonlocal frame
+        frame += 1
+        way = (to_and_fro if frame % 120 < 60 else -to_and_fro) * FRAME
+        pose = own.Isometry3.from_translation(*at)
+        moved = controller.move_shape(FRAME, None, None, asked, shape, pose, (way, -0.1, 0.0))
+        at[:] = [a + b for a, b in zip(at, moved.translation, strict=True)]
+        return moved
+
+    return walk
+
+
+def _walker_of_panda(to_and_fro: float) -> Call:
+    bullet: Any = importlib.import_module("panda3d.bullet")
+    core: Any = importlib.import_module("panda3d.core")
+    world = bullet.BulletWorld()
+    world.set_gravity(core.Vec3(0, 0, -9.81))
+    plane = bullet.BulletRigidBodyNode("plane")
+    plane.add_shape(bullet.BulletPlaneShape(core.Vec3(0, 0, 1), 0))
+    world.attach(plane)
+    body = bullet.BulletCharacterControllerNode(bullet.BulletCapsuleShape(0.3, 1.2, 2), 0.3, "hero")
+    node = core.NodePath(body)
+    node.set_pos(0, 0, 0.95)
+    world.attach(body)
+    frame = 0
+
+    def walk() -> object:
+        nonlocal frame
+        frame += 1
+        way = to_and_fro if frame % 120 < 60 else -to_and_fro
+        body.set_linear_movement(core.Vec3(way, 0, 0), True)
+        world.do_physics(FRAME, 1, FRAME)
+        return node.get_pos()
+
+    return walk
+
+
+def _far_boxes(count: int) -> tuple[Ground, Call]:
+    """Return a ground with boxes far off, and what moves all of them."""
+    ground = Ground([HeightMap(np.zeros((257, 257)))])
+    box = TriangleMesh.box((2, 0.4, 2))
+    keys = [ground.add(box) for _ in range(count)]
+    places = np.column_stack([np.full(count, 5000.0), np.zeros(count), 4.0 * np.arange(count)])
+
+    def move() -> None:
+        places[:, 1] += 0.01
+        if keys:
+            ground.move_many(keys, places, FRAME)
+
+    return ground, move
+
+
+def _moves() -> Iterator[Row]:
+    for count in (1, 200, 1000):
+        calls: dict[str, Call] = {"terrain_physics": _far_boxes(count)[1]}
+        with suppress(ImportError):
+            calls["rapier3d, told only"] = _moves_of_rapier(count)
+        yield Row(f"{count} boxes are moved", calls, max(4, TIMES // count))
+
+
+def _moves_of_rapier(count: int) -> Call:
+    rapier = _Rapier()
+    own = rapier.own
+    handles = []
+    for number in range(count):
+        body = own.RigidBody.kinematic_position_based().translation((5000.0, 0.0, 4.0 * number))
+        handles.append(
+            rapier.world.add_body(body.build(), [own.Collider.cuboid(1, 0.2, 1).build()])
+        )
+    bodies, height = rapier.world.rigid_bodies, 0.0
+
+    def move() -> None:
+        nonlocal height
+        height += 0.01
+        for number, handle in enumerate(handles):
+            bodies[handle].set_next_kinematic_translation((5000.0, height, 4.0 * number))
+
+    return move
+
+
+def _after_moves() -> Iterator[Row]:
+    """What comes first after far boxes have moved; the moves are not timed."""
+    grounds = {f"{count} moved": _far_boxes(count) for count in (0, 200, 1000)}
+    moves = {name: move for name, (_, move) in grounds.items()}
+    walks = {name: _walker(ground, (100, 1, 100), 2.0) for name, (ground, _) in grounds.items()}
+    yield Row("the first update after far moves", {**walks}, 40, moves)
+    rays = {
+        name: partial(ground.raycast, (100.0, 9.0, 90.0), (0.0, -1.0, 0.0), FARTHEST)
+        for name, (ground, _) in grounds.items()
+    }
+    yield Row("the first raycast after far moves", {**rays}, 40, moves)
+
+
+def _on_a_mesh() -> Iterator[Row]:
+    side = 141
+    z, x = np.mgrid[0:side, 0:side]
+    mesh = HeightMap(3 * np.sin(x / 9) * np.cos(z / 7)).to_mesh()
+    own = TriangleMesh(mesh.vertices, mesh.indices.reshape(-1, 3))
+    land = HeightMap(3 * np.sin(x / 9) * np.cos(z / 7))
+    high, near = _places(land, 40.0), _places(land, 0.4)
+    way = (0.3, -0.9, 0.3)
+    rays: dict[str, Call] = {"terrain_physics": partial(_cast, own, high, way)}
+    closest: dict[str, Call] = {"terrain_physics": lambda: own.closest_point(next(near))}
+    with suppress(ImportError):
+        rapier = _Rapier()
+        faces = mesh.indices.reshape(-1, 3).astype(np.uint32)
+        shape = rapier.own.Collider.trimesh(mesh.vertices.astype(np.float32), faces)
+        rapier.world.add_collider(shape.build())
+        asked = rapier.begin()
+        rays["rapier3d"] = partial(_cast_by_rapier, asked, high, way)
+        closest["rapier3d"] = lambda: asked.project_point(next(near), False)
+    yield Row(f"a mesh of {len(own):,} faces: raycast", rays)
+    yield Row("closest_point", closest)
