@@ -256,18 +256,20 @@ class GroundMeshes(Meshes):
         """
         self.movers.refuse_more(len(poses))
         before, places = self.movers.count, found.places
+        are_movers = places.all()
         changes = np.zeros((2 * len(poses) + 1, CHANGE_SIZE))
 
         def move() -> None:
             if self.movers.count == before:
-                if not places.all():
+                if not are_movers:
                     self._put_movers(found.numbers[(places == 0) & (seconds > 0.0)])
                     places[:] = [*map(self.movers.place_of, found.numbers.tolist())]
                 tables = *self._prepare_edit().arrays, *self.movers.prepare()
                 version = float(self.told + 1)
                 _MOVE.call(*tables, found.rows, places, poses, seconds, version, changes)
-            still = np.flatnonzero(places == 0).tolist()
-            self._put.update({int(found.numbers[k]): before + 1 + k for k in still})
+            if not are_movers:
+                still = np.flatnonzero(places == 0).tolist()
+                self._put.update({int(found.numbers[k]): before + 1 + k for k in still})
             self.changes.add(changes[: np.count_nonzero(changes[:, CHANGE_VERSION])])
 
         return move

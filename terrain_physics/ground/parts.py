@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -450,31 +450,32 @@ class GroundParts:
         """Move meshes; see `GroundMeshes.moving`."""
         with self.followed:
             make, numbers = self._meshes.moving(found, poses, seconds), found.numbers.tolist()
-            values = np.concatenate((poses, seconds[:, np.newaxis]), axis=1)
+            values = partial(np.concatenate, (poses, seconds[:, np.newaxis]), axis=1)
             self._put_motion(make, "moved", numbers, values)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
         with self.followed:
             make = partial(self._meshes.set_surface_velocity, number, velocity)
-            self._put_motion(make, "surface", [number], np.array([velocity]))
+            self._put_motion(make, "surface", [number], partial(np.array, [velocity]))
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Make a mesh one-way."""
         with self.followed:
             make = partial(self._meshes.set_one_way, number, direction)
-            self._put_motion(make, "one_way", [number], np.array([direction]))
+            self._put_motion(make, "one_way", [number], partial(np.array, [direction]))
 
     def _put_motion(
-        self, make: Callable[[], None], what: str, numbers: list[int], values: Floats
+        self, make: Callable[[], None], what: str, numbers: list[int], values: Callable[[], Floats]
     ) -> None:
         """Change how meshes move, count that, and tell it, though a signal handler raises."""
-        gone = self._gone + len(numbers)
+        gone, told = self._gone + len(numbers), cache(values)
 
         def put() -> None:
             make()
             self._gone = gone
-            self.watchers.tell(what, numbers, values)
+            if self.watchers:
+                self.watchers.tell(what, numbers, told())
 
         carried_out(put)
 
