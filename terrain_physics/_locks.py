@@ -7,8 +7,8 @@ it forks, so the child finds nothing left half done by threads that it does not 
 
 import itertools
 import os
-import threading
-from _thread import allocate_lock
+import sys
+from _thread import RLock, allocate_lock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import IntEnum
@@ -38,20 +38,46 @@ class Rank(IntEnum):
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()
 _numbers = itertools.count()
-_making = threading.RLock()
 _held: list[Any] = []
 
 _WAIT, _AT_ONCE = (True,), (False,)
-_acquire: Any = type(threading.RLock()).acquire
+_acquire: Any = RLock.acquire
 _release = methodcaller("release")
 
 Lending = tuple[list[Any], Iterator[Any], Iterator[Any]]
 """See `trying`."""
 
 
+class GuardedLock(RLock):  # type: ignore[misc]  # final in stubs alone
+    """A lock that ``with`` takes within a ``try`` of Python.
+
+    In Python 3.14 a handler that raises as C has taken a lock comes before the block is entered,
+    and nobody gives the lock back (python/cpython#148874). None comes as a function of Python ends.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> bool:  # type: ignore[override]
+        taken: list[bool] = []
+        taking = map(self.acquire, _WAIT)
+        try:
+            taken.extend(taking)
+        except BaseException:
+            if taken:
+                self.release()
+            raise
+        return True
+
+
+plain_lock: Callable[[], Any] = GuardedLock if sys.version_info >= (3, 14) else RLock
+"""Makes a lock that its holder may take again; a fork does not wait for it."""
+
+_making = plain_lock()
+
+
 def new_lock(rank: Rank) -> AbstractContextManager[Any]:
     """Return a lock that its holder may take again; a forked child finds it released."""
-    lock = threading.RLock()
+    lock: AbstractContextManager[Any] = plain_lock()
     hold_at_fork(lock, rank)
     return lock
 

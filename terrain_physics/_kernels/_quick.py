@@ -4,12 +4,12 @@ import copyreg
 import hashlib
 import os
 from operator import attrgetter
-from threading import RLock
 from types import MethodType
 from typing import Any
 
 from terrain_physics._kernels._jit import native
 from terrain_physics._kernels._sources import FOLDER
+from terrain_physics._locks import plain_lock
 
 _SOURCES = os.path.join(os.path.dirname(FOLDER), "_build", "quick")  # noqa: PTH118, PTH120 quicker
 
@@ -35,7 +35,7 @@ def digest() -> str:
 _CODE: Any = native if native is not None and digest() in {"", native.QUICK} else None
 """The machine code, if it has these very entries."""
 
-_lock = RLock()
+_lock = plain_lock()
 
 OF_PYTHON = _lock.acquire, _lock.release, MethodType
 """What entries know of Python: how any lock is taken and given back, and a method is bound."""

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from terrain_physics._locks import plain_lock
+
 # A shorter task is not worth handing over; a longer one would keep Ctrl-C waiting.
 _SHORTEST_TASK, _LONGEST_TASK = 250_000, 5_000_000  # nanoseconds of work, by rough estimates
 
@@ -48,7 +50,7 @@ class _Pool:
     def _renew(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()  # in C: see `_locks`
         self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._lock = plain_lock()
         self._busy = threading.local()
 
     def can_help(self) -> bool:
@@ -132,7 +134,7 @@ class _Job:
         self._results: dict[int, Any] = {}
         self._begun = self._helpers = 0
         self._has_failed = False
-        self._lock = threading.RLock()
+        self._lock = plain_lock()
         self._changed = threading.Condition(self._lock)
 
     def help_out(self) -> None:

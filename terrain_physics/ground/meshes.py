@@ -1,6 +1,6 @@
 """The meshes of a ground in one table, which follows them as they come, go and are refitted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.moves import find_parts, move_parts
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
 from terrain_physics._kernels.mesh.places import POSE_SIZE
+from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
 from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Entered, LongCalls, Mark, Rank, new_lock
@@ -247,26 +248,35 @@ class GroundMeshes(Meshes):
         known, ascend = _FIND.call(table.arrays[0], reaches, count, *found)
         return found, known, ascend
 
-    def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
-        """Move meshes, one after another, to poses (n, 12) in some seconds, or teleport them in 0.
+    def moving(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> Callable[[], None]:
+        """Return what moves meshes, one after another, and may be called again to do the rest.
 
-        Each is there once.
+        To poses (n, 12) in some seconds, or teleports in 0; each is there once.
         """
         self.movers.refuse_more(len(poses))
-        if not found.places.all():
-            coming = (found.places == 0) & (seconds > 0.0)
-            for number in found.numbers[coming].tolist():
-                self.movers.put(number, self._as_mover(number))
-            found = self.find(found.numbers)[0]
-        first = self.movers.count + 1
-        put = {int(found.numbers[k]): first + int(k) for k in np.flatnonzero(found.places == 0)}
-        changes = self.changes.room(2 * len(poses) + 1)
-        tables = *self._prepare_edit().arrays, *self.movers.prepare()
-        count = _MOVE.call(
-            *tables, found.rows, found.places, poses, seconds, float(self.told + 1), changes
-        )
-        self._put.update(put)
-        self.changes.take(count)
+        before, places = self.movers.count, found.places
+        are_movers = places.all()
+        changes = np.zeros((2 * len(poses) + 1, CHANGE_SIZE))
+
+        def move() -> None:
+            if self.movers.count == before:
+                if not are_movers:
+                    self._put_movers(found.numbers[(places == 0) & (seconds > 0.0)])
+                    places[:] = [*map(self.movers.place_of, found.numbers.tolist())]
+                tables = *self._prepare_edit().arrays, *self.movers.prepare()
+                version = float(self.told + 1)
+                _MOVE.call(*tables, found.rows, places, poses, seconds, version, changes)
+            if not are_movers:
+                still = np.flatnonzero(places == 0).tolist()
+                self._put.update({int(found.numbers[k]): before + 1 + k for k in still})
+            self.changes.add(changes[: np.count_nonzero(changes[:, CHANGE_VERSION])])
+
+        return move
+
+    def _put_movers(self, numbers: Int64s) -> None:
+        """Have meshes among those that move."""
+        for number in numbers.tolist():
+            self.movers.put(number, self._as_mover(number))
 
     def pose_of(self, number: int) -> Pose | None:
         """Return the pose of a part that was moved, or was given one; None for others."""
@@ -342,13 +352,13 @@ class GroundMeshes(Meshes):
             return
         found = self.find(numbers[coming])[0]
         places = np.zeros_like(found.places)  # the movers are put back by themselves
-        changes = self.changes.room(2 * len(places) + 1)
+        changes = np.zeros((2 * len(places) + 1, CHANGE_SIZE))
         poses, seconds = np.ascontiguousarray(poses[coming]), np.zeros(len(places))
         tables = *table.arrays, np.zeros((1, MOVER_SIZE)), np.zeros((REACH_SIZE, 1))
         count = _MOVE.call(
             *tables, found.rows, places, poses, seconds, float(self.told + 1), changes
         )
-        self.changes.take(count)
+        self.changes.add(changes[:count])
 
     def load_movers(self, about: Any) -> None:
         """Take over the saved form of the movers, for the meshes that there are."""

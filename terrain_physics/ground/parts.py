@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._locks import Entered, LongCalls, Mark, holding
 from terrain_physics._support.checks import Floats3
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
@@ -109,9 +110,9 @@ class GroundParts:
     surfaces : dict of int to Surface
         The parts as the game has them, but for a land of tiles; the ground writes to it.
     watchers : Watchers
-        They are told of each part that comes, goes or changes by the ground, with its number:
-        "added", "removed", "replaced", "moved" and in how many seconds, "layers", "surface",
-        "one_way".
+        They are told of parts that come, go or change by the ground, with their numbers: "added",
+        "removed", "replaced", "layers", "restored" with none; and, maybe twice, "moved" with poses
+        and seconds (n, 13), "surface" and "one_way" with vectors (n, 3): twice the same array.
     """
 
     __slots__ = (
@@ -227,7 +228,7 @@ class GroundParts:
         self._is_changing = True  # who is told may look at the parts, which are put back
         try:
             self._tell_of(layout, cast("KeptParts", before.broken))
-            self.watchers.tell("restored", 0)
+            self.watchers.tell("restored", [])
         finally:
             self._is_changing = False
         self._before = None  # last: who is interrupted here puts all back again
@@ -296,7 +297,7 @@ class GroundParts:
             self._name({**self.naming.parts, **names})
             self._note(maps, before)
             for number in parts:
-                self.watchers.tell("added", number)
+                self.watchers.tell("added", [number])
 
     def _put(
         self,
@@ -330,7 +331,7 @@ class GroundParts:
             self._settle(renamed=self._take(number), maps=bool(maps))
             self._name({k: name for k, name in self.naming.parts.items() if k != number})
             self._note(maps, before)
-            self.watchers.tell("removed", number)
+            self.watchers.tell("removed", [number])
 
     def replace(self, number: int, queries: MeshQueries) -> None:
         """Put another mesh in the place of one, with its number; ValueError if it does not fit."""
@@ -346,7 +347,7 @@ class GroundParts:
             self._gone += 1
             self._settle(renamed=renamed, maps=False)
             self._name(dict(self.naming.parts))
-            self.watchers.tell("replaced", number)
+            self.watchers.tell("replaced", [number])
 
     def _take(self, number: int) -> bool:
         """Take a part out; tell whether materials of others may have new numbers."""
@@ -405,7 +406,7 @@ class GroundParts:
                 self._note(_maps_of(_differing(layout, known)), before)
             self._meshes.put_motion(motion)
             self._gone += 1
-            self.watchers.tell("restored", 0)
+            self.watchers.tell("restored", [])
 
     def count_from(self, next_number: int) -> None:
         """Give the next part this number. The caller makes this `change`."""
@@ -438,34 +439,44 @@ class GroundParts:
         """Tell of the parts that came, went, or are on other layers."""
         for what, numbers in _events(layout, known).items():
             for number in numbers:
-                self.watchers.tell(what, number)
+                self.watchers.tell(what, [number])
 
     def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
         """Return where meshes are; see `GroundMeshes.find`. The caller makes a `change`."""
         return self._meshes.find(numbers)
 
     def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
-        """Move meshes; see `GroundMeshes.move`."""
+        """Move meshes; see `GroundMeshes.moving`."""
         with self.followed:
-            self._meshes.move(found, poses, seconds)
-            self._gone += len(poses)
-            if self.watchers:
-                for number, time in zip(found.numbers.tolist(), seconds.tolist(), strict=True):
-                    self.watchers.tell("moved", number, time or None)
+            make, numbers = self._meshes.moving(found, poses, seconds), found.numbers.tolist()
+            values = partial(np.concatenate, (poses, seconds[:, np.newaxis]), axis=1)
+            self._put_motion(make, "moved", numbers, values)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
         with self.followed:
-            self._meshes.set_surface_velocity(number, velocity)
-            self._gone += 1
-            self.watchers.tell("surface", number)
+            make = partial(self._meshes.set_surface_velocity, number, velocity)
+            self._put_motion(make, "surface", [number], partial(np.array, [velocity]))
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Make a mesh one-way."""
         with self.followed:
-            self._meshes.set_one_way(number, direction)
-            self._gone += 1
-            self.watchers.tell("one_way", number)
+            make = partial(self._meshes.set_one_way, number, direction)
+            self._put_motion(make, "one_way", [number], partial(np.array, [direction]))
+
+    def _put_motion(
+        self, make: Callable[[], None], what: str, numbers: list[int], values: Callable[[], Floats]
+    ) -> None:
+        """Change how meshes move, count that, and tell it, though a signal handler raises."""
+        gone, told = self._gone + len(numbers), cache(values)
+
+        def put() -> None:
+            make()
+            self._gone = gone
+            if self.watchers:
+                self.watchers.tell(what, numbers, told())
+
+        carried_out(put)
 
     def box_of_mesh(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh where it is."""
@@ -534,7 +545,7 @@ class GroundParts:
         with self.followed:
             self._meshes.load_motion(about)
             self._gone += 1
-            self.watchers.tell("restored", 0)
+            self.watchers.tell("restored", [])
 
     def _note(self, maps: list[SolidMapQueries], before: dict[int, float]) -> None:
         """Note that maps have come or gone, or are on other layers.
@@ -575,7 +586,7 @@ class GroundParts:
             self._put_on(number, layers)
             self._settle(renamed=False, maps=bool(maps))
             self._note(maps, before)
-            self.watchers.tell("layers", number)
+            self.watchers.tell("layers", [number])
 
     def _put_on(self, number: int, layers: int) -> None:
         self.layers[number], self._layout = layers, None

@@ -16,6 +16,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import (
     find_contacts,
 )
 from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._locks import plain_lock
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 from terrain_physics.surface.contact_room import ContactRoom
@@ -165,7 +166,7 @@ class _ShapeRows:
 
     def __init__(self, shapes: int, most: int, room: ContactRoom) -> None:
         self._shapes, self._most, self._room = shapes, most, room
-        self._lock = threading.RLock()
+        self._lock = plain_lock()
         self._turn = threading.Condition(self._lock)
         self._next = self._total = 0
         self._is_over = False

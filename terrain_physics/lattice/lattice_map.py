@@ -454,8 +454,12 @@ class LatticeMap(StoredMap):
         region = region_of(self, what, place)
         self.watchers.prepare(what, region, place)
         self._protect()
-        self.source.keep(what, place, values)
-        carried_out(lambda: self._changed(what, region, self._write(what, place, values)))
+
+        def make() -> None:
+            self.source.keep(what, place, values)
+            self._changed(what, region, self._write(what, place, values))
+
+        carried_out(make)
 
     def _write(self, what: Edited, place: Ranges, values: NDArray[Any]) -> list[int]:
         """Write values to all loaded tiles that share them; return the numbers of these."""

@@ -11,6 +11,7 @@ from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s, read_only
 from terrain_physics._locks import Mark
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.closed import facing_of
 from terrain_physics.mesh.meshes import Meshes
@@ -119,10 +120,15 @@ class MeshStorage(Meshes):
     def put_back(self, arrays: Mesh) -> None:
         """Take over arrays with the same faces, such as those before a refit."""
         self.watchers.prepare("vertices")
+        version = self.version + 1
         for each in (self.arrays, arrays):
-            self.changes.note(self.version + 1, *bounds_in(each.frame))
-        self._adopt(arrays, self.version + 1)
-        self.watchers.tell("vertices")
+            self.changes.note(version, *bounds_in(each.frame))
+
+        def adopt() -> None:
+            self._adopt(arrays, version)
+            self.watchers.tell("vertices")
+
+        carried_out(adopt)
 
     @property
     def nbytes(self) -> int:

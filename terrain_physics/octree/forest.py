@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.octree.build import build_tree, fill_slots, object_boxes
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
+from terrain_physics._support.interruptions import carried_out
 
 Arrays = tuple[Floats, Floats, Int64s, Floats, Int64s]
 A = TypeVar("A", bound=NDArray[Any])
@@ -83,25 +84,35 @@ class Forest:
     def insert(self, shapes: Floats, ids: Int64s) -> None:
         """Add shapes; their ids ascend and are greater than all earlier ids."""
         self._make_room(len(shapes))
-        first, self._count = self._count, self._count + len(shapes)
-        self._shapes[first : self._count] = shapes
-        self._ids[first : self._count] = ids
-        self._row_slots[first : self._count] = _PENDING
-        self._changed.append(np.arange(first, self._count))
-        self.alive += len(shapes)
-        self.next_id = int(ids[-1]) + 1 if len(ids) else self.next_id
-        self._arrays = None
+        first, count = self._count, self._count + len(shapes)
+        self._shapes[first:count] = shapes
+        self._ids[first:count] = ids
+        self._row_slots[first:count] = _PENDING
+        alive, new = self.alive + len(shapes), [np.arange(first, count)]
+        next_id = int(ids[-1]) + 1 if len(ids) else self.next_id
+        # Nothing is called from here on, so no signal handler comes in between.
+        self._count, self.alive, self.next_id, self._arrays = count, alive, next_id, None
+        self._changed += new
 
     def remove(self, rows: Int64s) -> None:
         """Remove the objects in these rows, each of which is given once."""
-        self._leave(rows, _REMOVED)
-        self.alive -= len(rows)
+        alive = self.alive - len(rows)
+
+        def remove() -> None:
+            self._leave(rows, _REMOVED)
+            self.alive = alive
+
+        carried_out(remove)
 
     def move(self, rows: Int64s, shapes: Floats) -> None:
         """Give the objects in these rows, each of which is given once, new shapes."""
-        self._shapes[rows] = shapes
-        self._changed.append(rows[self._row_slots[rows] != _PENDING])
-        self._leave(rows, _PENDING)
+        changed = [*self._changed, rows[self._row_slots[rows] != _PENDING]]
+
+        def move() -> None:
+            self._shapes[rows], self._changed = shapes, changed
+            self._leave(rows, _PENDING)
+
+        carried_out(move)
 
     def arrays(self) -> Arrays:
         """Return spheres, boxes, rows, node boxes and spans of all objects, for kernels."""
@@ -135,14 +146,16 @@ class Forest:
 
     def _make_room(self, more: int) -> None:
         """Make rows for more objects; reuse those of removed objects if they are half of all."""
-        if self._count + more <= len(self._ids):
+        if self._count + more <= len(self._row_slots):  # which grow last
             return
         living = self.living()
         if 2 * len(living) <= self._count:
-            for values in (self._shapes, self._ids, self._row_slots):
-                values[: len(living)] = values[living]
-            self._count = len(living)
             self._forget_trees()
+            count, changed = len(living), [np.arange(len(living))]
+            shapes, ids, slots = self._shapes[living], self._ids[living], self._row_slots[living]
+            # Nothing is called in between, so no signal handler runs.
+            self._shapes, self._ids, self._row_slots = shapes, ids, slots
+            self._count, self._changed = count, changed
         size = max(self._count + more, min(2 * self._count, MOST_ROWS))
         if size > MOST_ROWS:
             raise ValueError(f"an octree must have at most {MOST_ROWS} objects, got {size}")

@@ -63,6 +63,9 @@ _NUMBERS = 2 * MOST_NUMBERS  # of each ground
 
 _NO_NUMBERS = (0, 0, 0, 0)
 
+_POSE_ROWS = [0, 1, 2, 9, 3, 4, 5, 10, 6, 7, 8, 11, 12]
+"""Where rows of rotation and position, and seconds, are in a rotation, a position and seconds."""
+
 
 @dataclass(slots=True)
 class Event:
@@ -117,6 +120,7 @@ class Journal:
         "_saved_bytes",
         "_size",
         "_storages",
+        "_told",
         "contents",
         "saved",
     )
@@ -146,6 +150,7 @@ class Journal:
     def _begin(self, grounds: Sequence[Part | Ground]) -> None:
         """Begin to watch grounds."""
         self._grounds = list(grounds)
+        self._told: Floats | None = None  # the latest motion that it was told of
         self._storages: dict[int, Any] = {}
         # Numbers of the same mesh; the first is watched.
         self._places: dict[tuple[int, int], list[int]] = {}
@@ -242,9 +247,11 @@ class Journal:
     def tell(self, number: int, what: str, *details: Any) -> None:
         """Hear of a change from its maker, before anybody makes another one."""
         index, key = divmod(number, _NUMBERS)
-        if key == _ITSELF:
-            key, *rest = details
-            self._note_change(Event(what, index, key), *rest)
+        if key == _ITSELF and what in OF_MOTION:
+            self._note_motion(what, index, *details)
+        elif key == _ITSELF:
+            for own in details[0] or [0]:
+                self._note_change(Event(what, index, own))
         elif number in self._storages:  # or told by another thread after it had gone
             self._note_edit(Event(what, index, key), self._storages[number], *details)
 
@@ -252,7 +259,23 @@ class Journal:
         event.fill = lambda: _put_edit(event, storage, region)
         self._note(event)
 
-    def _note_change(self, event: Event, seconds: float | None = None) -> None:
+    def _note_motion(self, what: str, ground: int, keys: list[int], values: Floats) -> None:
+        """Note how meshes move; not again what was told before a signal handler raised."""
+        if values is self._told:
+            return
+        rows = values[:, _POSE_ROWS] if what == "moved" else values
+        events = [
+            Event(what, ground, key, content=row.tobytes())
+            for key, row in zip(keys, rows, strict=True)
+        ]
+        size = values.nbytes + EVENT_BYTES * len(events)
+        # Nothing is called in between, so no signal handler runs.
+        self._events += events
+        self._told = values
+        self._size += size
+        self._drop_too_many()
+
+    def _note_change(self, event: Event) -> None:
         number = event.ground * _NUMBERS + event.key
         parts = parts_of(self._grounds[event.ground])
         if self._events:
@@ -267,7 +290,7 @@ class Journal:
                 return
             event.fill = lambda: self._put_part(event, parts)
         else:
-            event.fill = lambda: _put_change(event, parts, seconds)
+            event.fill = lambda: _put_change(event, parts)
         self._note(event)
 
     def _note(self, event: Event) -> None:
@@ -299,6 +322,9 @@ class Journal:
 
     def _count(self, event: Event) -> None:
         self._size += EVENT_BYTES + len(event.content)
+        self._drop_too_many()
+
+    def _drop_too_many(self) -> None:
         if self._size > MOST_BYTES:
             self._events.clear()
 
@@ -447,21 +473,13 @@ def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
         event.about["place"] = [(pose or Pose.none()).saved(), scale]
 
 
-def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None:
-    """Put the outcome of a change of a part of a ground in an event."""
-    key = event.key
+def _put_change(event: Event, parts: GroundParts) -> None:
+    """Put the outcome of a change of the parts of a ground in an event."""
     if event.kind == "layers":
-        event.numbers = parts.layers[key], 0, 0, 0
-    elif event.kind == "moved":
-        pose = parts.pose_of(key)
-        if pose is not None:  # it has one, as it has been moved
-            rows = pose.matrix()[:3]
-            event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
-    elif event.kind == "restored":
+        event.numbers = parts.layers[event.key], 0, 0, 0
+    else:  # it is restored
         event.numbers = parts.next_number, 0, 0, 0
         event.content = json.dumps(parts.saved_motion()).encode()
-    elif event.kind in {"surface", "one_way"}:
-        event.content = np.array(getattr(parts.movers.get(key), event.kind)).tobytes()
 
 
 # Once more

@@ -55,14 +55,11 @@ class ChangeLog:
         self._room[end] = (version, *lower, *upper, 0.0)
         self._show(end + 1)
 
-    def room(self, count: int) -> Floats:
-        """Return rows to write changes to, as in ``rows``, none before the latest; then `take`."""
-        end = self._make_room(count)
-        return self._room[end : end + count]
-
-    def take(self, count: int) -> None:
-        """Remember so many of the rows that were written."""
-        self._show(len(self.rows) + count)
+    def add(self, rows: Floats) -> None:
+        """Remember changes, rows as in ``rows``, none of them before the latest."""
+        end = self._make_room(len(rows))
+        self._room[end : end + len(rows)] = rows
+        self._show(end + len(rows))
 
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
@@ -107,10 +104,9 @@ class ChangeLog:
             first = len(rows) - 1
             if first > 0 and rows[first - 1, CHANGE_VERSION] > seen:  # often there is one alone
                 first = int(rows[:, CHANGE_VERSION].searchsorted(seen, side="right"))
-            new = self.room(len(rows) - first)
-            new[:] = rows[first:]
+            new = rows[first:].copy()
             new[:, CHANGE_VERSION] = version
-            self.take(len(new))
+            self.add(new)
         return latest
 
 

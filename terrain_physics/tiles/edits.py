@@ -187,13 +187,15 @@ class EditStore:
 
     def _adopt(self, records: Iterable[EditRecord], ranges: dict[Corner, EditedHeights]) -> None:
         """Take records for all there are, with the ranges of their heights."""
-        self._ranges, self._measured = ranges, self._log.size
         for number in self._edited:  # so that it is told from what it was
             self._counts[number] += 1
-        self._squares, self._edited = EditSquares(self._tiles.shape.side), set()
-        self._new: list[tuple[int, ...]] = []  # of `EditRecord`, which takes longer to make
-        for record in records:
-            self._note(record)
+        squares, new = EditSquares(self._tiles.shape.side), [*records]
+        edited, size, begun = set[int](), self._log.size, self._log.begun
+        # Nothing is called in between, so no signal handler runs.
+        self._ranges, self._measured, self._begun = ranges, size, begun
+        self._squares, self._edited = squares, edited
+        self._new: list[tuple[int, ...]] = new  # of `EditRecord`, which takes longer to make
+        self._note_new()
 
     def _note(self, record: EditRecord) -> EditSquare | None:
         """Add a record to its square; return that if it takes long to read all that is in it."""
@@ -291,18 +293,31 @@ class EditStore:
 
     def _settle(self) -> None:
         """Put new records into their squares, and merge those that take long to read."""
-        new, self._new = self._new, []
-        records = map(EditRecord._make, new)
-        heavy = {square for record in records if (square := self._note(record)) is not None}
-        for square in heavy:  # when all is in them: what is written last counts when it is read
+        if self._begun is not self._log.begun:  # a signal handler has ended `replace`
+            records, ranges, _ = self._checked(self._log)
+            self._adopt(records, ranges)
+        for square in self._note_new():  # what is written last counts when it is read
             self._renew(square)
+
+    def _note_new(self) -> set[EditSquare]:
+        """Put new records into their squares; return those that take long to read.
+
+        If a signal handler ends it, all are put there again: what they leave is the same then.
+        """
+        new = self._new
+        count = len(new)
+        records = map(EditRecord._make, new[:count])
+        heavy = {square for record in records if (square := self._note(record)) is not None}
+        if self._new is new:
+            self._new = new[count:]
+        return heavy
 
     def _renew(self, square: EditSquare) -> None:
         """Write what the records of a square leave, so that older ones need not be read again."""
         with suppress(OSError, ValueError), self._log.reading() as read:
             # The disk may be full, or the edits closed: it can wait.
-            for record in self._append(merged(square.records, read), RENEWING):
-                self._note(record)
+            self._new += self._append(merged(square.records, read), RENEWING)
+            self._note_new()
         square.merged()
 
     def apply(self, tile: LoadedTile) -> LoadedTile:

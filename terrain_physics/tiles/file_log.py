@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from terrain_physics._support.files import (
     naming,
     written_whole,
 )
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.tiles.log import Log, Read
 
 fcntl: Any
@@ -59,20 +60,22 @@ class FileLog(Log):
         if os.path.exists(self._path):  # noqa: PTH110
             checked_size(self.name)
         self._readers = None if CAN_REPLACE_OPEN else LongCalls()
-        self._hold(_taken(self._path, self.name))
         self._is_torn = False  # whether bytes may follow that are no record
-        self.size = os.fstat(self._descriptor).st_size
+        self._hold([_taken(self._path, self.name)])
         begun = _bytes_at(self._descriptor, 0, len(start))
         self._is_new = len(begun) < len(start) and start.startswith(begun)
         if self._is_new:  # no record can be there
             self.cut(0)
             self.append(start)
 
-    def _hold(self, descriptor: int) -> None:
+    def _hold(self, opened: list[int]) -> None:
         """Have an open file, which is closed by itself when nobody has the log any more."""
-        self._descriptor = descriptor
-        self._closing = weakref.finalize(self, _let_go, descriptor, self._process)
-        self._closing.atexit = False  # the end of Python closes it: a thread may still write
+        (descriptor,) = opened
+        closing = weakref.finalize(self, _let_go, opened, self._process)
+        closing.atexit = False  # the end of Python closes it: a thread may still write
+        size, begun = os.fstat(descriptor).st_size, object()
+        # Nothing is called in between, so no signal handler runs.
+        self._descriptor, self._closing, self.size, self.begun = descriptor, closing, size, begun
 
     def append(self, content: bytes) -> int:
         self._refuse_others()
@@ -130,27 +133,30 @@ class FileLog(Log):
 
     def replace(self, content: bytes) -> None:
         self._refuse_others()
-        new = -1
+        opened: list[int] = []
         try:
             with naming(self.name), written_whole(self._path, synced=True) as file:
                 file.write(content)
                 if self._readers is None:
-                    new = _taken(file.name, self.name)
+                    opened.append(_taken(file.name, self.name))
                 else:  # no file is replaced there while it is open
                     self._wait_for(self._readers)
                     self._closing()
-        except BaseException:
-            if new >= 0:
-                os.close(new)
-            elif not self._closing.alive:
-                self._hold(_taken(self._path, self.name))
-            raise
-        if new < 0:
-            new = _taken(self._path, self.name)
-        self._closing()
-        self._hold(new)
-        self.size, self._is_torn, self._is_new = len(content), False, True
+        finally:
+            carried_out(partial(self._go_on, opened, self._closing))
         self.sync()
+
+    def _go_on(self, opened: list[int], former: Callable[[], object]) -> None:
+        """Go on with the file that is at the path now: the former one, or that which is opened."""
+        if opened and not _is_at(opened[0], self._path):
+            _let_go(opened, -1)
+        if not opened and self._closing.alive:
+            return
+        former()
+        if not opened:
+            opened.append(_taken(self._path, self.name))
+        self._hold(opened)
+        self._is_torn, self._is_new = False, True
 
     def _wait_for(self, readers: LongCalls) -> None:
         """Wait until nobody reads; refuse to wait long, as it may be who waits that reads."""
@@ -220,15 +226,21 @@ def _lock(descriptor: int, path: str) -> None:
             raise BlockingIOError from None
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116 as fstat
+        if not _is_at(descriptor, path):
             raise BlockingIOError  # its owner has just put another file in its place
 
 
-def _let_go(descriptor: int, process: int) -> None:
+def _is_at(descriptor: int, path: str) -> bool:
+    """Tell whether an open file is the one at a path."""
+    return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 as fstat
+
+
+def _let_go(opened: list[int], process: int) -> None:
     """Close a file; its lock ends in all forked processes too, if its own process closes it."""
-    if fcntl is not None and process == os.getpid():
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
+    while opened:
+        if fcntl is not None and process == os.getpid():
+            fcntl.flock(opened[0], fcntl.LOCK_UN)
+        os.close(opened.pop())
 
 
 def _sync_folder(name: str) -> None:

@@ -20,10 +20,13 @@ class Log(ABC):
         For messages.
     size : int
         How many bytes there are.
+    begun : object
+        Another one once all bytes were replaced.
     """
 
     name: str
     size: int
+    begun: object
 
     @abstractmethod
     def append(self, content: bytes) -> int:
@@ -91,7 +94,8 @@ class MemoryLog(Log):
         return io.BytesIO(self._content)
 
     def replace(self, content: bytes) -> None:
-        self._content, self.size = bytearray(content), len(content)
+        new, size, begun = bytearray(content), len(content), object()
+        self._content, self.size, self.begun = new, size, begun  # no handler comes in between
 
     def sync(self) -> None:
         pass

@@ -1,10 +1,11 @@
 """A file of tiles that is open: what its header and its index say, and tiles as they are read."""
 
 import os
-import threading
 import weakref
 import zlib
+from functools import partial
 from math import prod
+from operator import call
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap.grid import CELL_FLIPPED, CELL_HOLE
 from terrain_physics._kernels.types import Bools, Float32s
+from terrain_physics._locks import plain_lock
 from terrain_physics._support.files import checked_size, file_name
 from terrain_physics.heightmap.checks import refuse_overflow
 from terrain_physics.lattice.tile import LatticeShape, LoadedTile
@@ -52,7 +54,7 @@ class TileFile:
 
     def __init__(self, path: str, descriptor: int) -> None:
         """Take over an open file, and check its header and its index."""
-        self.path, self._descriptor, self._lock = path, descriptor, threading.Lock()
+        self.path, self._descriptor, self._lock = path, descriptor, plain_lock()
         self.absolute = os.path.abspath(path)  # noqa: PTH100 a program may go to another folder
         self._closing = weakref.finalize(self, os.close, descriptor)
         self._content = self._read_header()
@@ -109,9 +111,11 @@ class TileFile:
         """Return bytes of the file, fewer at its end; other threads may read at the same time."""
         if hasattr(os, "pread"):
             return os.pread(self._descriptor, length, place)
-        with self._lock:
-            os.lseek(self._descriptor, place, os.SEEK_SET)
-            return os.read(self._descriptor, length)
+        seek = partial(os.lseek, self._descriptor, place, os.SEEK_SET)
+        calls: Any = seek, partial(os.read, self._descriptor, length)
+        with self._lock:  # a signal handler may read, too, but not between these two
+            content: bytes = [*map(call, calls)][1]
+            return content
 
     @property
     def digest(self) -> str:

@@ -108,7 +108,7 @@ class Changes:
     def tell(self, number: int, what: str, *details: Any) -> None:
         """Hear of a change of the ground or of a part of it."""
         if number == _GROUND:
-            self._changed.add(_GROUND if what == "restored" else details[0])
+            self._changed.update(details[0] or [_GROUND])
         elif what == "vertices":
             self._changed.add(number)
         else:

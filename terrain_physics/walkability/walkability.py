@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from threading import RLock
 from typing import Any, Self, TypeVar, Unpack
 from weakref import WeakSet
 
@@ -23,7 +22,7 @@ from terrain_physics._kernels.types import (
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.ways.lengths import Lengths
-from terrain_physics._locks import Entered, NotYet, is_held
+from terrain_physics._locks import Entered, NotYet, is_held, plain_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.pictures import png, shaded
@@ -218,8 +217,8 @@ class Walkability(AttributeGuard):
 
     def _make_locks(self) -> None:
         """Make the locks, which nobody holds at a fork: threads help while they are held."""
-        self._lock = RLock()  # held while places are read, or a few are made
-        self._updating: Any = RLock()  # held by an update until it ends
+        self._lock = plain_lock()  # held while places are read, or a few are made
+        self._updating = plain_lock()  # held by an update until it ends
         _living.add(self)
 
     def _renew_in_child(self) -> None:

@@ -2,6 +2,7 @@
 
 from weakref import ref
 
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.group_data import Key
 from terrain_physics.character.placement import AnyGround
@@ -54,6 +55,7 @@ class Contents:
     things: dict[Key, Thing]
     layout: Layout
     turn: Layout
+    cell_sizes: tuple[tuple[float, float], ...] | None
 
     def __init__(self, world: object, ground: AnyGround, clock: FixedStep) -> None:
         self.world = ref(world)
@@ -66,7 +68,10 @@ class Contents:
 
     def put(self, layout: Layout) -> None:
         """Have these things from now on, and no others."""
-        things, turn = dict(layout), in_turn(layout)
-        move_in(self.things.values(), things.values(), self.world)
-        self.things, self.turn, self.layout = things, turn, layout
-        self.cell_sizes: tuple[tuple[float, float], ...] | None = None
+        before, things, turn = self.things.values(), dict(layout), in_turn(layout)
+
+        def move() -> None:
+            move_in(before, things.values(), self.world)
+            self.things, self.turn, self.layout, self.cell_sizes = things, turn, layout, None
+
+        carried_out(move)

@@ -1,16 +1,15 @@
 """Parts of a ground, and its maps, while signal handlers raise."""
 
-import signal
-
 import pytest
 
 from tests.helpers.programs import run
 
 _PARTS = """
-import random, signal, tempfile, threading
+import random, tempfile, threading
 from pathlib import Path
 import numpy as np
 from terrain_physics import Ground, HeightMap, TriangleMesh
+from tests.helpers.interruptions import interrupt
 def tile(x):
     return HeightMap(np.zeros((9, 9)), origin=(x, 0, 0))
 ground = Ground([tile(0), tile(8)])
@@ -27,25 +26,10 @@ def change():
     ground.remove(more)
 change()
 path = Path(tempfile.mkdtemp()) / "level.ground"
-armed, rng = False, random.Random(1)
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-def go_on():
-    while armed:
-        change()
-signal.signal(signal.SIGALRM, stop)
+rng = random.Random(1)
 xs, zs = np.meshgrid(np.arange(0.0, 24.5, 0.5), np.arange(0.0, 8.5, 0.5))
 for number in range(COUNT):
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-3))
-        go_on()
-    except KeyboardInterrupt:
-        pass
-    armed = False
+    interrupt(change, rng.uniform(1e-5, 4e-3), again=True)
     other = threading.Thread(target=ground.carve, args=((8, 4), 2, 0.01), daemon=True)
     other.start()
     other.join(600)
@@ -62,16 +46,16 @@ for number in range(COUNT):
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("interruptions", [100, pytest.param(3_000, marks=pytest.mark.full)])
 def test_parts_are_there_or_not_after_an_interrupted_change(interruptions):
     run(_PARTS.replace("COUNT", str(interruptions)))
 
 
 _EDITS = """
-import random, signal, time
+import random
 import numpy as np
 from terrain_physics import Ground, HeightMap, SphereCollider, TriangleMesh, Walkability
+from tests.helpers.interruptions import interrupt
 def tile(x):
     return HeightMap(np.zeros((9, 9)), origin=(x, 0, 0))
 maps = tile(0), tile(8)
@@ -101,26 +85,10 @@ def known(call):
     return found
 after = [known(call) for call in calls]
 partly = known(lambda: ground.remove(box))
-armed, rng = False, random.Random(1)
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-signal.signal(signal.SIGALRM, stop)
-def go_on(call):
-    call()
-    while armed:
-        time.sleep(1e-4)  # looks for signals anew, should one have been overlooked
+rng = random.Random(1)
 for number in range(COUNT):
     chosen = number % len(calls)
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 2e-3))
-        go_on(calls[chosen])
-    except KeyboardInterrupt:
-        pass
-    armed = False
+    interrupt(calls[chosen], rng.uniform(1e-5, 2e-3))
     assert look() in (before, after[chosen], *[partly] * (chosen == 3)), chosen
     ground.restore(start)
 assert look() == before
@@ -128,7 +96,6 @@ assert look() == before
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("interruptions", [100, pytest.param(10_000, marks=pytest.mark.full)])
 def test_an_interrupted_edit_is_made_on_all_maps_or_on_none_and_is_told(interruptions):
     run(_EDITS.replace("COUNT", str(interruptions)))

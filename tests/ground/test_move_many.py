@@ -297,5 +297,9 @@ def test_watchers_are_told_of_each_move():
     ground._held.watchers.add(watcher, 5)
     ground.move_many([2, 1], [(0, 7, 0), (0, 8, 0)], [0.1, 0.2])
     ground.move_many([2], [(0, 9, 0)])
-    told = [("moved", 2, 0.1), ("moved", 1, 0.2), ("moved", 2, None)]
-    assert watcher.told == [(5, *one) for one in told]
+    told = [(number, what, keys) for number, what, keys, _ in watcher.told]
+    assert told == [(5, "moved", [2, 1]), (5, "moved", [2])]
+    unturned = np.eye(3).ravel().tolist()
+    places = [values[:, 9:].tolist() for *_, values in watcher.told]
+    assert places == [[[0, 7, 0, 0.1], [0, 8, 0, 0.2]], [[0, 9, 0, 0]]]
+    assert all(row[:9] == unturned for *_, values in watcher.told for row in values.tolist())

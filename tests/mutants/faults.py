@@ -127,8 +127,8 @@ FAULTS = (
     Fault(
         "22_refit_not_told",
         "mesh.storage",
-        '        self._adopt(arrays, self.version + 1)\n        self.watchers.tell("vertices")\n',
-        "        self._adopt(arrays, self.version + 1)\n",
+        '            self._adopt(arrays, version)\n            self.watchers.tell("vertices")\n',
+        "            self._adopt(arrays, version)\n",
         (
             "tests/ground/test_moving.py::test_answers_are_those_of_meshes_made_there",
             recorded("refits of parts"),

@@ -2,7 +2,6 @@
 
 import io
 import re
-import signal
 import threading
 import zipfile
 from pathlib import Path
@@ -108,9 +107,10 @@ class TestUndisturbed:
 
 
 _ARRAYS = """
-import random, signal
+import random
 import numpy as np
 from terrain_physics import AABB, HeightMap, Sphere, TriangleMesh
+from tests.helpers.interruptions import interrupt
 land = HeightMap(np.random.default_rng(0).normal(0, 0.2, (65, 65)))
 mesh, box = TriangleMesh.box((1, 1, 1)), AABB((20, -1, 20), (22, 1, 22))
 balls = [Sphere((20 + k, 0, 20), 0.5) for k in range(3)]
@@ -122,29 +122,13 @@ asked = {
 }
 ask = asked["NAME"]
 ask()
-armed, interrupted, rng = False, 0, random.Random(1)
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-def go_on():
-    while armed:
-        ask()
-signal.signal(signal.SIGALRM, stop)
-while interrupted < COUNT:
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 1e-4))
-        go_on()
-    except KeyboardInterrupt:
-        interrupted += 1
-    armed = False
+rng = random.Random(1)
+for _ in range(COUNT):
+    interrupt(ask, rng.uniform(1e-5, 1e-4), again=True)
 """
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("interruptions", [300, pytest.param(10_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["contacts", "many contacts", "triangles", "triangles of a mesh"])
 def test_kernels_that_make_arrays_raise_what_a_handler_raised(name, interruptions):
@@ -152,27 +136,21 @@ def test_kernels_that_make_arrays_raise_what_a_handler_raised(name, interruption
 
 
 _FIRST_LOAD = """
-import signal
 from terrain_physics import HeightMap, Sphere
-land, ended = HeightMap([[0, 1], [2, 3]]), []
-def stop(*_):
-    raise KeyboardInterrupt
-signal.signal(signal.SIGALRM, stop)
+from tests.helpers.interruptions import interrupt
+land, ends = HeightMap([[0, 1], [2, 3]]), []
+def call():
+    land.contacts(Sphere((0.5, 0, 0.5), 0.5))
+    land.raise_((0.5, 0.5), 1, 0.001)
+    ends.append(True)
 for seconds in (0.0005, 0.003, 0.02, 0.05):
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        land.contacts(Sphere((0.5, 0, 0.5), 0.5))
-        land.raise_((0.5, 0.5), 1, 0.001)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    except KeyboardInterrupt:
-        ended.append(seconds)
-assert ended
+    interrupt(call, seconds)
+assert len(ends) < 4
 assert len(land.contacts(Sphere((0.5, 0.5, 0.5), 2.0)))
 land.raise_((0.5, 0.5), 1, 0.001)
 """
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 def test_kernels_can_be_loaded_after_an_interrupted_first_load():
     run(_FIRST_LOAD, own=True)

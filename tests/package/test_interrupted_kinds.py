@@ -3,16 +3,11 @@
 Afterwards another thread gets the locks, and the call can be made again.
 """
 
-import signal
-
 import pytest
 
 from tests.helpers.programs import run
 
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt"),
-]
+pytestmark = pytest.mark.alone
 
 # Each defines `call`; `look`, which returns what the call changes; `undo`; and maybe `at_last`.
 _KINDS = {
@@ -130,6 +125,77 @@ def call():
 start = tiled.state()
 look, undo = lambda: tiled.height_at(xs, zs).tobytes(), lambda: tiled.restore(start)
 """,
+    "tiles written anew": """
+TiledGround.make(folder / "land.tiles", np.zeros((129, 129)), tile=64)
+def opened():
+    found = TiledGround.open(folder / "land.tiles", edits=folder / "land.edits")
+    found.load_now(found.bounds)
+    return found
+tiled = opened()
+tiled.raise_((8, 8), 3, 0.5)
+def call():
+    tiled.paint((8, 8), 3, 2)
+    tiled.compact()
+look, undo = lambda: tiled.height_at(xs, zs).tobytes(), lambda: None
+def at_last():
+    call()
+    shown = look()
+    tiled.close()
+    again = opened()
+    assert again.height_at(xs, zs).tobytes() == shown
+""",
+    "refit": """
+box = TriangleMesh.box((1, 1, 1))
+ground.add(box, transform=(20, 0, 20))
+small = np.array(box.vertices)
+def look():
+    return np.array(box.vertices).tobytes(), ground.height_at(20, 20)
+call, undo = lambda: box.refit(2 * small), lambda: box.refit(small)
+""",
+    "thing joins a world": """
+hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
+world, other_world = World(ground), World(ground)
+def look():
+    return list(world), is_free(hero, other_world)
+def undo():
+    if "hero" in world:
+        world.remove("hero")
+call = lambda: world.add("hero", hero)
+""",
+    "thing leaves a world": """
+hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
+world, other_world = World(ground), World(ground)
+def look():
+    return list(world), is_free(hero, other_world)
+def undo():
+    if "hero" not in world:
+        world.add("hero", hero)
+undo()
+call = lambda: world.remove("hero")
+""",
+    "octree inserts": """
+tree = Octree(centers, 1.0)
+def undo():
+    tree.remove_many(tree.ids[400:])
+call = lambda: tree.insert_many(np.full((20, 4), 3.0))
+look = lambda: (len(tree), tree.overlapping_pairs().tobytes() if len(tree) == 400 else 0)
+""",
+    "octree removes": """
+tree = kept = Octree(centers, 1.0)
+def undo():
+    global tree
+    tree = copy.deepcopy(kept)
+undo()
+call, look = lambda: tree.remove_many(range(20, 60)), lambda: tree.overlapping_pairs().tobytes()
+""",
+    "octree moves": """
+tree = Octree(centers, 1.0)
+places = np.column_stack([centers, np.ones(400)])
+def undo():
+    tree.move_many(range(400), places)
+call = lambda: tree.move_many(range(400), places[:, [1, 0, 2, 3]])
+look = lambda: tree.overlapping_pairs().tobytes()
+""",
     "recording": """
 hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
 def scene():
@@ -144,12 +210,33 @@ def at_last():
     assert replay(recording, scene) is None
 look = undo = lambda: None
 """,
+    "recorded motion": """
+hero = CharacterMovement(ground, BODY, position=(9, 3, 9))
+def scene():
+    return CharacterMovement(made_ground(), BODY, position=(9, 3, 9))
+recording, calls = Recording(hero), 0
+def call():
+    global calls
+    calls += 1
+    ground.move(1, (9 + calls % 5 / 10, 0.2, 9), 1 / 60)
+    ground.set_surface_velocity(1, (calls % 3, 0, 1))
+    ground.move_many([3, 1], [(20, calls % 4, 20), (9, 0.2, 9)], [1 / 30, 1 / 60])
+    ground.set_one_way(1, (0, 1, calls % 2))
+def undo():
+    if calls % 3:
+        recording.update(1 / 60)
+def at_last():
+    recording.update(1 / 60)
+    assert replay(recording, scene) is None
+look = lambda: None
+""",
 }
 
 _PROGRAM = """
-import pathlib, random, signal, tempfile, threading, time
+import copy, pathlib, random, tempfile, threading, time
 import numpy as np
 from terrain_physics import *
+from tests.helpers.interruptions import interrupt
 
 BODY, folder = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), pathlib.Path(tempfile.mkdtemp())
 path = folder / "level.ground"
@@ -165,6 +252,14 @@ for number in range(12):
     crowd.add(number, position=(9 + number % 4, 3, 9 + number // 4))
 crowd.walk(2, 1)
 at_last = lambda: None
+centers = np.random.default_rng(1).uniform(0, 50, (400, 3))
+def is_free(thing, other_world):
+    try:
+        other_world.add("it", thing)
+    except ValueError:
+        return False
+    other_world.remove("it")
+    return True
 poses = lambda: [str(ground.transform(key)) for key in (1, 2, 3)]
 KIND
 before = look()
@@ -178,28 +273,12 @@ call()
 length = min(length, time.perf_counter() - begun)
 undo()
 assert look() == before
-armed, rng, found = False, random.Random(1), set()
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-def go_on():
-    call()
-    while armed:
-        time.sleep(1e-4)  # looks for signals anew, should one have been overlooked
+rng = random.Random(1)
 def other():
     ground.height_at(1, 1)
     ground.set_layers(3, 7)
-signal.signal(signal.SIGALRM, stop)
 for number in range(COUNT):
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 1.2 * length + 2e-5))
-        go_on()
-    except KeyboardInterrupt:
-        pass
-    armed = False
+    interrupt(call, rng.uniform(1e-5, 1.2 * length + 2e-5))
     thread = threading.Thread(target=other, daemon=True)
     thread.start()
     thread.join(600)
@@ -216,3 +295,10 @@ at_last()
 @pytest.mark.parametrize("kind", _KINDS)
 def test_an_interrupted_call_was_made_or_was_not(kind, count):
     run(_PROGRAM.replace("KIND", _KINDS[kind]).replace("COUNT", str(count)))
+
+
+@pytest.mark.parametrize("kind", ["group", "member", "recorded motion", "save"])
+def test_so_it_is_where_a_thread_interrupts(kind):
+    """As on Windows, which has no timers that send signals."""
+    without = "import signal\nvars(signal).pop('setitimer', None)\n"
+    run(without + _PROGRAM.replace("KIND", _KINDS[kind]).replace("COUNT", "100"))

@@ -418,7 +418,11 @@ STEPS_OF_NOTES = [
     *(("add", step) for step in ("_put_part", "_watch_part", "_leave_part", "_count", "_note")),
     *(("replace", step) for step in ("_put_part", "_watch_part", "_leave_part", "_count", "_note")),
     *(("remove", step) for step in ("_leave_part", "_count", "_note")),
-    ("move", "_count"),
+    *(
+        (motion, step)
+        for motion in ("move", "one way", "surface")
+        for step in ("tell", "_note_motion", "_drop_too_many")
+    ),
 ]
 
 
@@ -438,6 +442,8 @@ def test_a_change_that_ctrl_c_ends_in_the_notes_is_recorded_as_it_came_out(
         "replace": lambda: ground.replace(1, TriangleMesh.box((2, 1, 1))),
         "remove": lambda: ground.remove(1),
         "move": lambda: ground.move(1, (4, 0.2, 4), FRAME),
+        "one way": lambda: ground.set_one_way(1, (0, 1, 0)),
+        "surface": lambda: ground.set_surface_velocity(1, (1, 0, 0)),
     }
     known = getattr(Journal, step)
 

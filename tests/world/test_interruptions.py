@@ -92,8 +92,9 @@ assert all("must" in text and "inside" in text for text in refused)
 
 
 _INTERRUPTED = """
-import random, signal, sys, tempfile, pathlib
+import random, sys, tempfile, pathlib
 from terrain_physics import CharacterMovement, HeightMap, Rewind, SphereCollider, World
+from tests.helpers.interruptions import interrupt
 floor = HeightMap([[0, 0], [0, 0]], cell_size=60)
 world = World(floor)
 world.add("hero", CharacterMovement(floor, SphereCollider(0.5), position=(9, 5, 9)))
@@ -104,37 +105,22 @@ calls = (
 )
 for call in calls:
     call()
-armed, interrupted, rng = False, 0, random.Random(1)
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-def go_on(call):
-    while armed:
-        call()
-signal.signal(signal.SIGALRM, stop)
+rng = random.Random(1)
 sys.unraisablehook = lambda _: None  # a handler that came in a finalizer
-while interrupted < COUNT:
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-4))
-        go_on(rng.choice(calls))
-    except KeyboardInterrupt:
-        interrupted += 1
-    armed = False
+for _ in range(COUNT):
+    interrupt(rng.choice(calls), rng.uniform(1e-5, 4e-4), again=True)
     world.update(0)
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("count", [600, pytest.param(60_000, marks=pytest.mark.full)])
 def test_a_handler_that_raises_leaves_a_world_free(count):
     run(_INTERRUPTED.replace("COUNT", str(count)))
 
 
 _RESTORED = """
-import random, signal, time
+import random
+from tests.helpers.interruptions import interrupt
 from tests.world.scenes import scene
 from terrain_physics import Rewind
 own = scene()
@@ -147,32 +133,16 @@ after = world.state_hash()
 rewind.restore(0)
 before, first = world.state_hash(), world.state()
 assert before != after
-armed, rng = False, random.Random(1)
-def stop(*_):
-    global armed
-    if armed:
-        armed = False
-        raise KeyboardInterrupt
-def go_on(call):
-    call()
-    while armed:
-        time.sleep(1e-4)  # looks for signals anew, should one have been overlooked
-signal.signal(signal.SIGALRM, stop)
+rng = random.Random(1)
 for number in range(COUNT):
-    try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 6e-4))
-        go_on((lambda: world.restore(start), lambda: rewind.restore(0))[number % 2])
-    except KeyboardInterrupt:
-        pass
-    armed = False
+    restore = (lambda: world.restore(start), lambda: rewind.restore(0))[number % 2]
+    interrupt(restore, rng.uniform(1e-5, 6e-4))
     assert world.state_hash() in (before, after)
     world.restore((start, first)[number % 2])
     assert world.state_hash() == (after, before)[number % 2]
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 @pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.full)])
 def test_an_interrupted_restore_is_made_or_not(count):
     run(_RESTORED.replace("COUNT", str(count)))

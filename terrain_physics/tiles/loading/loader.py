@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from terrain_physics._locks import Rank, hold_at_fork
+from terrain_physics._locks import Rank, hold_at_fork, plain_lock
 from terrain_physics.tiles.loading.edited_tiles import ReadTile
 
 # After so many seconds a tile that could not be read is tried again.
@@ -30,7 +30,7 @@ class TileLoader:
 
     def __init__(self, read: Callable[[int], ReadTile], end: Callable[[], None], most: int) -> None:
         self._read, self._end, self._most = read, end, most
-        self._lock = threading.RLock()
+        self._lock = plain_lock()
         hold_at_fork(self._lock, Rank.FILES)
         self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
