@@ -647,11 +647,10 @@ class Ground(Surface):
         numbers = keys
         if not isinstance(keys, np.ndarray):
             keys = checks.listed("keys", keys)
-            named = [
-                key if type(key) is int and -1 <= key < _KEYS else self._mesh_key_in_row(row, key)
-                for row, key in enumerate(keys)
-            ]
-            numbers = np.array(named, np.int64)
+            are_numbers = {*map(type, keys)} == {int} and min(keys) >= -1 and max(keys) < _KEYS
+            if not are_numbers:
+                keys = [self._mesh_key_in_row(row, key) for row, key in enumerate(keys)]
+            numbers = np.array(keys, np.int64)
         found, known, ascend = self._held.find(numbers)
         if known < len(numbers):
             self._mesh_key_in_row(known, keys[known])
