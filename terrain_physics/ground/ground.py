@@ -648,9 +648,10 @@ class Ground(Surface):
         if not isinstance(keys, np.ndarray):
             keys = checks.listed("keys", keys)
             are_numbers = {*map(type, keys)} == {int} and min(keys) >= -1 and max(keys) < _KEYS
+            named = keys
             if not are_numbers:
-                keys = [self._mesh_key_in_row(row, key) for row, key in enumerate(keys)]
-            numbers = np.array(keys, np.int64)
+                named = [self._mesh_key_in_row(row, key) for row, key in enumerate(keys)]
+            numbers = np.array(named, np.int64)
         found, known, ascend = self._held.find(numbers)
         if known < len(numbers):
             self._mesh_key_in_row(known, keys[known])
