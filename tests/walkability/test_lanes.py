@@ -99,16 +99,21 @@ def told(paths, position, goal, others_walk=(-3, 0, 0), **options):
     return crowd["one"].velocity.x, crowd["one"].velocity.z
 
 
-def test_who_keeps_to_a_side_leaves_walls_on_the_other():
+@pytest.fixture(scope="module")
+def street() -> Walkability:
+    """Return the map of one long house."""
+    return streets(30, [(15, 10, 20, 4)])
+
+
+def test_who_keeps_to_a_side_leaves_walls_on_the_other(street):
     """Walkers to positive X have positive Z on their right."""
-    paths = streets(30, [(15, 10, 20, 4)])
     beyond, before = (15, 0, 13), (15, 0, 7)
-    straight = told(paths, beyond, (29, 13), collide=True, keep_to=None)
-    assert straight == told(paths, beyond, (29, 13)) == (3, 0)
+    straight = told(street, beyond, (29, 13), collide=True, keep_to=None)
+    assert straight == told(street, beyond, (29, 13)) == (3, 0)
     half = pytest.approx((4.5**0.5, 4.5**0.5), rel=1e-6)
-    assert told(paths, beyond, (29, 13), collide=True) == half
-    assert told(paths, before, (29, 7), collide=True) == (3, 0)
-    x, z = told(paths, before, (29, 7), collide=True, keep_to="left")
+    assert told(street, beyond, (29, 13), collide=True) == half
+    assert told(street, before, (29, 7), collide=True) == (3, 0)
+    x, z = told(street, before, (29, 7), collide=True, keep_to="left")
     assert (x, -z) == half
 
 
@@ -125,9 +130,8 @@ def test_who_keeps_to_a_side_leaves_walls_on_the_other():
         ((1, 0, -2), False),
     ],
 )
-def test_room_is_left_to_those_who_come_against_one(others_walk, is_against):
-    paths = streets(30, [(15, 10, 20, 4)])
-    walk = told(paths, (15, 0, 13), (29, 13), others_walk, collide=True)
+def test_room_is_left_to_those_who_come_against_one(street, others_walk, is_against):
+    walk = told(street, (15, 0, 13), (29, 13), others_walk, collide=True)
     assert (walk != (3, 0)) == is_against
 
 
