@@ -349,7 +349,7 @@ def _draw_body(
                 _put_hills(shadows, place, eye, view, a, b, shrink, times, sunny)
             if cast.shape[0] > 1:
                 put_shadow_places(times, normals, way, cast, us, vs, highs, rows, columns)
-                put_shadows(cast, rows, columns, us, vs, highs, sunny)
+                put_shadows(cast, times, rows, columns, us, vs, highs, sunny)
             put_lit(normals, tones, sunny, lamp, times, words)
 
 

@@ -193,11 +193,13 @@ def put_shadow_places(
 
 @uncounted
 def put_shadows(
-    cast: Singles, rows: Numbers, columns: Numbers, us: Singles, vs: Singles, highs: Singles,
-    sunny: Singles,
+    cast: Singles, times: Singles, rows: Numbers, columns: Numbers, us: Singles, vs: Singles,
+    highs: Singles, sunny: Singles,
 ) -> None:  # fmt: skip
     """Take from the sun's shares what bodies take, softened over four texels of the map."""
     for k in range(LANES):
+        if times[k] == _ZERO:
+            continue
         i, j, high = np.uint32(rows[k]), np.uint32(columns[k]), highs[k]
         a = _ONE if cast[i, j] > high else _ZERO
         b = _ONE if cast[i, j + 1] > high else _ZERO
