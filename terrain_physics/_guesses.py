@@ -18,14 +18,17 @@ _SURFACE = {
     "raycast(origin, direction)": "ray_cast cast_ray castRay ray_intersect intersect_ray "
     "intersects_ray trace line_trace raycast_all linecast segment_query segment_query_first "
     "ray_test ray_test_closest ray_test_all cast_ray_and_get_normal pick is_colliding "
-    "line_of_sight",
+    "line_of_sight raycast_non_alloc get_first_collision",
     "sweep(shape, motion)": "shape_cast shapecast cast_shape castShape sphere_cast spherecast "
-    "capsule_cast box_cast boxcast sweep_test sweep_test_closest cast_motion",
+    "capsule_cast box_cast boxcast sweep_test sweep_test_closest cast_motion sphere_cast_all "
+    "capsule_cast_all box_cast_all sphere_cast_non_alloc",
     "contacts(shape)": "collide collision collisions intersect contact get_contacts "
     "shape_query contact_test contact_pair collide_shape intersect_shape compute_penetration",
     "touches(shape)": "collides intersects overlap overlaps overlap_sphere overlap_box "
     "overlap_capsule check_sphere check_box check_capsule is_touching intersection_with_shape "
-    "intersections_with_shape",
+    "intersections_with_shape overlap_sphere_non_alloc overlap_box_non_alloc",
+    "mask= of a question, and of each character, says what is passed over.": "ignore_collision "
+    "ignore_layer_collision add_collision_exception_with add_exception",
     "contains(point)": "contains_point has_point is_inside inside point_query intersect_point",
     "closest_point(point)": "nearest nearest_point project project_point closest distance "
     "distance_to point_query_nearest",
@@ -42,13 +45,21 @@ _PAIR = "intersects overlaps overlap collides touches is_touching shapes_collide
 _CHARACTER = {
     "position": "pos location place global_position world_position translation x y z "
     "get_position set_position get_pos set_pos set_x set_y set_z center set_translation "
-    "get_global_position",
+    "get_global_position transform",
     "velocity": "vel linear_velocity linvel set_linvel get_velocity set_velocity "
     "get_real_velocity get_linear_velocity",
     "velocity, or walk(vx, vz)": "speed walk_speed max_speed run_speed",
     "world_velocity": "get_platform_velocity platform_velocity",
     "grounded": "on_ground is_grounded on_floor is_on_floor is_on_ground onground in_air "
-    "airborne is_airborne falling is_falling computed_grounded",
+    "airborne is_airborne falling is_falling computed_grounded is_on_floor_only",
+    "just_landed and just_left, of what update(delta_time) returns": "land start_fall on_land "
+    "landed has_landed",
+    "subtract its positions before and after update(delta_time).": "get_last_motion "
+    "get_position_delta position_delta",
+    "ask its ground: hero.ground.sweep(shape, motion).": "test_move",
+    "it is no object of an engine: owner= takes one, and moves it.": "get_component game_object "
+    "add_component enabled parent children add_child animate animate_position animate_x animate_y "
+    "attached_rigidbody get_rid",
     "ground_normal": "normal floor_normal get_floor_normal",
     "ground_report().slope": "get_floor_angle floor_angle slope_angle",
     "ground_report().air_time": "air_time airtime coyote_time get_airborne_height",
@@ -57,7 +68,7 @@ _CHARACTER = {
     "hits()": "collisions get_collisions get_slide_collision get_slide_collision_count "
     "get_last_slide_collision collision_flags contacts last_hit is_on_wall is_on_ceiling "
     "on_wall get_wall_normal computed_collision num_computed_collisions each_arbiter "
-    "on_collision on_hit",
+    "on_collision on_hit on_controller_collider_hit",
     "set velocity or call walk(vx, vz), then update(delta_time).": "move move_and_slide "
     "move_and_collide simple_move move_by step tick simulate integrate move_forward move_right "
     "move_left move_back translate set_linear_movement compute_collider_movement "
@@ -68,9 +79,10 @@ _CHARACTER = {
     "set_hpr set_h get_h heading yaw angle forward facing set_angular_movement "
     "angular_velocity basis",
     "ask its ground: hero.ground.raycast(origin, direction).": "raycast ray_cast cast_ray",
-    "up is +y; axes= converts an owner's place from other axes.": "up up_direction set_up",
+    "up is +y; axes= converts an owner's place from other axes.": "up up_direction set_up "
+    "set_up_direction get_up_direction",
     "there is none: bodies touch the ground.": "skin_width safe_margin margin offset "
-    "min_move_distance",
+    "min_move_distance enable_overlap_recovery",
     "characters do not bounce; a game may set velocity.": "bounce bounciness restitution "
     "elasticity",
     "it rests and wakes by itself.": "sleep wake wake_up is_sleeping is_awake activate "
@@ -78,7 +90,8 @@ _CHARACTER = {
     "slope_speed": "floor_constant_speed constant_speed",
     "max_rounds": "max_slides max_iterations iterations",
     "leave": "platform_on_leave moving_platform_apply_velocity_on_leave",
-    "mask": "collision_mask set_collision_mask_value layer_mask filter detect_collisions",
+    "mask": "collision_mask set_collision_mask_value layer_mask filter detect_collisions "
+    "ignore_list traverse_target add_collision_exception_with",
     "gravity_scale": "motion_mode use_gravity flying",
     "hits(), or intersect(first, second) of shapes": "intersects overlaps collides",
     "layers": "collision_layer layer collision_group set_collision_groups collision_groups",
@@ -89,18 +102,20 @@ _CHARACTER = {
     "slope_limit, in radians": "max_slope max_slope_angle floor_max_angle slope set_max_slope "
     "set_max_slope_climb_angle set_min_slope_slide_angle floor_stop_on_slope",
     "step_offset": "step_height max_step max_step_height enable_autostep autostep",
-    "snap_distance": "floor_snap_length snap snap_length apply_floor_snap enable_snap_to_ground",
+    "snap_distance": "floor_snap_length snap snap_length apply_floor_snap enable_snap_to_ground "
+    "get_floor_snap_length set_floor_snap_length",
     "gravity": "set_gravity fall_speed",
     "ground_friction": "friction",
     "jump(height)": "jump_height jump_speed jump_to do_jump start_jump set_jump_speed "
-    "set_max_jump_height",
+    "set_max_jump_height jump_up_duration fall_after",
     "state()": "save snapshot get_state",
     "restore(state)": "load set_state",
     "ground_report().material": "material ground_material surface_material",
     "teleport(position)": "warp set_place set_transform",
     "make Walkability(ground, collider), ask it for a path, and let that lead in each frame.": ""
     "move_to go_to walk_to set_destination set_target set_target_position target_position "
-    "destination follow_path nav_agent navigate find_path path_to get_next_path_position pathfind",
+    "destination follow_path nav_agent navigate find_path path_to get_next_path_position pathfind "
+    "remaining_distance stopping_distance auto_braking is_on_nav_mesh has_path",
 }
 
 _HIT = {
@@ -131,11 +146,13 @@ _RESULT = {
 WAYS: dict[str, dict[str, str]] = {
     "Surface": _SURFACE,
     "HeightMap": {
-        "load(path)": "from_file from_image from_png open read load_image from_heightmap",
+        "load(path)": "from_file from_image from_png open read load_image from_heightmap "
+        "update_map_data_from_image",
         "HeightMap(heights)": "from_array from_numpy from_heights set_heightfield",
         "from_function(function, shape)": "perlin noise simplex fbm from_noise generate random "
         "from_perlin from_lambda sample_function procedural",
-        "heights": "data samples values array height_data map_data heightmap",
+        "heights": "data samples values array height_data map_data get_map_data heightmap "
+        "height_values",
         "sample_count": "shape resolution dimensions rows columns nrows ncols map_width "
         "map_depth heightmap_resolution",
         "holes[row, column] = True": "add_hole set_hole set_holes cut_hole make_hole "
@@ -145,11 +162,12 @@ WAYS: dict[str, dict[str, str]] = {
         "height_scale": "scale y_scale vertical_scale",
         "cell_size": "spacing resolution_in_meters step",
         "bounds": "aabb bounding_box bbox get_bounds get_tight_bounds min_height max_height "
-        "get_min_height get_max_height",
+        "get_min_height get_max_height get_aabb",
         "origin": "position pos offset",
         "carve(center, radius, depth)": "dig lower crater remove_at",
         "raise_(center, radius, height)": "raise_at raise_terrain add_hill elevate hill",
-        "land[row, column] = height": "set_height set_heights set_height_at set set_height_scale",
+        "land[row, column] = height": "set_height set_heights set_height_at set set_height_scale "
+        "SetHeightsDelayLOD",
         "to_mesh()": "mesh vertices faces triangles get_mesh as_mesh get_root generate_mesh model",
         "materials": "material get_material texture textures splatmap",
         "materials.at(x, z)": "material_at",
@@ -170,7 +188,7 @@ WAYS: dict[str, dict[str, str]] = {
         "vertices": "points verts",
         "call transformed(matrix) for a new mesh, or move it as part of a Ground.": "transform "
         "translate rotate scale apply_transform move position pos rotation set_position",
-        "bounds": "aabb bounding_box bbox extents size extent get_bounds get_tight_bounds",
+        "bounds": "aabb bounding_box bbox extents size extent get_bounds get_tight_bounds get_aabb",
         "neighbors": "adjacency face_adjacency",
         "normals": "face_normals vertex_normals recalculate_normals generate_normals",
         "refit(vertices)": "set_vertices update_vertices deform",
@@ -200,7 +218,7 @@ WAYS: dict[str, dict[str, str]] = {
         "parts": "meshes maps members children heightmaps objects",
         "parts[key]": "get part get_part",
         "load(path)": "from_file open read",
-        "bounds": "aabb bounding_box bbox size",
+        "bounds": "aabb bounding_box bbox size get_aabb",
         "material_names": "materials",
         "layers_of(key)": "layers get_layers",
         "height_at(x, z)": "height heights",
@@ -327,7 +345,7 @@ WAYS: dict[str, dict[str, str]] = {
         "distance_field get_flow_field",
         "nearest(position)": "nearest_point closest_point closest find_nearest snap "
         "sample_position SamplePosition findNearestPoly map_get_closest_point get_nearest "
-        "get_closest_point",
+        "get_closest_point find_closest_edge",
         "reachable(start)": "is_reachable can_reach flood_fill connected",
         "labels": "components islands regions areas connected_components",
         "labels_at(x, z)": "label_at component_at island_at region_at area_at get_label",
@@ -338,12 +356,15 @@ WAYS: dict[str, dict[str, str]] = {
         "heights": "height",
         "add a part to its ground, then update().": "add_obstacle remove_obstacle set_obstacle "
         "add_wall block carve add_link",
-        "positions": "points vertices nodes",
+        "positions": "points vertices nodes calculate_triangulation",
+        "ask its ground: paths.ground.raycast(origin, direction).": "raycast",
         "ask for path(start, goal), and let it lead the hero in each frame.": "agent add_agent "
         "lead follow",
     },
     "Path": {
-        "points": "waypoints positions vertices corners nodes path",
+        "points": "waypoints positions vertices corners nodes path get_current_navigation_path",
+        "length less progress.": "distance_to_target remaining_distance",
+        "where no way leads, there is no Path, but None.": "status is_complete is_partial",
         "length": "distance cost size",
         "kinds": "types",
         "progress": "index current position travelled",
@@ -374,7 +395,9 @@ WAYS: dict[str, dict[str, str]] = {
         "clock, or update(delta_time)": "timestep dt delta_time fixed_delta_time",
         "state_hash()": "hash checksum",
         "Rewind(world).replay(frame, now, step)": "rewind resimulate replay predict",
-        "values()": "characters things bodies",
+        "values()": "characters things bodies groups",
+        "state() keeps all that moves, and restore(state) puts it back.": "copy clone duplicate "
+        "fork",
     },
     "Rewind": {
         "save(frame)": "push record snapshot",
@@ -418,14 +441,23 @@ _MODULE = {
     "CapsuleCollider": "Collider CapsuleShape",
     "intersect": "collide overlap intersects",
     "HeightMap.load, TriangleMesh.load or Ground.load": "load open load_heightmap",
+    "three numbers in a tuple, or a vector of PyGLM, ursina, Panda3D or NumPy.": "Vec3 Vector3 "
+    "vec3 Vector",
+    "HeightMap.height_at(x, z)": "terraincast",
     "HeightMap.from_function": "perlin noise Perlin Noise simplex PerlinNoise",
     "FixedStep": "Clock FixedTimestep FixedTimeStep Timestep",
 }
 
-ADDED = {"CharacterGroup": "group.add_many(keys, positions) adds characters, once it is made."}
+ADDED = {
+    "CharacterGroup": "group.add_many(keys, positions) adds characters, once it is made.",
+    "World": "world.add(key, thing) adds characters and groups, once it is made.",
+}
 """By class: how what its maker does not take comes into it."""
 
-_ADDED_NAMES = "positions position places count size n number amount keys members characters agents"
+_ADDED_NAMES = (
+    "positions position places count size n number amount keys members characters agents groups "
+    "things bodies"
+)
 
 _ARGUMENTS = {
     "position": "pos location place start start_position origin center at translation",

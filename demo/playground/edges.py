@@ -8,7 +8,7 @@ from terrain_physics import AABB, HeightMap, SphereCollider
 from terrain_physics.rows import intersect_sphere_triangle
 
 from ..picture import colors
-from ..picture.frame import Balls, Camera, Frame, Label
+from ..picture.frame import Balls, Camera, Frame, Label, Tint
 from ..scenery.bodies import Body, Floats, rotation_about
 from ..scenery.inputs import STEP, Controls
 from ..scenery.scene import Scene, path_lines
@@ -22,6 +22,8 @@ _HANDLED, _ONE_BY_ONE = colors.BLUE, colors.ORANGE
 _BUMP = 1e-4  # meters up in one step
 # (z, whether the lane has ridges, whether the library moves the ball)
 LANES = ((-4.37, False, True), (-1.37, False, False), (1.63, True, True), (4.63, True, False))
+RIDGES_APART = 4  # meters
+_ACROSS = (-6, 7)  # z of the lines at both ends
 
 
 class OneByOne:
@@ -97,7 +99,8 @@ class Edges(Scene):
                 self.lanes.append(self._smooth(place))
             else:
                 self.lanes.append(OneByOne(place, (self.seed << 8) + index))
-        self.home = Camera((1.5, 8.5, 15.0), yaw=0.12, pitch=-0.5)
+        self._track = self._painted(self.land)
+        self.home = Camera((0.0, 12.5, 19.0), yaw=0.0, pitch=-0.56)
 
     def drive(self) -> None:
         for index, lane in enumerate(self.lanes):
@@ -166,6 +169,7 @@ class Edges(Scene):
         turns = np.array([lane.turn for lane in naive])
         radii = np.full(len(naive), RADIUS)
         frame.balls.append(Balls(places, radii, turns, colors.rows(_ONE_BY_ONE, len(naive))))
+        frame.tints.append(self._track)
         for index, (z, ridged, handled) in enumerate(LANES):
             if len(self.paths[index]) > 1:
                 color = _HANDLED if handled else _ONE_BY_ONE
@@ -178,7 +182,7 @@ class Edges(Scene):
             text = f"{kind}, {self._speed(lane):.2f} m/s"
             if not ridged:
                 text = f"{text}, {self.bumps[index]} bumps"
-            place = (START + 6.5, 1.6, z)
+            place = (START + 1.5, 1.6, z)
             frame.labels.append(Label(text, place))
         frame.grid = True
 
@@ -193,6 +197,26 @@ class Edges(Scene):
     def menu(self) -> list[str]:
         return [f"paths on level ground: heights x {EXAGGERATED:.0f}", "more gravity, more bumps"]
 
+    @staticmethod
+    def _painted(land: HeightMap) -> Tint:
+        """Return the track on the triangles of the land: lanes, ridges, and lines at both ends."""
+        box = AABB((-END - 1.0, -2.0, _ACROSS[0]), (END + 1.0, 2.0, _ACROSS[1]))
+        triangles = land.triangles_in(box).vertices
+        column, row = np.floor(triangles.mean(axis=1)[:, ::2]).T
+        tints = np.zeros((len(triangles), 3), dtype=np.uint8)
+        painted = np.zeros(len(triangles), dtype=np.bool_)
+        for z, ridged, handled in LANES:
+            lane = row == np.floor(z)
+            tints[lane] = _HANDLED if handled else _ONE_BY_ONE
+            along = (column - round(START)) % RIDGES_APART
+            if ridged:  # on both sides of each ridge
+                tints[lane & ((along == 0) | (along == RIDGES_APART - 1))] = colors.WHITE
+            painted |= lane
+        ends = (column < round(START)) | (column >= round(END))
+        tints[ends] = np.where((column + row)[ends, np.newaxis] % 2 == 0, 255, 0)
+        painted |= ends
+        return Tint(triangles[painted].astype(np.float64), tints[painted], 0.35)
+
     def _map(self) -> HeightMap:
         land = arena(self.random, size=65 if self.small else 193, flat=26.0)
         heights = np.array(land.heights)
@@ -200,6 +224,8 @@ class Edges(Scene):
         for z, ridged, _ in LANES:
             if ridged:
                 row = middle + round(z)
-                columns = np.arange(round(START) + 4, round(END) - 1, 4) + middle
+                columns = (
+                    np.arange(round(START) + RIDGES_APART, round(END) - 1, RIDGES_APART) + middle
+                )
                 heights[row - 1 : row + 2, columns] += 0.12
         return HeightMap(heights, origin=land.origin)

@@ -8,13 +8,28 @@ from numpy.typing import NDArray
 
 from ..picture.camera import NEAR
 from ..picture.frame import Frame
-from .compiled import by_vectors, compiled, inlined
-from .look import BOUNCED_LIGHT, SKY_LIGHT, SUN_LIGHT, linear
-from .raster import LIT
+from .body_rows import (
+    covers,
+    meet_ball,
+    meet_box,
+    meet_capsule,
+    put_lit,
+    put_shadow_places,
+    put_shadows,
+    reveal,
+    skin_ball,
+    skin_box,
+    skin_capsule,
+    turn_normals,
+)
+from .compiled import by_vectors, compiled, inlined, uncounted
+from .look import linear
+from .raster import LANES
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
+Numbers = NDArray[np.int32]
 
 BALL, BOX, CAPSULE = 0.0, 1.0, 2.0
 # A body's row: kind, center, rotation by rows, then half extents, or the radius and half the way
@@ -128,34 +143,6 @@ def hit(row: Floats, o: Any, d: Any) -> float:
 
 
 @inlined
-def skin(row: Floats, p: Any) -> Any:
-    """Normal (body axes) of a body's surface at a point of it, and a tone.
-
-    Up to 1 the tone multiplies the color, from there to 2 the color fades to white.
-    """
-    if row[KIND] == BALL:
-        inverse = 1.0 / row[SIZE]
-        n = (p[0] * inverse, p[1] * inverse, p[2] * inverse)
-        if abs(n[1]) < 0.16:
-            return n, 2.0
-        return n, 1.0 if (n[0] > 0.0) == (n[2] > 0.0) else 0.66
-    if row[KIND] == BOX:
-        gaps = (row[SIZE] - abs(p[0]), row[SIZE + 1] - abs(p[1]), row[SIZE + 2] - abs(p[2]))
-        rim = 0.09 * min(row[SIZE], row[SIZE + 1], row[SIZE + 2])
-        if gaps[0] <= gaps[1] and gaps[0] <= gaps[2]:
-            n, edge = (math.copysign(1.0, p[0]), 0.0, 0.0), min(gaps[1], gaps[2])
-        elif gaps[1] <= gaps[2]:
-            n, edge = (0.0, math.copysign(1.0, p[1]), 0.0), min(gaps[0], gaps[2])
-        else:
-            n, edge = (0.0, 0.0, math.copysign(1.0, p[2])), min(gaps[0], gaps[1])
-        return n, 1.3 if edge < rim else 1.0
-    z = p[2] - min(max(p[2], -row[SIZE + 1]), row[SIZE + 1])
-    inverse = 1.0 / row[SIZE]
-    bright = 0.78 if abs(p[2]) < 0.12 * row[SIZE] else 1.0
-    return (p[0] * inverse, p[1] * inverse, z * inverse), bright
-
-
-@inlined
 def hill_light(shadows: Singles, place: Floats, x: float, y: float, z: float) -> float:
     """How much of the sun the hills let through to a point, 0..1. ``place``: see `paint`."""
     column = min(max((x - place[0]) / place[2], 0.0), shadows.shape[1] - 1.0)
@@ -165,37 +152,6 @@ def hill_light(shadows: Singles, place: Floats, x: float, y: float, z: float) ->
     upper = shadows[i, j] + p * (shadows[i, j + 1] - shadows[i, j])
     lower = shadows[i + 1, j] + p * (shadows[i + 1, j + 1] - shadows[i + 1, j])
     return float(min(max(0.5 + (y - upper - q * (lower - upper)) / place[9], 0.0), 1.0))
-
-
-@inlined
-def shadow_share(cast: Singles, sun: Floats, x: float, y: float, z: float, slack: float) -> float:
-    """How much of the sun bodies take from a point, 0..1, softened over four texels.
-
-    ``sun``: rows across, up and towards the sun (9), lower corner (2), texels per meter.
-    """
-    u = (sun[0] * x + sun[1] * y + sun[2] * z - sun[9]) * sun[11] - 0.5
-    v = (sun[3] * x + sun[4] * y + sun[5] * z - sun[10]) * sun[11] - 0.5
-    j, i = math.floor(u), math.floor(v)
-    if i < 0 or j < 0 or i + 1 >= cast.shape[0] or j + 1 >= cast.shape[1]:
-        return 0.0
-    w = sun[6] * x + sun[7] * y + sun[8] * z + slack
-    p, q = u - j, v - i
-    upper = (1.0 - p) * (cast[i, j] > w) + p * (cast[i, j + 1] > w)
-    lower = (1.0 - p) * (cast[i + 1, j] > w) + p * (cast[i + 1, j + 1] > w)
-    return float(upper + q * (lower - upper))
-
-
-@inlined
-def lit_word(color: Any, n: Any, to_sun: Any, sunny: float, shine: float) -> int:
-    """A color of the screen, blue in the low byte, of a surface with a normal under sun and sky."""
-    lambert = sunny * max(0.0, n[0] * to_sun[0] + n[1] * to_sun[1] + n[2] * to_sun[2])
-    up = 0.5 + 0.5 * n[1]
-    word = 0
-    for k in range(3):
-        light = SKY_LIGHT[k] * up + BOUNCED_LIGHT[k] * (1.0 - up) + SUN_LIGHT[k] * lambert
-        value = math.sqrt(np.float32(color[k] * light + SUN_LIGHT[k] * shine * lambert))
-        word |= int(min(255.0, 255.0 * value + 0.5)) << (16 - 8 * k)
-    return word
 
 
 @inlined
@@ -261,87 +217,159 @@ def place_bodies(bodies: Floats, eye: Floats, view: Floats, lens: Floats, out: F
         )
 
 
-@by_vectors
+@inlined
+def _meet(kind: float, ray: Singles, size: Singles, times: Singles) -> None:
+    """Write how far along rays a body begins: see `body_rows`."""
+    if kind == CAPSULE:
+        meet_capsule(ray, size, times)
+    elif kind == BALL:
+        meet_ball(ray, size, times)
+    else:
+        meet_box(ray, size, times)
+
+
+@inlined
+def _skin(
+    kind: float, ray: Singles, size: Singles, times: Singles, normals: Singles, tones: Singles
+) -> None:
+    """Write normals and tones of what is seen of a body."""
+    if kind == CAPSULE:
+        skin_capsule(ray, size, times, normals, tones)
+    elif kind == BALL:
+        skin_ball(ray, size, times, normals, tones)
+    else:
+        skin_box(ray, size, times, normals, tones)
+
+
+@inlined
+def _put_eye(row: Floats, eye: Floats, view: Floats, lens: Floats, ray: Singles) -> None:
+    """Write the eye, and what each next pixel adds to a ray, in the body's axes."""
+    o = _turned(row, eye[0] - row[CENTER], eye[1] - row[CENTER + 1], eye[2] - row[CENTER + 2])
+    side = _turned(row, view[0, 0], view[0, 1], view[0, 2])
+    for k in range(3):
+        ray[k], ray[6 + k] = o[k], side[k] / lens[0]
+
+
+@inlined
+def _aim(
+    row: Floats, view: Floats, a: float, b: float, sun: Floats, ray: Singles, way: Singles
+) -> None:
+    """Write a pixel's ray in the body's axes, and in those of the map of shadows."""
+    x = view[2, 0] + a * view[0, 0] + b * view[1, 0]
+    y = view[2, 1] + a * view[0, 1] + b * view[1, 1]
+    z = view[2, 2] + a * view[0, 2] + b * view[1, 2]
+    d = _turned(row, x, y, z)
+    for k in range(3):
+        ray[3 + k] = d[k]
+        scale = sun[11] if k < 2 else 1.0
+        way[3 + k] = scale * (sun[3 * k] * x + sun[3 * k + 1] * y + sun[3 * k + 2] * z)
+
+
+@compiled
+def _shadow_way(sun: Floats, eye: Floats, view: Floats, lens: Floats, way: Singles) -> None:
+    """Write what all pixels have in common on their way into the map of shadows."""
+    off = 1.5 / sun[11]  # towards the light, so that nothing is in its own shadow
+    for k in range(3):
+        scale = sun[11] if k < 2 else 1.0
+        x, y, z = scale * sun[3 * k], scale * sun[3 * k + 1], scale * sun[3 * k + 2]
+        start = 0.5 * off if k == 2 else -0.5 - scale * sun[9 + k]
+        way[k] = start + x * eye[0] + y * eye[1] + z * eye[2]
+        way[6 + k] = (x * view[0, 0] + y * view[0, 1] + z * view[0, 2]) / lens[0]
+        way[9 + 3 * k], way[10 + 3 * k], way[11 + 3 * k] = off * x, off * y, off * z
+
+
+@inlined
+def _put_lamp(row: Floats, view: Floats, a: float, b: float, to_sun: Floats, lamp: Singles) -> None:
+    """Write where the sun is for a row of pixels around one, and the body's color."""
+    x, y, z = (
+        view[2, 0] + a * view[0, 0] + b * view[1, 0],
+        view[2, 1] + a * view[0, 1] + b * view[1, 1],
+        view[2, 2] + a * view[0, 2] + b * view[1, 2],
+    )
+    # Between the sun and the eye, for the highlight: the same all along a row.
+    length = 1.0 / math.sqrt(x * x + y * y + z * z)
+    x, y, z = to_sun[0] - x * length, to_sun[1] - y * length, to_sun[2] - z * length
+    length = 1.0 / math.sqrt(x * x + y * y + z * z)
+    shine = (x * length, y * length, z * length)
+    for k in range(3):
+        lamp[k], lamp[3 + k], lamp[6 + k] = to_sun[k], shine[k], row[COLOR + k]
+
+
+@uncounted
+def _put_hills(
+    shadows: Singles, place: Floats, eye: Floats, view: Floats, a: float, b: float, shrink: float,
+    times: Singles, sunny: Singles,
+) -> None:  # fmt: skip
+    """Write how much of the sun hills leave to each pixel of a body that their edge falls on."""
+    for k in range(LANES):
+        t, across = float(times[k]), a + k * shrink
+        x = eye[0] + t * (view[2, 0] + across * view[0, 0] + b * view[1, 0])
+        y = eye[1] + t * (view[2, 1] + across * view[0, 1] + b * view[1, 1])
+        z = eye[2] + t * (view[2, 2] + across * view[0, 2] + b * view[1, 2])
+        sunny[k] = hill_light(shadows, place, x, y, z)
+
+
+@uncounted
+def _draw_body(
+    row: Floats, box: Floats, eye: Floats, view: Floats, lens: Floats, to_sun: Floats,
+    shadows: Singles, place: Floats, cast: Singles, sun: Floats, top: int, bottom: int,
+    singles: Singles, lines: Singles, texels: Numbers, depth: Singles, surface: Words,
+) -> None:  # fmt: skip
+    """Draw a body into the rows from ``top`` to before ``bottom``, some pixels at a time."""
+    ray, lamp, size, turn, way = singles[0], singles[1], singles[2], singles[3], singles[4]
+    times, tones, sunny, normals = lines[0], lines[1], lines[2], lines[3:6]
+    us, vs, highs, rows, columns = lines[6], lines[7], lines[8], texels[0], texels[1]
+    width, shrink, nearest = depth.shape[1], 1.0 / lens[0], np.float32(box[4])
+    first, last = int(max(box[0], 0.0)), min(width, int(min(box[1], 1e6)) + 1)
+    for k in range(9):
+        size[k % 3], turn[k] = row[SIZE + k % 3], row[TURN + k]
+    _put_eye(row, eye, view, lens, ray)
+    x, y, z, r = row[CENTER], row[CENTER + 1], row[CENTER + 2], row[AROUND]
+    crown = hill_light(shadows, place, x, y + r, z)
+    foot = hill_light(shadows, place, x, y - r, z)
+    middle = (0.5 * (first + last) - lens[1]) * shrink
+    for i in range(max(top, int(max(box[2], 0.0))), min(bottom, int(min(box[3], 1e6)) + 1)):
+        b = (lens[2] - i - 0.5) * shrink
+        _put_lamp(row, view, middle, b, to_sun, lamp)
+        for start in range(first, last, LANES):
+            left = min(start, width - LANES)
+            near, words = depth[i, left : left + LANES], surface[i, left : left + LANES]
+            if covers(near, nearest):
+                continue
+            a = (left + 0.5 - lens[1]) * shrink
+            _aim(row, view, a, b, sun, ray, way)
+            _meet(row[KIND], ray, size, times)
+            if not reveal(times, near):
+                continue
+            _skin(row[KIND], ray, size, times, normals, tones)
+            turn_normals(turn, normals)
+            for k in range(LANES):
+                sunny[k] = crown
+            if crown != foot:
+                _put_hills(shadows, place, eye, view, a, b, shrink, times, sunny)
+            if cast.shape[0] > 1:
+                put_shadow_places(times, normals, way, cast, us, vs, highs, rows, columns)
+                put_shadows(cast, times, rows, columns, us, vs, highs, sunny)
+            put_lit(normals, tones, sunny, lamp, times, words)
+
+
+@compiled
 def draw_bodies(
     bodies: Floats, places: Floats, eye: Floats, view: Floats, lens: Floats, to_sun: Floats,
     shadows: Singles, place: Floats,
     cast: Singles, sun: Floats, top: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
     """Draw lit bodies into the rows of a band. ``places``: from `place_bodies`."""
-    light, shrink, off = (to_sun[0], to_sun[1], to_sun[2]), 1.0 / lens[0], 1.5 / sun[11]
+    singles = np.empty((5, 18), dtype=np.float32)
+    lines, texels = np.empty((9, LANES), dtype=np.float32), np.empty((2, LANES), dtype=np.int32)
+    _shadow_way(sun, eye, view, lens, singles[4])
     for k in range(bodies.shape[0]):
-        x0, x1, y0, y1 = places[k, 0], places[k, 1], places[k, 2], places[k, 3]
-        if y1 < top or y0 >= bottom:
-            continue
-        row, nearest = bodies[k], places[k, 4]
-        first_x, last_x = int(max(x0, 0.0)), min(depth.shape[1], int(min(x1, 1e6)) + 1)
-        first_y, last_y = max(top, int(max(y0, 0.0))), min(bottom, int(min(y1, 1e6)) + 1)
-        if first_x >= last_x or first_y >= last_y:
-            continue
-        o = _turned(row, eye[0] - row[CENTER], eye[1] - row[CENTER + 1], eye[2] - row[CENTER + 2])
-        ahead = _turned(row, view[2, 0], view[2, 1], view[2, 2])
-        side = _turned(row, view[0, 0], view[0, 1], view[0, 2])
-        above = _turned(row, view[1, 0], view[1, 1], view[1, 2])
-        color = (row[COLOR], row[COLOR + 1], row[COLOR + 2])
-        r = row[AROUND]
-        crown = hill_light(shadows, place, row[CENTER], row[CENTER + 1] + r, row[CENTER + 2])
-        foot = hill_light(shadows, place, row[CENTER], row[CENTER + 1] - r, row[CENTER + 2])
-        middle = (0.5 * (first_x + last_x) - lens[1]) * shrink
-        for i in range(first_y, last_y):
-            b = (lens[2] - i - 0.5) * shrink
-            # Between the sun and the eye, for the highlight: the same all along a row.
-            hx = view[2, 0] + middle * view[0, 0] + b * view[1, 0]
-            hy = view[2, 1] + middle * view[0, 1] + b * view[1, 1]
-            hz = view[2, 2] + middle * view[0, 2] + b * view[1, 2]
-            length = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
-            hx, hy, hz = light[0] - hx * length, light[1] - hy * length, light[2] - hz * length
-            length = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
-            hx, hy, hz = hx * length, hy * length, hz * length
-            for j in range(first_x, last_x):
-                if depth[i, j] >= nearest:
-                    continue
-                a = (j + 0.5 - lens[1]) * shrink
-                d = (
-                    ahead[0] + a * side[0] + b * above[0],
-                    ahead[1] + a * side[1] + b * above[1],
-                    ahead[2] + a * side[2] + b * above[2],
-                )
-                t = hit(row, o, d)
-                inverse = 1.0 / t
-                if t < NEAR or inverse <= depth[i, j]:
-                    continue
-                depth[i, j] = inverse
-                m, bright = skin(row, (o[0] + t * d[0], o[1] + t * d[1], o[2] + t * d[2]))
-                n = (
-                    row[TURN] * m[0] + row[TURN + 1] * m[1] + row[TURN + 2] * m[2],
-                    row[TURN + 3] * m[0] + row[TURN + 4] * m[1] + row[TURN + 5] * m[2],
-                    row[TURN + 6] * m[0] + row[TURN + 7] * m[1] + row[TURN + 8] * m[2],
-                )
-                dx = view[2, 0] + a * view[0, 0] + b * view[1, 0]
-                dy = view[2, 1] + a * view[0, 1] + b * view[1, 1]
-                dz = view[2, 2] + a * view[0, 2] + b * view[1, 2]
-                x, y, z = eye[0] + t * dx, eye[1] + t * dy, eye[2] + t * dz
-                sunny = crown
-                if crown != foot:
-                    sunny = hill_light(shadows, place, x, y, z)
-                sunny *= 1.0 - shadow_share(
-                    cast, sun, x + off * n[0], y + off * n[1], z + off * n[2], 0.5 * off
-                )
-                # Blinn's highlight, to the 32nd power.
-                half = max(0.0, n[0] * hx + n[1] * hy + n[2] * hz)
-                power = half * half
-                power *= power
-                power *= power
-                power *= power
-                power *= power
-                white = 0.5 * max(bright - 1.0, 0.0)
-                bright = min(bright, 1.0) * (1.0 - white)
-                tone = (
-                    color[0] * bright + white,
-                    color[1] * bright + white,
-                    color[2] * bright + white,
-                )
-                surface[i, j] = LIT + lit_word(tone, n, light, sunny, 0.16 * power)
+        box = places[k]
+        if box[1] >= 0.0 and box[0] < depth.shape[1] and box[3] >= top and box[2] < bottom:
+            _draw_body(
+                bodies[k], box, eye, view, lens, to_sun, shadows, place, cast, sun, top, bottom,
+                singles, lines, texels, depth, surface,
+            )  # fmt: skip
 
 
 @inlined

@@ -36,9 +36,16 @@ def compiled(function: F) -> F:
 def by_vectors(function: F) -> F:
     """Compile a loop over pixels into vector instructions; its arrays must not overlap."""
     fastmath = {"contract", "nnan", "nsz", "reassoc"}
-    return _jit.compiled(function, PACKAGE, native, fastmath=fastmath, noalias=True)
+    return _jit.compiled(
+        function, PACKAGE, native, fastmath=fastmath, noalias=True, no_refcount=True
+    )
 
 
 def inlined(function: F) -> F:
     """Compile a small function into its callers, which all are compiled."""
     return _jit.compiled(function, PACKAGE, native, inline=True)
+
+
+def uncounted(function: F) -> F:
+    """Compile a function that makes no arrays, for a few pixels: references are not counted."""
+    return _jit.compiled(function, PACKAGE, native, no_refcount=True)

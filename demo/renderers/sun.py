@@ -34,7 +34,9 @@ def sun_axes(to_sun: Floats) -> Floats:
 def shadow_frame(
     bodies: Floats, vertices: Floats, to_sun: Floats, eye: Floats
 ) -> tuple[Floats, int]:
-    """Return the 12 numbers `shadow_share` takes, and the map's size: 1 if nothing casts.
+    """Return 12 numbers of the map of shadows, and its size: 1 if nothing casts.
+
+    Rows across, up and towards the sun (9), the map's lower corner (2), texels per meter.
 
     The map covers what casts near the camera, no more; its size and place move in jumps, or the
     edges of shadows would crawl.
@@ -62,7 +64,7 @@ def shadow_frame(
 def cast_shadows(
     bodies: Floats, meshes: Faces, to_sun: Floats, eye: Floats, share: Share
 ) -> tuple[Singles, Floats]:
-    """Return the shadow map and what `shadow_share` needs to look into it."""
+    """Return the map of shadows and where it lies: see `shadow_frame`."""
     sun, count = shadow_frame(bodies, meshes.vertices, to_sun, eye)
     cast = np.full((count, count), _NOTHING, dtype=np.float32)
     if count == 1:

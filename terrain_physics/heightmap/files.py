@@ -237,7 +237,7 @@ def warn_of_numbers(path: str | os.PathLike[str], loaded: PlacedHeights) -> None
     warn(
         f"{file_name(path)}: {loaded.numbers.bit_length()}-bit numbers without height_range are "
         f"taken for meters: 0 to {loaded.numbers} m, here {least:g} to {greatest:g} m. Pass "
-        "height_range=(low, high)"
+        "height_range=(low, high); save returns it"
     )
 
 

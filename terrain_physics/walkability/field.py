@@ -6,6 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.types import Floats, Int32s, read_only
+from terrain_physics._kernels.walkability.headings import Headings
 from terrain_physics._kernels.walkability.lanes import put_lanes
 from terrain_physics._kernels.walkability.lead_members import (
     Steering,
@@ -25,6 +26,13 @@ _LEAD = CachedDispatch(lead_members)
 
 # How far from walls on their other side those are led who keep to a side, in least half extents.
 _REACH = 7.5
+
+# The size of the squares in which headings are kept, in least half extents: streams that meet must
+# leave each other room before they do.
+_SIGHT = 40.0
+
+_NOBODY = np.empty(0, dtype=np.int64)
+_NO_HEADINGS = Headings(0.0, 0.0, 1.0, np.empty((1, 1), dtype=np.uint8))
 
 
 @public
@@ -102,14 +110,14 @@ class Field(Leading, AttributeGuard):
     ) -> Floats:
         """Set the walks of members of a group for their next update, so that they go to the goals.
 
-        Call it before each update. It sees only where the members are. On open ground, between
-        places that are all joined by edges that are walked, they go in directions interpolated
-        between the places, else along the edges of the map, from place to place. Where these drop,
-        they go straight over the edge, and in the air they stop above the place below. How they
-        give way to each other is the group's own business. But where only some of a crowd are
-        led, the others may come against them: if it keeps to the right, they are led off walls on
-        their left, by up to 7.5 radii, where there is room. A member that stands, and shall stand,
-        may sleep.
+        Call it before each update. It sees only where the members are, and which ways others go. On
+        open ground, between places that are all joined by edges that are walked, they go in
+        directions interpolated between the places, else along the edges of the map, from place to
+        place. Where these drop, they go straight over the edge, and in the air they stop above the
+        place below. How they give way to each other is the group's own business. But where only
+        some of a crowd are led, others may come against them, from up to 40 to 80 radii off: if it
+        keeps to the right, those are led off walls on their left, by up to 7.5 radii, where there
+        is room. A member that stands, and shall stand, may sleep.
 
         Parameters
         ----------
@@ -151,10 +159,25 @@ class Field(Leading, AttributeGuard):
         pace = self._pace(speed, crowd._frame_time().last)  # noqa: SLF001
         states, rules = all_rows.state.reshape(-1), all_rows.rules.reshape(-1)
         left, places = np.empty(len(rows)), self._places.arrays()
-        # One stream is quicker by the shortest ways; where there are others, it leaves them room.
-        field = self._arrays(crowd._side() if len(rows) < len(crowd) else 0.0)  # noqa: SLF001
-        _LEAD.call(places, self._grid, field, states, rules, rows, pace, left)
+        field = lanes = self._arrays(0.0)
+        others, headings = _NOBODY, _NO_HEADINGS
+        side = crowd._side() if len(rows) < len(crowd) else 0.0  # noqa: SLF001
+        if side != 0.0:
+            is_other = np.ones(len(crowd), dtype=np.bool_)
+            is_other[rows] = False
+            lanes, others = self._arrays(side), np.flatnonzero(is_other)
+            headings = self._headings()
+        _LEAD.call(
+            places, self._grid, field, lanes, headings, states, rules, rows, others, pace, left
+        )
         return left
+
+    def _headings(self) -> Headings:
+        """Return squares over the map for the headings of others, without any yet."""
+        size, (_, rows, columns) = _SIGHT * self._least_extent, self._places.shape
+        wide = self._grid.spacing / size
+        octants = np.zeros((1 + int(wide * rows), 1 + int(wide * columns)), dtype=np.uint8)
+        return Headings(self._grid.lower_x, self._grid.lower_z, size, octants)
 
     def _arrays(self, side: float) -> Steering:
         """Return the field for kernels, made when it is needed first.

@@ -11,8 +11,8 @@ import pytest
 from demo.camera_rig import CameraRig
 from demo.making.demo_pictures import OUT, PICTURES
 from demo.picture.colors import ORANGE, RED
-from demo.picture.frame import Frame
-from demo.playground import paths, world
+from demo.picture.frame import Camera, Frame
+from demo.playground import edges, paths, world
 from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
 from demo.scenery import mountains
@@ -190,6 +190,21 @@ def test_edges_trip_only_whom_they_should() -> None:
     assert handled == 0
     assert naive > 0
     assert abs(scene.bodies[0].speed - 8.0) < 1e-6
+
+
+def test_edges_shows_its_lanes_on_the_triangles_of_the_ground() -> None:
+    scene = run("edges", 0, 1)
+    frame = Frame(Camera())
+    scene.fill(frame, 0.5)
+    (track,) = frame.tints
+    middles = track.corners.mean(axis=1)
+    heights = scene.land.height_at(middles[:, 0], middles[:, 2])
+    assert np.abs(heights - middles[:, 1]).max() < 1e-5
+    for (z, ridged, _), lane in zip(edges.LANES, scene.lanes, strict=True):
+        own = np.floor(middles[:, 2]) == np.floor(z)
+        colors = np.unique(track.colors[own & (np.abs(middles[:, 0]) < 16)], axis=0)
+        assert len(colors) == 1 + ridged
+        assert lane.place[2] == pytest.approx(z, abs=0.1)
 
 
 def test_counter_counts_what_is_lit() -> None:

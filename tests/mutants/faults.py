@@ -880,5 +880,12 @@ FAULTS = (
         "    if False:\n",
         (f"{_STAIRS}::test_fields_lead_over_stairs_from_where_characters_stand",),
     ),
+    Fault(
+        "fields_leave_room_to_whoever_goes_their_way",
+        "_kernels.walkability.headings",
+        "    opposite = _octant(x, z) + 4\n",
+        "    opposite = _octant(x, z)\n",
+        ("tests/walkability/test_lanes.py::test_room_is_left_to_those_who_come_against_one",),
+    ),
     *FAULTS_OF_BODIES,
 )

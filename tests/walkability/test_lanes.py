@@ -66,25 +66,83 @@ def test_three_hundred_go_round_houses(rate):
     assert missing == 0
 
 
-def told(paths, position, goal, *, is_alone=False, **options):
-    """Return the walk that a field tells one of a group, of which it leads nobody else."""
+def seconds_of_one_stream(paths, bystander):
+    """Return how long a crowd takes from side to side, beside one that it does not lead."""
+    starts = [(x, 0, z) for x in range(3, 7) for z in range(12, 17)]
+    crowd = CharacterGroup(paths.ground, BODY, collide=True, threads=1)
+    crowd.add_many(range(len(starts)), starts)
+    if bystander is not None:
+        crowd.add("bystander", bystander)
+    field = paths.field([(26, z) for z in range(4, 27)], nearest=True)
+    for frame in range(20 * 30):
+        keys = [key for key in crowd if key != "bystander"]
+        far = field.lead(crowd, keys=keys)
+        crowd.remove_many([key for key, one in zip(keys, far, strict=True) if one < 2.0])
+        crowd.update(1 / 20)
+        if len(keys) == 0:
+            return frame / 20
+    return 30.0
+
+
+def test_one_stream_beside_a_bystander_is_as_quick_as_alone(bend):
+    alone = seconds_of_one_stream(bend, None)
+    assert alone == seconds_of_one_stream(bend, (28, 0, 28)) < 30.0
+
+
+def told(paths, position, goal, others_walk=(-3, 0, 0), **options):
+    """Return the walk that a field tells one of a group, five meters before another one."""
     crowd = CharacterGroup(paths.ground, BODY, **options)
     crowd.add("one", position)
-    if not is_alone:
-        crowd.add("other", (1, 0, 1))
+    crowd.add("other", (position[0] + 5, 0, position[2]))
+    crowd["other"].velocity = others_walk
     paths.field(goal).lead(crowd, keys=["one"])
     return crowd["one"].velocity.x, crowd["one"].velocity.z
 
 
-def test_who_keeps_to_a_side_leaves_walls_on_the_other():
+@pytest.fixture(scope="module")
+def street() -> Walkability:
+    """Return the map of one long house."""
+    return streets(30, [(15, 10, 20, 4)])
+
+
+def test_who_keeps_to_a_side_leaves_walls_on_the_other(street):
     """Walkers to positive X have positive Z on their right."""
-    paths = streets(30, [(15, 10, 20, 4)])
     beyond, before = (15, 0, 13), (15, 0, 7)
-    straight = told(paths, beyond, (29, 13), collide=True, keep_to=None)
-    assert straight == told(paths, beyond, (29, 13)) == (3, 0)
-    assert straight == told(paths, beyond, (29, 13), collide=True, is_alone=True)
+    straight = told(street, beyond, (29, 13), collide=True, keep_to=None)
+    assert straight == told(street, beyond, (29, 13)) == (3, 0)
     half = pytest.approx((4.5**0.5, 4.5**0.5), rel=1e-6)
-    assert told(paths, beyond, (29, 13), collide=True) == half
-    assert told(paths, before, (29, 7), collide=True) == (3, 0)
-    x, z = told(paths, before, (29, 7), collide=True, keep_to="left")
+    assert told(street, beyond, (29, 13), collide=True) == half
+    assert told(street, before, (29, 7), collide=True) == (3, 0)
+    x, z = told(street, before, (29, 7), collide=True, keep_to="left")
     assert (x, -z) == half
+
+
+@pytest.mark.parametrize(
+    ("others_walk", "is_against"),
+    [
+        ((-3, 0, 0), True),
+        ((-2, 0, 1), True),
+        ((-2, 0, -1), True),
+        ((-0.2, 0, 0), True),
+        ((0, 0, 0), False),
+        ((3, 0, 0), False),
+        ((1, 0, 2), False),
+        ((1, 0, -2), False),
+    ],
+)
+def test_room_is_left_to_those_who_come_against_one(street, others_walk, is_against):
+    walk = told(street, (15, 0, 13), (29, 13), others_walk, collide=True)
+    assert (walk != (3, 0)) == is_against
+
+
+def test_the_order_of_keys_and_of_others_changes_no_walk(bend):
+    starts = [(6 + x, 0, 12 + z) for x in range(8) for z in range(5)]
+    walks = []
+    for order in (1, -1):
+        crowd = CharacterGroup(bend.ground, BODY, collide=True, threads=1)
+        for key in range(len(starts))[::order]:
+            crowd.add(key, starts[key])
+            crowd[key].velocity = (-3 if key % 3 else 3, 0, 0)
+        bend.field([(26, 15)]).lead(crowd, keys=list(range(0, len(starts), 3))[::order])
+        walks.append([tuple(crowd[key].velocity) for key in range(len(starts))])
+    assert walks[0] == walks[1]

@@ -1,7 +1,7 @@
 """Lanes of a field: who keeps to a side is led there where walls are near on the other side.
 
 All shortest ways touch the same corners of walls. Streams that come round one from both sides would
-meet there in one line and block each other. One stream alone is quicker without lanes.
+meet there in one line and block each other. One stream is quicker without lanes.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Leading many characters along a field: the velocity of each for its next update.
 
-All follows from the place of a character alone. In an open cell it goes in the direction that is
-interpolated between the corners; elsewhere it goes along the edges that lead to the goal, from the
-middle of one place to that of the next.
+All follows from the place of a character, and from whether somebody comes against it. In an open
+cell it goes in the direction that is interpolated between the corners; elsewhere it goes along the
+edges that lead to the goal, from the middle of one place to that of the next.
 """
 
 import math
@@ -23,6 +23,7 @@ from terrain_physics._kernels.character.state.layout import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
+from terrain_physics._kernels.walkability.headings import Headings, is_opposed, put_headings
 from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     DROP,
@@ -359,22 +360,30 @@ def lead_members(
     places: PlaceArrays,
     grid: PlaceGrid,
     field: Steering,
+    lanes: Steering,
+    headings: Headings,
     states: Floats,
     rules: Floats,
     rows: Int64s,
+    others: Int64s,
     pace: Gait,
     left: Floats,
 ) -> None:
     """Set the walks of members of a group; write how far it is for each (m,) to a goal.
 
     ``states`` and ``rules`` are the rows of all members, ``rows`` the numbers (m,) of those that
-    are led.
+    are led, ``others`` those that are not. Those against whom somebody comes go by ``lanes``: the
+    field for who keeps to a side. ``headings`` has none before.
     """
+    put_headings(headings, states, others)
     for k in range(len(rows)):
         state = states[int(rows[k]) * STATE_SIZE :]
         factor = float(rules[int(rows[k]) * RULES_SIZE + SPEED_FACTOR])
         own = Gait(pace.speed, pace.horizon * factor, pace.slack)
         in_air = int(state[GROUND_KIND]) == AIRBORNE
-        told = _lead_one(places, grid, field, three_at(state, POSITION), in_air, own)
+        at = three_at(state, POSITION)
+        told = _lead_one(places, grid, field, at, in_air, own)
+        if len(others) > 0 and is_opposed(headings, at[0], at[2], told.velocity_x, told.velocity_z):
+            told = _lead_one(places, grid, lanes, at, in_air, own)
         _walk(state, told.velocity_x, told.velocity_z)
         left[k] = told.left
