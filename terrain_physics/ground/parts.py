@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -468,13 +468,14 @@ class GroundParts:
         self, make: Callable[[], None], what: str, numbers: list[int], values: Callable[[], Floats]
     ) -> None:
         """Change how meshes move, count that, and tell it, though a signal handler raises."""
-        gone, told = self._gone + len(numbers), cache(values)
+        gone, told = self._gone + len(numbers), list[Floats]()
 
         def put() -> None:
             make()
             self._gone = gone
             if self.watchers:
-                self.watchers.tell(what, numbers, told())
+                told.append(values())
+                self.watchers.tell(what, numbers, told[0])
 
         carried_out(put)
 
