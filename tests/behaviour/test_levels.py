@@ -79,6 +79,12 @@ def test_kerbs_that_bodies_walk_along(count):
     assert not grazing_kerbs(count)
 
 
+@pytest.mark.parametrize("seed", [73, 381])
+def test_a_steep_bevel_at_a_flat_angle(seed):
+    """The floor that it came from is near below, and is no step that it has come over."""
+    assert levels.keeps_its_height(levels.kerb(levels.grazing_kerb_case(seed)))
+
+
 @pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 2, 15))
 def test_false_steps(kind, count):
     assert not false_steps(kind, count)
@@ -108,13 +114,9 @@ def test_all_kerbs():
     assert set(kerbs(ALL)) == BOBS_YET
 
 
-GRAZING_BOBS_YET = {73, 381}
-"""A capsule and a box on steep bevels of maps, within 5 degrees of along them: by 7 and 20 mm."""
-
-
 @pytest.mark.long
 def test_kerbs_that_many_bodies_walk_along():
-    assert set(grazing_kerbs(1000)) == GRAZING_BOBS_YET
+    assert not grazing_kerbs(1000)
 
 
 @pytest.mark.long

@@ -12,8 +12,8 @@ from tests.helpers.leaps import own_ways, speeds_of, ways_of
 from tests.oracles.motion import pose, turn
 
 FAR = 30.0  # meters: half the side of the land
-TAKEN_OUT = 30.0  # m/s, and at least 0.3 m, as far as its middle is inside
-CLEAR = 0.9  # meters: farther, until all of it is out
+TAKEN_OUT = 30.0  # m/s, as far as its middle is inside
+CLEAR = 0.9  # meters: until all of it is out, if that is more
 PRESSED = 1e-3  # meters: so deep below the land a foot may be
 MIDDLE = {"sphere": 0.45, "capsule": 0.9, "box": 0.8}  # above the foot
 
@@ -115,7 +115,7 @@ class Yard:
         result = group.update(seconds)
         moved = np.linalg.norm(group.positions - before, axis=1)
         most = own_ways(np.maximum(speeds, speeds_of(group)), seconds, ways_of(group))
-        return result, moved - most - max(TAKEN_OUT * seconds, 0.3) - CLEAR
+        return result, moved - most - max(TAKEN_OUT * seconds, CLEAR)
 
     def below(self, above):
         """Return how deep below the land each one is, so far above its foot."""

@@ -4,17 +4,6 @@ import pytest
 
 from tests.group.leaps import leaps
 
-LEAPS_YET = {
-    18: "one is lifted by 1 m, of which 0.74 m are told as `lifted`",
-    39: 'one that had no room, and was told "room", leaves by 0.75 m once there is some',
-}
-
-
-def _marks(seed):
-    """Return the tier, and why a leap is known of."""
-    known = [pytest.mark.xfail(reason=LEAPS_YET[seed], strict=True)] if seed in LEAPS_YET else []
-    return [pytest.mark.full, *known]
-
 
 @pytest.mark.parametrize(
     ("seed", "seconds"),
@@ -23,7 +12,7 @@ def _marks(seed):
         (24, 2.0),  # a spinner pushed two below a press, which took them up by 2 m
         (52, 1.0),  # its base took one by 1.2 m to where it owed that it would be
         (45, 1.5),  # one that was pressed in the air was lifted by 2.7 m onto what was over it
-        *(pytest.param(seed, 6.0, marks=_marks(seed)) for seed in range(60)),
+        *(pytest.param(seed, 6.0, marks=pytest.mark.full) for seed in range(60)),
     ],
 )
 def test_nobody_leaps_among_moving_parts(seed, seconds):

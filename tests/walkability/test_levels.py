@@ -45,5 +45,6 @@ def test_a_character_that_roams_takes_no_step_that_a_map_calls_no_way(body: str,
     paths = map_of(level(seed, WIDTHS[body]), body)
     steps = roamed(paths, seed, 3 * times(67), times(20))
     assert len(steps) > 40
-    # One of 72,066 is: in level 10, of a box that stands beside its place.
+    # One of 72,066 is: in level 10, of a box in a doorway with a block behind it. From its place it
+    # slides along the block past the next place, as the map says; from 10 cm beside, it ends there.
     assert len(unreachable(paths, steps)) <= (seed == 10)

@@ -278,9 +278,11 @@ def _leave(
     if best < 0:
         return Leaving(0.0, 0.0, depth)
     way, left = subtract(end, center), 0.0
-    size, reach = length(way), extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN
-    if size > most + reach:  # else its center would be out
-        end, left = add_scaled(center, way, most / size), size - most
+    size, out = length(way), dot(way, direction)
+    last = extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN
+    if size > most and out > last + CONTACT_MARGIN:
+        share = min(most / size, 1.0 - last / out)  # no farther, or its center would be out
+        end, left = add_scaled(center, way, share), size * (1.0 - share)
     shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
     state[at.STEP_FOOT] += shift[1]

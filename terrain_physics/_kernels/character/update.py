@@ -147,7 +147,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     carried, stays = subtract(center, spot), rules[at.KEEP_OFF_LEDGES] != 0.0
     others = Others(character.crowd, spot, carried, stays, delta_time)
     movement, motion, pace = begin_motion(state, rules, body, others, delta_time)
-    movement = replaced(movement, guarded=not is_new)
+    movement = replaced(movement, guarded=not is_new, jammed=movement.jammed and not is_new)
     motion = replaced(motion, tally=replaced(motion.tally, lifted=leaving.moved))
     path = _InitialPath(motion.origin, scale(motion.velocity, delta_time))
     scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)

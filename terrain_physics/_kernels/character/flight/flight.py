@@ -40,7 +40,7 @@ from terrain_physics._kernels.character.walk.crease import settle_in_crease
 from terrain_physics._kernels.character.walk.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.ground.table import GroundTable
-from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, length, scale, subtract
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 
 # Most looks in a step at the ground around a body that is pushed beyond the look before.
@@ -174,7 +174,8 @@ def follow(
     """Gather triangles where pushes have led a body, and push on, until it stays within them.
 
     Returns the scene there, which holds planes and contacts as after `fly`, and the flight relative
-    to its base. A body that is stuck there goes back to its start, and so does the scene.
+    to its base. A body that is stuck there goes back to its start, and so does the scene. One that
+    had no room before goes part of a long way out, and is stuck there: nobody leaps.
     """
     origin, out, looks = flight.origin, flight.out, 0
     depth = _depth_at(scene, motion.offset)
@@ -194,6 +195,12 @@ def follow(
         scene = look(scene, ground, motion.origin, pace.far, movement.drop, 0.0)
         out = _stopped_at(scene, motion.offset, out)
         return scene, replaced(flight, out=out, strayed=True, stuck=True)
+    way, most = subtract(out.offset, start), scene.body.least
+    if movement.jammed and length(way) > most:
+        origin = add(origin, add_scaled(start, way, most / length(way)))
+        scene = look(scene, ground, origin, pace.far, movement.drop, 0.0)
+        out = _stopped_at(scene, (0.0, 0.0, 0.0), out)
+        return scene, Flight(origin, flight.velocity, out, True, True)
     return scene, replaced(flight, origin=origin, out=out, strayed=True)
 
 

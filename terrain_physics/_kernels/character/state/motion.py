@@ -13,6 +13,7 @@ class MovementRules(NamedTuple):
     body_offset: Vec3  # from the character's position to the body's center, in meters
     max_rounds: int  # of pushing out
     guarded: bool  # whether no push leads it down through a face, as it came here by itself
+    jammed: bool  # whether there was no room for it; then it leaves in steps, as nobody leaps
     gravity: float  # during a flight, in m/s^2; 0 by the sum rule, which adds it at the start
     friction: float  # on the ground, in m/s^2; 0 where the game drives it
     speed: float  # factor on the velocity that the game sees, of the material it stood on

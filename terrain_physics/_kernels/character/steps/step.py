@@ -1,5 +1,6 @@
 """One step of an update: along the ground or through the air."""
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.flight.flight import fly, follow, land, strays, take_aim
@@ -20,7 +21,10 @@ def fly_step(
     ground: GroundTable,
     log: HitLog,
 ) -> tuple[Scene, Motion, Pace]:
-    """Move a body by one step through the air. Returns the scene with its contacts then."""
+    """Move a body by one step through the air. Returns the scene with its contacts then.
+
+    Who is stuck on a long way out of the ground does nothing else in this update.
+    """
     aim = take_aim(movement, motion, pace, scene)
     has_impact, stopped, rest = stop_at_impact(movement, motion, pace, scene, aim, log)
     if has_impact:
@@ -28,6 +32,8 @@ def fly_step(
     flight = fly(movement, motion, scene, aim)
     if strays(flight, pace):
         scene, flight = follow(movement, motion, pace, scene, ground, flight)
+        if flight.stuck and flight.origin != motion.origin:
+            pace = replaced(pace, steps=0)
     return scene, land(movement, motion, pace, scene, flight, log), pace
 
 

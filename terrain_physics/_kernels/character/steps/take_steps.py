@@ -67,6 +67,7 @@ def begin_motion(
         body_offset=center,
         max_rounds=int(rules[at.MAX_ROUNDS]),
         guarded=True,
+        jammed=state[at.LIMIT] == at.BY_ROOM,
         gravity=gravity,
         friction=friction,
         speed=own.speed,

@@ -286,6 +286,8 @@ def climb(
         if body.kind != BOX and upright >= movement.walkable:
             round_off = body.radius * (1.0 - upright)
         foot = motion.origin[1] + (stands[1] - body.half_extents[1]) + round_off
+        # Along a face that it climbs at a flat angle it is still over the ground it came from.
+        stepping = footing.stepping and abs(foot - footing.step_foot) <= WALL_CLEARANCE
     highest = foot - motion.origin[1] + movement.step_height + CONTACT_MARGIN
     into = subtract(add(offset, displacement), (reached[0], offset[1], reached[2]))
     leads_up, place = _step_up(
