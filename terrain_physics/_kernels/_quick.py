@@ -53,16 +53,10 @@ def put_entries(kept: tuple[Any, ...], *methods: tuple[type, str]) -> None:
         setattr(kind, name, entry)
 
 
-def tell_of_maps(*parts: Any) -> None:
-    """Tell the entries how a map alone is made, also in the order of C."""
+def tell_of(kinds: str, *parts: Any) -> None:
+    """Tell the entries how "maps", "meshes" or "parts" are made, also in the order of C."""
     if _CODE:
-        _CODE.quick("maps", None, parts)
-
-
-def tell_of_asked(kind: type) -> None:
-    """Tell the entries of a class of queries whose method ``asked`` gives arrays for one answer."""
-    if _CODE:
-        _CODE.quick("asked", None, (kind,))
+        _CODE.quick(kinds, None, parts)
 
 
 def slots(kind: type, *names: str) -> list[Any]:

@@ -265,7 +265,7 @@ class CharacterMovement(CharacterView):
         axes: AnyAxes = "y-up",
         read: Callable[[_Owner], Any] | None = None,
         write: Callable[[_Owner, Floats3], object] | None = None,
-        seed: int | np.random.Generator = 0,
+        seed: "int | np.random.Generator" = 0,
         rules: CharacterRules | None = None,
         gravity: float = DEFAULT.gravity,
         gravity_scale: float = DEFAULT.gravity_scale,
@@ -493,7 +493,7 @@ class CharacterMovement(CharacterView):
         self,
         position: Any,
         velocity: Any = _ZERO,
-        seed: int | np.random.Generator | None = None,
+        seed: "int | np.random.Generator | None" = None,
     ) -> None:
         super().reset(position, velocity, seed)
         if self._group is None:

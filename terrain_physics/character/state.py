@@ -343,7 +343,7 @@ def _are_shapes(rules: Floats) -> Bools:
     return np.asarray(good & (off_square <= _OFF_SQUARE))
 
 
-def first_random_state(seed: int | np.random.Generator) -> int:
+def first_random_state(seed: "int | np.random.Generator") -> int:
     """Return the 64 bits of a seed."""
     if not isinstance(seed, int) and isinstance(seed, np.random.Generator):
         return int(seed.integers(0, 2**64, dtype=np.uint64))

@@ -404,7 +404,7 @@ class CharacterView(RuleProperties):
         self,
         position: Any,
         velocity: Any = (0.0, 0.0, 0.0),
-        seed: int | np.random.Generator | None = None,
+        seed: "int | np.random.Generator | None" = None,
     ) -> None:
         """Begin anew: it goes on as a new character would, bit for bit.
 

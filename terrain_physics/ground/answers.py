@@ -1,7 +1,7 @@
 """The answers of several parts of a ground, joined, always in the same order."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.results import Contacts, SweepHits, Triangles
+from terrain_physics.surface.results import Contacts, Triangles
 
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
 _PART_BITS = 63 - ID_BITS
@@ -95,27 +95,6 @@ def _first_deepest(queries: Int64s, depths: NDArray[np.float64]) -> Int64s:
     is_first[1:] = queries[deep[1:]] != queries[deep[:-1]]
     first: Int64s = deep[is_first]
     return first
-
-
-def nearest_hits(answers: Sequence[SweepHits], owners: Sequence[Owners]) -> SweepHits:
-    """Return the hit at the least distance for each row; if several are, the first part's.
-
-    The first answer is written over.
-    """
-    hits = answers[0]._replace(triangle=owners[0].ids)
-    columns: list[NDArray[Any]] = list(hits)
-    parts = owners[0].parts.copy()
-    for answer, owner in zip(answers[1:], owners[1:], strict=True):
-        best, distance = hits.distance, answer.distance
-        # A miss is NaN, which is less than no number.
-        is_nearer = (distance < best) | (np.isnan(best) & ~np.isnan(distance))
-        is_nearer |= (distance == best) & (owner.parts < parts)
-        rows = np.flatnonzero(is_nearer)
-        parts[rows] = owner.parts[rows]
-        others: list[NDArray[Any]] = list(answer._replace(triangle=owner.ids))
-        for values, new in zip(columns, others, strict=True):
-            values[rows] = new[rows]
-    return hits
 
 
 def joined_triangles(answers: Sequence[Triangles], owners: Sequence[Owners]) -> Triangles:

@@ -1098,6 +1098,11 @@ class Ground(Surface):
 
 def _listed(parts: Any) -> list[Any]:
     checks.refuse_path("parts", parts, "Ground.load")
+    if isinstance(parts, Mapping):
+        raise TypeError(
+            "parts must be a sequence, got a mapping: did you mean "
+            "Ground([*parts.values()], names=[*parts])?"
+        )
     try:
         return list(parts)
     except TypeError:

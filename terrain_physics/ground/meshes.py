@@ -14,7 +14,7 @@ from terrain_physics._kernels.mesh.places import POSE_SIZE
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
 from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, Rank, lasting, new_lock
+from terrain_physics._locks import Entered, LongCalls, Mark, Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
@@ -24,7 +24,7 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.ground_arrays import NO_MAPS, NOTHING, GroundArrays
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
@@ -109,6 +109,7 @@ class GroundMeshes(Meshes):
         "_put",
         "_readers",
         "_seen",
+        "_shown",
         "_storages",
         "_table",
         "_watch",
@@ -119,13 +120,11 @@ class GroundMeshes(Meshes):
         "movers",
         "refits",
         "scales",
-        "swept",
         "told",
     )
 
     lock: AbstractContextManager[Any]
     asked: AbstractContextManager[Int64s]
-    swept: AbstractContextManager[Int64s]
     changes: ChangeLog
 
     def __init__(self) -> None:
@@ -134,7 +133,7 @@ class GroundMeshes(Meshes):
         self.clear()
         self.changes = ChangeLog(0)
         self.asked = Entered(self.lock, lambda: self.followed().view)
-        self.swept = Entered(self.lock, lambda: self.skinned().view)
+        self._shown = NOTHING
 
     # Changes: the caller holds the lock
 
@@ -485,18 +484,18 @@ class GroundMeshes(Meshes):
             table.set_layers(number, 0)
         return table
 
-    def skinned(self) -> MeshTable:
-        """Return the table, with the connectivity of the triangles of all meshes.
+    def find_skins(self) -> None:
+        """Find the connectivity of the triangles of all meshes.
 
         To find it takes long. A signal handler that queries meanwhile finds it too; one that
         refits, adds or removes meshes makes this start again.
         """
         while True:
-            table = self.followed()
+            self.followed()
             shown = next(iter(self._without_skin), None)
             if shown is None:
-                return table
-            self._without_skin[shown].put_skin(shown)
+                return
+            shown.neighbors()
             self._without_skin.pop(shown, None)
 
     def _note(self, number: int) -> None:
@@ -534,19 +533,17 @@ class GroundMeshes(Meshes):
 
     # For queries: see `Meshes`
 
-    @property
-    def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
-        return lasting(self._begin_sweeping)
-
     def begin_reading(self, mark: Mark) -> Int64s:
         with self.asked as table:
             self._readers.add(mark)
             return table
 
-    def _begin_sweeping(self, mark: Mark) -> Int64s:
-        with self.swept as table:
-            self._readers.add(mark)
-            return table
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        arrays, table = self._shown, self.followed().view
+        if arrays.meshes is not table:
+            self._shown = arrays = GroundArrays(NO_MAPS, table, find_skins=self.find_skins)
+        return arrays
 
     def material_of(self, table: Int64s, triangle: int) -> int:
         return int(_MATERIAL.call(table, triangle)) if self._painted else 0

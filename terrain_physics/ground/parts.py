@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from terrain_physics._kernels.ground.contacts import CELL, MAP_ROW, TRIANGLE
-from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
@@ -36,6 +34,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
     NO_MOVERS,
+    NOTHING,
     GroundArrays,
     MoverArrays,
     map_rows,
@@ -184,7 +183,7 @@ class GroundParts:
         )  # fmt: skip
         self._solids: dict[TiledMap, SolidMapQueries] = {}
         self._sides = SideTable()
-        self._arrays = self._map_arrays = GroundArrays(NO_MAPS, NO_MESHES)
+        self._arrays = self._map_arrays = NOTHING
         self._logged_of: dict[PartQueries, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
@@ -762,23 +761,9 @@ class GroundParts:
                     if self._shows_maps(arrays):  # no part came or went meanwhile
                         return answer
 
-    def materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes | None:
-        """Return the materials of contacts, see `few_contacts_in`."""
-        rows = contacts[MAP_ROW]
-        places, materials = set(rows.tolist()), None
-        for place in places:
-            here = slice(None) if len(places) == 1 else rows == place
-            if place != MESH:
-                painted = arrays.made_of[place]
-                made = painted and painted.of(contacts[TRIANGLE][here], contacts[CELL][here])
-            elif self._meshes.are_painted:
-                made = self._meshes.materials_of(arrays.meshes, contacts[TRIANGLE][here])
-            else:
-                made = None
-            if made is not None:
-                materials = np.zeros(len(rows), np.uint8) if materials is None else materials
-                materials[here] = made
-        return materials
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
+        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
+        return self._meshes.materials_of(table, triangles) if self._meshes.are_painted else None
 
     # For characters
 
@@ -829,15 +814,25 @@ class GroundParts:
             with self.followed:
                 maps = self._maps_now()
                 sides, made_of = self._sides.view, self._shown[4]
-                self._map_arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of)
+                self._map_arrays = GroundArrays(
+                    maps, NO_MESHES, NO_MOVERS, sides, made_of, self._sides.find_skins
+                )
         return self._map_arrays
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            self._arrays = arrays = GroundArrays(maps, meshes, movers, sides, self._shown[4])
+            made_of = self._shown[4]
+            self._arrays = arrays = GroundArrays(
+                maps, meshes, movers, sides, made_of, self._find_skins
+            )
         return arrays
+
+    def _find_skins(self) -> None:
+        """Find the connectivity of all meshes and sides; the caller holds the lock."""
+        self._meshes.find_skins()
+        self._sides.find_skins()
 
     def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels._quick import tell_of_asked
+from terrain_physics._kernels._quick import tell_of
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
@@ -20,19 +20,16 @@ from terrain_physics.ground.answers import (
     joined_contacts,
     joined_lists,
     joined_triangles,
-    nearest_hits,
 )
 from terrain_physics.ground.members import Member
-from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming
-from terrain_physics.surface.queries import Queries, few_contacts_in
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     Contacts,
-    SweepHit,
-    SweepHits,
     Triangles,
 )
 from terrain_physics.surface.shapes import centers_of
@@ -135,27 +132,7 @@ class GroundQueries(Queries):
         owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
 
-    def _nearest(self, ask: Callable[[PartQueries], SweepHit | None]) -> SweepHit | None:
-        """Return the nearest hit of all parts."""
-        return self._asked(lambda members: _nearest_hit(members, ask))
-
-    def _nearest_of_each(
-        self, members: Sequence[Member], answers: Sequence[SweepHits]
-    ) -> SweepHits:
-        """Return for each row the hit at the least distance; if several are, the first part's."""
-        owners = [s.owners(answer.triangle) for s, answer in zip(members, answers, strict=True)]
-        hits = []
-        for member, answer, owner in zip(members, answers, owners, strict=True):
-            material = member.materials(owner.parts, answer.material)
-            if material is not answer.material:
-                material[np.isnan(answer.distance)] = 0  # missed
-            hits.append(answer._replace(material=material))
-        return nearest_hits(hits, owners)
-
     # Shapes
-
-    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        return self.asked(few_contacts_in, self.mask, kind, row, keep, self._parts.materials_in)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -178,18 +155,6 @@ class GroundQueries(Queries):
             counts = [member.queries.contact_counts(kind, rows, threads) for member in members]
         return np.asarray(np.sum(counts, axis=0))
 
-    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        return self._nearest(lambda queries: queries.sweep(kind, row, motion))
-
-    def sweeps(
-        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
-        with self._asking() as members:
-            answers = [
-                member.queries.sweeps(kind, rows, motions, count, threads) for member in members
-            ]
-        return self._nearest_of_each(members, answers)
-
     @property
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self._parts.queries.values())
@@ -197,6 +162,9 @@ class GroundQueries(Queries):
     @property
     def naming(self) -> Naming:
         return self._parts.naming
+
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
+        return self._parts.of_meshes(table, triangles)
 
     # For characters
 
@@ -252,26 +220,6 @@ def _highest(
     """Return the greatest heights, and the normals there."""
     answers = [member.queries.heights_and_normals(xs, zs, threads) for member in members]
     return highest([levels for levels, _ in answers], [normals for _, normals in answers])
-
-
-def _nearest_hit(
-    members: Sequence[Member], ask: Callable[[PartQueries], SweepHit | None]
-) -> SweepHit | None:
-    """Return the hit at the least distance; if several are, that of the lowest id."""
-    best, triangle, part, material = None, -1, -1, 0
-    for member in members:
-        hit = ask(member.queries)
-        if hit is None or (best is not None and hit.distance > best.distance):
-            continue
-        own, owner = member.owner(hit.triangle)
-        if best is None or hit.distance < best.distance or owner < part:
-            best, triangle, part = hit, own, owner
-            material = member.material(owner, hit.material)
-    if best is None:
-        return None
-    if best.triangle == triangle and best.material == material:
-        return best
-    return best._replace(triangle=triangle, material=material)
 
 
 def _deepest(
@@ -341,4 +289,4 @@ def _together(
     return joined_contacts(contacts, owners, materials, room, deepest=deepest, led_out=led_out)
 
 
-tell_of_asked(GroundQueries)
+tell_of("parts", GroundQueries)

@@ -13,9 +13,15 @@ from terrain_physics._support import checks
 from terrain_physics.character.group_data import Key, seeds_of
 from terrain_physics.character.state import first_random_state
 
+# Numbers up to this are finite as floats.
+_LARGE = 1e300
+
 
 def number_per_character(name: str, value: ArrayLike, keys: Sequence[Key]) -> Floats:
     """Return a finite number (n,) for each key, given as one for all or as an array."""
+    plain: Any = value
+    if type(plain) in {float, int} and -_LARGE < plain < _LARGE:
+        return np.full(len(keys), plain + 0.0)  # as below, and ten times as quick
     given = checks.real_array(name, value)
     if given.shape not in {(), (len(keys),)}:
         raise ValueError(f"{name} must be a number or have shape ({len(keys)},), got {given.shape}")

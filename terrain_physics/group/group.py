@@ -71,6 +71,9 @@ from terrain_physics.surface.surface import queries_of
 # Rough costs of an update of a moving character and of one at rest, in nanoseconds.
 _MOVING_COST, _RESTING_COST = 2_000, 20
 
+# So few are too little work to share, whatever they do.
+_FEW = 100
+
 # Arguments of a group beside rules by name.
 _ARGUMENTS = ("collider", "seed", "threads", "collide", "heads", "keep_to", "max_delta")
 
@@ -258,7 +261,7 @@ class CharacterGroup(GroupTable):
         collider: Collider | None = None,
         velocity: Any = None,
         rotation: Any = None,
-        seed: int | np.random.Generator | None = None,
+        seed: "int | np.random.Generator | None" = None,
         rules: CharacterRules | None = None,
         **rules_by_name: Unpack[RuleKeywords],
     ) -> None:
@@ -334,7 +337,7 @@ class CharacterGroup(GroupTable):
         velocities: ArrayLike | None = None,
         rotations: Iterable[Any] | None = None,
         collider: Collider | None = None,
-        seeds: Iterable[int | np.random.Generator] | None = None,
+        seeds: "Iterable[int | np.random.Generator] | None" = None,
         rules: CharacterRules | None = None,
         **rules_by_name: Any,
     ) -> None:
@@ -637,6 +640,8 @@ class CharacterGroup(GroupTable):
 
 def _cost(state: Floats) -> float:
     """Return the rough cost of an update for each character on average, in nanoseconds."""
+    if len(state) < _FEW:
+        return _MOVING_COST
     rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
     for axis in range(3):  # three times as fast as comparing rows of three
         rests &= state[:, columns.VELOCITY + axis] == 0.0

@@ -381,7 +381,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         positions: ArrayLike,
         velocities: ArrayLike | None = None,
         keys: Iterable[Key] | None = None,
-        seeds: Iterable[int | np.random.Generator] | None = None,
+        seeds: "Iterable[int | np.random.Generator] | None" = None,
     ) -> None:
         """Let characters begin anew: they go on as new characters would, bit for bit.
 

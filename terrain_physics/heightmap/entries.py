@@ -5,7 +5,7 @@ Whoever edits what these questions ask of a map edits ``_build/quick/questions.c
 
 from typing import Any
 
-from terrain_physics._kernels._quick import put_entries, slots, tell_of_maps
+from terrain_physics._kernels._quick import put_entries, slots, tell_of
 from terrain_physics._kernels.ground.closest import closest_one
 from terrain_physics._kernels.ground.inside import contains_one, signed_distance_one
 from terrain_physics._kernels.ground.rays import ray_hit
@@ -23,7 +23,8 @@ from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface
 
 def put_entries_of_maps() -> None:
     """Have entries stand in for the questions that are usually to a map alone."""
-    tell_of_maps(
+    tell_of(
+        "maps",
         *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage"), MapStorage),
         *slots(MapStorage, "version", "lock", "ground_arrays", "views", "materials"),
     )

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from math import inf, isnan
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_sphere,
 )
 from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
-from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
@@ -32,23 +31,20 @@ from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, Materials
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     Contacts,
-    SweepHit,
-    SweepHits,
     Triangles,
-    sweep_hit_of,
 )
 from terrain_physics.surface.shapes import for_kernels
 
 # Nanoseconds for one query on one thread, roughly.
-_POINT_COST, _SHAPE_COST = 8, 1_500
+_POINT_COST = 8
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
-_SURFACE, _SWEEP = CachedDispatch(surface_at), CachedDispatch(sweep_hits)
+_SURFACE = CachedDispatch(surface_at)
 _ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
 _TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
 
@@ -163,42 +159,6 @@ class MapQueries(Queries):
         with self.storage.reading() as (views, _):
             return ContactQuery(views, kind, rows, None).counts(workers)
 
-    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        storage = self.storage
-        numbers, whole = np.empty((1, 8)), np.empty((1, 2), dtype=np.int64)
-        with storage.lock:
-            _SWEEP.call(*storage.views, kind, row, motion, 0, 1, numbers, whole)
-            materials, ((triangle, cell),) = storage.materials, whole.tolist()
-            if materials is None or isnan(numbers.item(0)):
-                material = 0
-            else:
-                material = int(materials.item(cell))
-        return sweep_hit_of(numbers[0], triangle, material)
-
-    def sweeps(
-        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
-        fraction, distance = np.empty(count), np.empty(count)
-        normal, point = np.empty((count, 3)), np.empty((count, 3))
-        triangle, cell = np.empty(count, np.int64), np.empty(count, np.int64)
-        with self.storage.reading() as ((heights, cells, blocks, frame), materials):
-
-            def work(first: int, last: int) -> None:
-                numbers = np.empty((last - first, 8))
-                whole = np.empty((last - first, 2), dtype=np.int64)
-                _SWEEP.call(
-                    heights, cells, blocks, frame, kind, _part(rows, first, last).reshape(-1),
-                    _part(motions, first, last), 0, last - first, numbers, whole,
-                )  # fmt: skip
-                some = slice(first, last)
-                fraction[some], distance[some] = numbers[:, 7], numbers[:, 0]
-                normal[some], point[some] = numbers[:, 4:7], numbers[:, 1:4]
-                triangle[some], cell[some] = whole[:, 0], whole[:, 1]
-
-            Workers(threads).run(work, count, _SHAPE_COST)
-            made_of = _materials_at(materials, distance, cell)
-        return SweepHits(fraction, distance, normal, point, triangle, made_of)
-
     @property
     def triangle_count(self) -> int:
         rows, columns = self.storage.cell_count
@@ -294,17 +254,3 @@ def _surface_at(
 
     Workers(threads).run(work, xs.size, _POINT_COST)
     return out
-
-
-def _materials_at(materials: Materials | None, distances: Floats, cells: Int64s) -> Bytes:
-    """Return the materials of the cells that were hit, 0 where none was."""
-    if materials is None:
-        return np.zeros(len(cells), dtype=np.uint8)
-    found = materials.take(cells)
-    found[~np.isfinite(distances)] = 0  # infinite: without any ground there is no nearest cell
-    return found
-
-
-def _part(rows: Floats, first: int, last: int) -> Floats:
-    """Return the rows of a range; a single one serves for all."""
-    return rows if len(rows) == 1 else rows[first:last]

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics._locks import Mark, lasting
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.results import Triangles
 
@@ -30,18 +31,13 @@ class Meshes(ABC):
 
     @property
     @abstractmethod
-    def swept(self) -> AbstractContextManager[Int64s]:
-        """The same, with the connectivity of the triangles."""
+    def ground_arrays(self) -> GroundArrays:
+        """The arrays of a ground of these meshes; the caller is in `asked`."""
 
     @property
     def reading(self) -> AbstractContextManager[Int64s]:
         """The table, for a long query: others may edit meanwhile, but not this table."""
         return lasting(self.begin_reading)
-
-    @property
-    @abstractmethod
-    def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
-        """The same, with the connectivity of the triangles."""
 
     @abstractmethod
     def begin_reading(self, mark: Mark) -> Int64s:

@@ -1,6 +1,6 @@
 """The questions to a triangle mesh, answered by kernels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -8,8 +8,8 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels._quick import tell_of_asked
-from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES, TRIANGLE
+from terrain_physics._kernels._quick import slots, tell_of
+from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
     DEEPEST,
@@ -24,7 +24,6 @@ from terrain_physics._kernels.mesh.queries import (
     height_at,
     height_rows,
 )
-from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
@@ -32,18 +31,16 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.mesh.meshes import Meshes
+from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
-from terrain_physics.surface.queries import Queries, few_contacts_in
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     Contacts,
-    SweepHit,
-    SweepHits,
     Triangles,
-    sweep_hit_of,
-    sweep_hits_of,
 )
 from terrain_physics.surface.shapes import for_kernels
 
@@ -54,7 +51,6 @@ _ONE_VISIT.setflags(write=False)
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
-_SWEEP = CachedDispatch(sweep_rows)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 _NEAR = CachedDispatch(list_near)
 
@@ -67,13 +63,12 @@ _Found = tuple[int, int, Int64s, Floats]
 class MeshQueries(Queries):
     """The answers of the triangle meshes that a mask selects: one mesh, or those of a ground."""
 
-    __slots__ = ("_arrays", "mask", "naming", "storage")
+    __slots__ = ("mask", "naming", "storage")
 
     naming: Naming
 
     def __init__(self, storage: Meshes, mask: int = ALL_LAYERS) -> None:
         self.storage, self.mask, self.naming = storage, mask, naming_of(storage.material_names)
-        self._arrays: GroundArrays | None = None
         self.keeper = None
 
     def filtered(self, mask: int) -> "MeshQueries":
@@ -130,11 +125,8 @@ class MeshQueries(Queries):
 
     # Shapes
 
-    def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        return self.asked(few_contacts_in, self.mask, kind, row, keep, self._materials_in)
-
-    def _materials_in(self, arrays: GroundArrays, contacts: Int64s) -> Bytes:
-        return self.storage.materials_of(arrays.meshes, contacts[TRIANGLE])
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
+        return self.storage.materials_of(table, triangles)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -166,31 +158,6 @@ class MeshQueries(Queries):
             _list(Workers(threads), table, self.mask, kind, rows, NUMBER, visits, counts, 0)
         return counts
 
-    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
-        with self.storage.swept as table:
-            _SWEEP.call(table, self.mask, kind, row, motion, _ONE_VISIT, 0, 1, numbers, triangles)
-            triangle = int(triangles[0])
-            material = self.storage.material_of(table, triangle)
-        return sweep_hit_of(numbers[0], triangle, material)
-
-    def sweeps(
-        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
-        numbers, triangles = np.empty((count, 8)), np.empty(count, np.int64)
-        visits = _visits_of(rows if len(rows) > 1 else np.zeros((count, 3)))
-        flat = rows.reshape(-1)
-        with self.storage.reading_to_sweep as table:
-
-            def work(first: int, last: int) -> None:
-                _SWEEP.call(
-                    table, self.mask, kind, flat, motions, visits, first, last,
-                    numbers, triangles,
-                )  # fmt: skip
-
-            Workers(threads).run(work, count, _SHAPE_COST)
-            return sweep_hits_of(numbers, triangles, self.storage.materials_of(table, triangles))
-
     @property
     def triangle_count(self) -> int:
         return self.storage.triangle_count
@@ -215,21 +182,17 @@ class MeshQueries(Queries):
 
     @property
     def ground_arrays(self) -> GroundArrays:
-        with self.storage.asked as table:
-            return self._arrays_over(table)
+        with self.storage.asked:
+            return self.storage.ground_arrays
 
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
-        with self.storage.asked as table:
-            return ask(self._arrays_over(table), *about)
+        with self.storage.asked:
+            return ask(self.storage.ground_arrays, *about)
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
-        return self._arrays_over(self.storage.begin_reading(mark))
-
-    def _arrays_over(self, table: Int64s) -> GroundArrays:
-        arrays = self._arrays
-        if arrays is None or arrays.meshes is not table:
-            self._arrays = arrays = GroundArrays(NO_MAPS, table)
-        return arrays
+        with self.storage.asked:
+            self.storage.begin_reading(mark)
+            return self.storage.ground_arrays
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:  # noqa: ARG002
         if part != 0 or not 0 <= triangle < self.triangle_count:
@@ -283,4 +246,10 @@ def _visits_of(rows: Floats) -> Int64s:
     return visits
 
 
-tell_of_asked(MeshQueries)
+# Whoever edits `asked`, or what a mesh by itself shows, edits `_build/quick/` too.
+tell_of(
+    "meshes",
+    *(MeshQueries, *slots(MeshQueries, "storage"), MeshStorage),
+    *(*slots(MeshStorage, "_shown", "table"), *slots(MeshTable, "view")),
+    *slots(GroundArrays, "meshes"),
+)

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
+from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
@@ -17,6 +17,7 @@ from terrain_physics.mesh.closed import facing_of
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import NO_MAPS, NOTHING, GroundArrays
 from terrain_physics.surface.materials import materials_of
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
@@ -51,9 +52,8 @@ class MeshStorage(Meshes):
 
     __slots__ = (
         "__weakref__",
-        "_neighbors",
         "_normals",
-        "_now",
+        "_shown",
         "_side_ids",
         "_sphere",
         "_uses_all",
@@ -73,7 +73,6 @@ class MeshStorage(Meshes):
     changes: ChangeLog
     version: int
 
-    _neighbors: tuple[MeshTable, Neighbors] | None
     _normals: Floats | None
     _sphere: Sphere | None
 
@@ -98,7 +97,7 @@ class MeshStorage(Meshes):
         self.materials, self.material_names, self.solid = materials, material_names, solid
         self._side_ids = side_ids
         self._uses_all = side_ids is None and _uses_all(vertices, faces)
-        self.watchers = Watchers()
+        self._shown, self.watchers = NOTHING, Watchers()
         self.changes = ChangeLog(version)
         own = faces if side_ids is None else faces[: len(side_ids) // 2]
         self._adopt(build_mesh(vertices, own, order)._replace(faces=faces), version)
@@ -110,9 +109,8 @@ class MeshStorage(Meshes):
         table = MeshTable()
         uses_all = self._uses_all
         table.put(0, arrays, self.materials, self.facing, self._side_ids, uses_all=uses_all)
-        self._now = arrays, table  # at once, for readers of both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
-        self._neighbors = self._normals = self._sphere = None
+        self._normals = self._sphere = None
         self.version = version  # last: arrays seen with a version are of that version or later
 
     def refit(self, vertices: Floats) -> None:
@@ -154,21 +152,7 @@ class MeshStorage(Meshes):
     @property
     def neighbors(self) -> Neighbors:
         """The faces across edges and the vertices around vertices, found on first use."""
-        return self._neighbors_in(*self._now)
-
-    def put_skin(self, table: MeshTable) -> None:
-        """Put the neighbors in a table of this mesh, the present one or one before a refit."""
-        if not table.has_skin:
-            self._neighbors_in(table.mesh, table)
-
-    def _neighbors_in(self, arrays: Mesh, table: MeshTable) -> Neighbors:
-        """Return the neighbors in a table of these arrays; the first call puts them there."""
-        known = self._neighbors
-        if known is None or known[0] is not table:
-            found = find_neighbors(arrays.vertices, arrays.faces)
-            table.put_skin(0, found)
-            self._neighbors = known = table, found
-        return known[1]
+        return self.table.neighbors()
 
     @property
     def bounding_sphere(self) -> Sphere:
@@ -183,16 +167,15 @@ class MeshStorage(Meshes):
     # For queries: see `Meshes`
 
     @property
-    def swept(self) -> AbstractContextManager[Int64s]:
-        arrays, table = self._now
-        self._neighbors_in(arrays, table)
-        return nullcontext(table.view)
+    def ground_arrays(self) -> GroundArrays:
+        arrays, table = self._shown, self.table
+        if arrays.meshes is not table.view:
+            self._shown = arrays = GroundArrays(NO_MAPS, table.view, find_skins=table.neighbors)
+        return arrays
 
     @property
     def reading(self) -> AbstractContextManager[Int64s]:
         return self.asked
-
-    reading_to_sweep = swept
 
     def begin_reading(self, mark: Mark) -> Int64s:  # noqa: ARG002
         return self.table.view

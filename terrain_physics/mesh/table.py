@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
-from terrain_physics._kernels.mesh.adjacency import Neighbors
+from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
 from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.places import BOX, PLACE_SIZE, POSE_SIZE, SCALE
@@ -271,23 +271,18 @@ class MeshTable:
         content, arrays = self._rows[row].copy(), self._owned[row]
         self._hang(row, content, arrays, None, self._place_of(row)[1], is_new=False)
 
-    @property
-    def mesh(self) -> Mesh:
-        """The only mesh of a table of one."""
-        arrays: Mesh = self._owned[1][0]
-        return arrays
+    def neighbors(self) -> Neighbors:
+        """Return the connectivity of the triangles of the only mesh of a table of one.
 
-    @property
-    def has_skin(self) -> bool:
-        """Whether the only mesh has its connectivity."""
-        return bool(self._owned[1][1][columns.WELDED + 1])
-
-    def put_skin(self, number: int, neighbors: Neighbors) -> None:
-        """Add the connectivity of a mesh's triangles, for sweeps, to all tables with the mesh."""
-        _, mesh, later, *_ = self._owned[self._row_of[number]]
-        later.append(neighbors)
-        found = addresses(*neighbors)
-        mesh[columns.WELDED : columns.WELDED + len(found)] = found
+        The first call finds it, for sweeps, and puts it in all tables with the mesh.
+        """
+        arrays, mesh, later, *_ = self._owned[1]
+        if not mesh[columns.WELDED + 1]:
+            later.append(find_neighbors(arrays.vertices, arrays.faces))
+            found = addresses(*later[-1])
+            mesh[columns.WELDED : columns.WELDED + len(found)] = found
+        known: Neighbors = later[-1]
+        return known
 
     def bounds(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh."""

@@ -1,12 +1,12 @@
 """Tables of addresses, which pass many arrays to kernels as one, and the arrays of a ground."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.mesh.parts import ID_BITS, ROW_COUNT
 from terrain_physics._kernels.surface.ground_arrays import (
     FIRST_LAYER,
     MAP_NUMBER,
@@ -125,6 +125,10 @@ class MapMaterials(NamedTuple):
         return np.asarray(self.named[np.searchsorted(self.parts, parts), own])
 
 
+def _no_skins() -> None:
+    """Find no connectivity: there are no meshes."""
+
+
 class GroundArrays:
     """The maps and the meshes that characters stand on, and which of them move, as tables.
 
@@ -139,9 +143,12 @@ class GroundArrays:
         Of the maps, as meshes.
     made_of : sequence of MapMaterials or None
         The materials of each of the maps; None: all are 0.
+    find_skins : callable
+        Puts the connectivity of all meshes and sides in these arrays, for sweeps. To find it takes
+        long the first time.
     """
 
-    __slots__ = ("made_of", "maps", "meshes", "movers", "sides", "table")
+    __slots__ = ("find_skins", "made_of", "maps", "meshes", "movers", "sides", "table")
 
     def __init__(
         self,
@@ -150,15 +157,25 @@ class GroundArrays:
         movers: MoverArrays = NO_MOVERS,
         sides: Int64s = NO_MESHES,
         made_of: Sequence[MapMaterials | None] = (None,),
+        find_skins: Callable[[], Any] = _no_skins,
     ) -> None:
         self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
-        self.made_of = made_of
+        self.made_of, self.find_skins = made_of, find_skins
         tables = maps, meshes, movers.rows, sides
         rows = np.empty((len(tables) + 1, 2), dtype=np.int64)
         for place, own in zip((MAPS, MESHES, MOVERS, SIDES), tables, strict=True):
             rows[place] = addresses(own)
         rows[REACHES] = movers.reaches.__array_interface__["data"][0], movers.reaches.shape[1]
         self.table = table_over(rows, (tables, movers))
+
+    @property
+    def has_meshes(self) -> bool:
+        """Whether there are meshes, besides sides of maps."""
+        return bool(self.meshes[0, ROW_COUNT] > 1)
+
+
+NOTHING = GroundArrays(NO_MAPS, NO_MESHES)
+"""The arrays of a ground without parts."""
 
 
 def arrays_alone(arrays: MapArrays, materials: Materials | None) -> GroundArrays:

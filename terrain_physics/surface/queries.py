@@ -10,11 +10,11 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground import closest, inside
-from terrain_physics._kernels.ground.contacts import contacts_with_ground
+from terrain_physics._kernels.ground import closest, contacts, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
+from terrain_physics._kernels.ground.sweeps import sweep_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.mesh.queries import along_a_curve
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
@@ -47,9 +47,10 @@ _Answer = TypeVar("_Answer")
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
-_CONTACTS = CachedDispatch(contacts_with_ground)
+_CONTACTS = CachedDispatch(contacts.contacts_with_ground)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
+_SWEEP = CachedDispatch(sweep_rows)
 _INSIDE, _ALL_INSIDE = CachedDispatch(inside.contains_one), CachedDispatch(inside.contains_rows)
 _DISTANCE = CachedDispatch(inside.signed_distance_one)
 _DISTANCES = CachedDispatch(inside.signed_distance_rows)
@@ -146,9 +147,13 @@ class Queries(ABC):
         (rows,) = read_only(np.array([row]))
         return self.contacts(kind, rows, keep, None, most, ContactRoom())
 
-    @abstractmethod
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few triangles; None: a task for `contacts`."""
+        return self.asked(few_contacts_in, self.mask, kind, row, keep, self.of_meshes)
+
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:  # noqa: ARG002
+        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
+        return None
 
     @abstractmethod
     def contacts(
@@ -163,15 +168,22 @@ class Queries(ABC):
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         """Return how many triangles each row touches."""
 
-    @abstractmethod
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         """Return the first touch of one row (w,) that moves by (1, 3)."""
+        return self.asked(one_sweep, self.mask, kind, row, motion)
 
-    @abstractmethod
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
         """Return the first touches of moving rows; an array of one row serves for all."""
+        with lasting(self._begin_sweeping) as arrays:
+            return many_sweeps(arrays, self.mask, kind, rows, motions, count, threads)
+
+    def _begin_sweeping(self, mark: Mark) -> GroundArrays:
+        with self.lock:
+            arrays = self.begin_asking(mark)
+            arrays.find_skins()  # before a mesh goes
+            return arrays
 
     # Closest points
 
@@ -329,19 +341,29 @@ def few_contacts_in(
     kind: int,
     row: Sequence[float],
     keep: str,
-    materials_in: Callable[[GroundArrays, Int64s], Bytes | None],
+    of_meshes: Callable[[Int64s, Int64s], Bytes | None],
 ) -> Contacts | None:
-    """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`.
-
-    ``materials_in`` gives the materials of the kernel's whole numbers of contacts; None: all 0.
-    """
+    """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`."""
     shape = np.array(row)
     shape.setflags(write=False)
     deepest = keep == "deepest"
     ints, floats = _CONTACTS.call(arrays.table, mask, kind, shape, _ONE_VISIT, deepest)
     if not len(ints):
         return None
-    return Contacts(ints, floats, materials_in(arrays, ints) if ints.size else None)
+    materials, rows = None, ints[contacts.MAP_ROW]
+    places = set(rows.tolist())
+    for place in places:
+        here = slice(None) if len(places) == 1 else rows == place
+        triangles = ints[contacts.TRIANGLE][here]
+        if place == MESH:
+            made = of_meshes(arrays.meshes, triangles)
+        else:
+            painted = arrays.made_of[place]
+            made = painted and painted.of(triangles, ints[contacts.CELL][here])
+        if made is not None:
+            materials = np.zeros(len(rows), np.uint8) if materials is None else materials
+            materials[here] = made
+    return Contacts(ints, floats, materials)
 
 
 def one_ray(
@@ -384,6 +406,46 @@ def many_rays(
     return RayHits(distances, points, normals, whole[TRIANGLE], materials)
 
 
+def one_sweep(
+    arrays: GroundArrays, mask: int, kind: int, row: Floats, motion: Floats
+) -> SweepHit | None:
+    """Return the first touch of one row (w,) that moves by (1, 3)."""
+    arrays.find_skins()
+    numbers, whole = np.empty(8), np.empty((2, 1), np.int64)
+    _SWEEP.call(arrays.table, mask, kind, row, motion, _ONE_VISIT, 0, 1, numbers, whole)
+    distance, fraction, x, y, z, nx, ny, nz = numbers.tolist()
+    if isnan(distance):
+        return None
+    triangle, place = whole[:, 0].tolist()
+    at, cell = place >> ID_BITS, place & FACE
+    material = cell if at == MESH else _material_of(arrays, at, triangle, cell)
+    touch = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
+    return new_hit(SweepHit, (fraction, distance, *touch, triangle, material, None, None, False))
+
+
+def many_sweeps(
+    arrays: GroundArrays,
+    mask: int,
+    kind: int,
+    rows: Floats,
+    motions: Floats,
+    count: int,
+    threads: int | None,
+) -> SweepHits:
+    """Return the first touches of moving rows; an array of one row serves for all."""
+    numbers, whole = np.empty(8 * count), np.empty((2, count), np.int64)
+    shapes, visits = rows.reshape(-1), _visits_of(arrays, rows if len(rows) == count else motions)
+
+    def work(first: int, last: int) -> None:
+        _SWEEP.call(arrays.table, mask, kind, shapes, motions, visits, first, last, numbers, whole)
+
+    Workers(threads).run(work, count, _SEARCH_COST)
+    distances, fractions = numbers[: 2 * count].reshape(2, count)
+    points, normals = numbers[2 * count :].reshape(2, count, 3)
+    materials = _materials_of(arrays, ~np.isnan(distances), whole)
+    return SweepHits(fractions, distances, normals, points, whole[TRIANGLE], materials)
+
+
 def point_closest(arrays: GroundArrays, mask: int, point: Floats3) -> ClosestPoint:
     """Return the point of the ground closest to a point."""
     distance, place, triangle, cell, row = _CLOSEST.call(arrays.table, mask, *point)
@@ -419,7 +481,7 @@ def are_contained(arrays: GroundArrays, mask: int, points: Floats, threads: int 
     def work(first: int, last: int) -> None:
         _ALL_INSIDE.call(arrays.table, mask, points, first, last, are_in)
 
-    cost = _POINT_COST if len(arrays.meshes) == 1 else _RAY_COST
+    cost = _RAY_COST if arrays.has_meshes else _POINT_COST
     Workers(threads).run(work, len(points), cost)
     return are_in.view(np.bool_)
 
@@ -443,7 +505,7 @@ def distances_of(arrays: GroundArrays, mask: int, points: Floats, threads: int |
 
 def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:
     """Return an order for places: near ones follow each other, which helps where meshes are."""
-    visits = np.arange(len(places)) if len(arrays.meshes) == 1 else along_a_curve(places)
+    visits = along_a_curve(places[:, :3]) if arrays.has_meshes else np.arange(len(places))
     visits.setflags(write=False)  # kernels know one type only
     return visits
 
@@ -458,7 +520,7 @@ def _materials_of(arrays: GroundArrays, are_hits: Bools, whole: Int64s) -> Bytes
     """Return the materials of hits, 0 where nothing was hit."""
     triangles, places = whole
     materials = np.zeros(len(places), np.uint8)
-    if len(arrays.meshes) == 1 and all(made is None for made in arrays.made_of):
+    if not arrays.has_meshes and all(made is None for made in arrays.made_of):
         return materials
     rows, cells = places >> ID_BITS, places & FACE
     np.copyto(materials, cells, where=are_hits & (rows == MESH), casting="unsafe")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._public import public, quick
 from terrain_physics.geometry.shapes import Triangle
 from terrain_physics.surface.naming import NO_NAMES, Naming, Objects
@@ -435,28 +435,6 @@ class SweepHits(_SweepColumns, HitRows):
         """Return the hits as columns of a table, as `RayHits.columns` does."""
         own = self._asdict() | _name_columns(self) | {"unknown": self.unknown}
         return columns_of(own, ("point", "normal"))
-
-
-def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
-    """Return the hit in a row of numbers: distance, point, normal, fraction; NaN: None."""
-    distance, x, y, z, nx, ny, nz, fraction = row.tolist()
-    if math.isnan(distance):
-        return None
-    normal, point = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
-    parts = fraction, distance, normal, point, triangle, material, None, None, False
-    return new_hit(SweepHit, parts)
-
-
-def sweep_hits_of(numbers: Floats, triangles: Int64s, materials: Bytes) -> SweepHits:
-    """Return the hits in rows of numbers."""
-    return SweepHits(
-        numbers[:, 7].copy(),
-        numbers[:, 0].copy(),
-        numbers[:, 4:7].copy(),
-        numbers[:, 1:4].copy(),
-        triangles,
-        materials,
-    )
 
 
 @public

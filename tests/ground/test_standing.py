@@ -152,5 +152,7 @@ def test_what_is_no_part_is_refused():
         Ground([])
     with pytest.raises(TypeError, match=r"parts must be a sequence .*, got 3"):
         Ground(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"got a mapping: did you mean Ground\(.*names="):
+        Ground({"land": HeightMap([[0, 0], [0, 0]])})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"parts\[1\] must be a HeightMap or a TriangleMesh"):
         Ground([load_land(), 3])  # type: ignore[list-item]

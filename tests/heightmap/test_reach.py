@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from terrain_physics import HeightMap
-from terrain_physics._kernels.heightmap.solid.reach import NEAR_UNDERSIDE
-from terrain_physics._kernels.types import read_only
-from terrain_physics.heightmap.solid.reach import Reach
+from terrain_physics._kernels.heightmap.grid import unpack_grid
+from terrain_physics._kernels.heightmap.solid.reach import meets_surface
+from terrain_physics._kernels.heightmap.solid.sides import lowered
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import times
 
@@ -26,10 +26,13 @@ def hills() -> HeightMap:
     return HeightMap(heights, cell_size=(CELLS[0], CELLS[1]), origin=(x, 0, z), thickness=THICKNESS)
 
 
-def reach_of(land: HeightMap) -> Reach:
-    """Return what tells what comes near the underside of a map, as if it had no sides."""
+def is_near_underside(land: HeightMap, lower: Any, upper: Any) -> bool:
+    """Tell whether a box may come near the underside of a map."""
     storage: Any = queries_of(land).storage  # type: ignore[attr-defined]
-    return Reach(storage.views, *read_only(np.zeros(0, np.uint8), np.zeros(4)))
+    heights, cells, blocks, frame = storage.views
+    grid = lowered(unpack_grid(heights, cells, frame))
+    low, high = (tuple[float, float, float](map(float, corner)) for corner in (lower, upper))
+    return bool(meets_surface(grid, blocks, low, high))
 
 
 def spans(heights: Any, lower: Any, upper: Any, aside: int) -> tuple[float, float]:
@@ -45,14 +48,13 @@ def spans(heights: Any, lower: Any, upper: Any, aside: int) -> tuple[float, floa
 @pytest.mark.parametrize("wide", [0.3, 1.5])
 def test_a_box_is_near_where_it_meets_the_underside(wide: float) -> None:
     land, draw, near = hills(), np.random.default_rng(1), 0
-    reach = reach_of(land)
     heights = np.array(land.heights[:], dtype=float)
     for _ in range(times(900)):
         x, z = ORIGIN + draw.uniform(2.0, 33.0, 2)
         lower = np.array([x, draw.uniform(-8.0, 14.0), z])
         upper = lower + draw.uniform(0.1, wide, 3)
         least, greatest = spans(heights, lower, upper, aside=0)
-        is_near = reach.of_box(tuple(lower), tuple(upper)) & NEAR_UNDERSIDE != 0
+        is_near = is_near_underside(land, lower, upper)
         assert is_near or greatest < lower[1] or least > upper[1]
         least, greatest = spans(heights, lower, upper, aside=1)
         assert not is_near or (least <= upper[1] and greatest >= lower[1])
@@ -62,6 +64,6 @@ def test_a_box_is_near_where_it_meets_the_underside(wide: float) -> None:
 
 @pytest.mark.parametrize("far", [np.inf, 1e300, 1e12])
 def test_what_has_no_end_may_be_near_all(far: float) -> None:
-    reach = reach_of(hills())
-    assert reach.of_box((8.0, 0.0, 5.0), (far, 0.1, 5.1)) & NEAR_UNDERSIDE
-    assert reach.of_box((-far, -far, -far), (far, far, far)) & NEAR_UNDERSIDE
+    land = hills()
+    assert is_near_underside(land, (8.0, 0.0, 5.0), (far, 0.1, 5.1))
+    assert is_near_underside(land, (-far, -far, -far), (far, far, far))

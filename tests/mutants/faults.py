@@ -697,8 +697,8 @@ FAULTS = (
     Fault(
         "sides_of_a_later_neighbor_stay",
         "heightmap.solid.queries",
-        "        self.sides.others, self._bare_at, self._beside_at = maps, -1, -1\n",
-        "        self.sides.others, self._bare_at = maps, -1\n",
+        "        self._bare_at = self._beside_at = self._arrays_at = -1\n",
+        "        self._bare_at = self._arrays_at = -1\n",
         (f"{_PATCHES}::test_a_neighbor_that_comes_later_covers_a_side",),
     ),
     Fault(

@@ -51,6 +51,12 @@ def with_parts():
     return Ground([rough(), TriangleMesh.box((4, 1, 4), position=(30, 3, 30))])
 
 
+def with_names():
+    ground = Ground([rough()])
+    ground.add(TriangleMesh.box((6, 4, 6)), name="crate")
+    return ground
+
+
 GROUNDS = {"map": rough, "parts": with_parts, "mesh": lambda: TriangleMesh.box((64, 1, 64))}
 BODIES = (SphereCollider(0.5), CapsuleCollider(0.3, 1.8), BoxCollider((1, 1, 1)))
 
@@ -299,7 +305,18 @@ LANDS = {
     "endless": lambda: HeightMap(np.eye(9), border="extend"),
     "parts": with_parts,
     "mesh": lambda: TriangleMesh.box((64, 1, 64)),
+    "crate": lambda: TriangleMesh.box((6, 4, 6), position=(5, 3, 5), solid=True),
+    "painted mesh": lambda: painted(()),
+    "named mesh": lambda: painted(("mud", "ice", "rock")),
+    "named parts": with_names,
+    "three maps": lambda: Ground([rough(), HeightMap(np.eye(9), origin=(0, 3, 0), materials=3)]),
 }
+
+
+def painted(names):
+    box = TriangleMesh.box((6, 4, 6))
+    materials = np.arange(len(box), dtype=np.uint8) % 3
+    return TriangleMesh(box.vertices, box.faces, materials=materials, material_names=names or None)
 
 
 @pytest.mark.parametrize("name", LANDS)
@@ -533,6 +550,29 @@ def test_balls_see_edits(question):
         for center in ((21.5, 9.0, 21.5), (21.5, -3.0, 21.5), (20.1, 5.0, 20.1)):
             ball = Sphere(center, 1.5)
             assert as_told(ask(ball)) == as_told(by_method(ball))
+
+
+@pytest.mark.parametrize("name", ["closest_point", "contains", "signed_distance", "raycast"])
+def test_meshes_and_parts_are_asked_as_they_are_now(name):
+    mesh = TriangleMesh.box((2, 2, 2), solid=True)
+    ground = Ground([rough(), TriangleMesh.box((4, 1, 4), position=(30, 3, 30))])
+    given = ((0.5, 0.25, 0.5), (0.0, 1.0, 0.1)) if name == "raycast" else ((0.5, 0.25, 0.5),)
+    changes: list[tuple[Any, Any]] = [
+        (mesh, lambda: mesh.refit(mesh.vertices * 1.5)),
+        (mesh, lambda: mesh.refit(mesh.vertices + 9.0)),
+        (ground, lambda: ground.move(1, (0, 1, 0))),
+        (ground, lambda: ground.add(TriangleMesh.box((1, 1, 1)))),
+        (ground, lambda: ground.set_layers(2, 2)),
+        (ground, lambda: ground.remove(1)),
+        (ground, lambda: ground.remove(0)),
+    ]
+    for thing, change in changes:
+        for _ in range(2):
+            answers = outcome(getattr(thing, name), *given)
+            assert answers == outcome(by_python(thing, name), *given)
+        change()
+        answers = outcome(getattr(thing, name), *given)
+        assert answers == outcome(by_python(thing, name), *given)
 
 
 def test_rays_see_edits():

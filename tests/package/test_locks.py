@@ -261,7 +261,7 @@ def test_who_comes_while_a_mesh_is_made_ready_for_sweeps(comes: str) -> None:
     run(
         _SETUP
         + f"""
-from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.mesh.table import MeshTable
 rng = np.random.default_rng(2)
 turn = np.eye(4)
 crates = []
@@ -271,14 +271,15 @@ world = Ground([one, *crates])
 balls = np.column_stack([rng.uniform((0, 0, 0), (12, 4, 8), (500, 3)), np.full(500, 0.5)])
 ways = rng.normal(0, 3, (500, 3))
 sweep = lambda: world.sweep_many(balls, ways)
-found = MeshStorage.put_skin
+found = MeshTable.neighbors
 come = []
-def interrupted(mesh, table):
-    found(mesh, table)
+def interrupted(table):
+    neighbors = found(table)
     if not come:
         come.append(1)
         {comes}
-MeshStorage.put_skin = interrupted
+    return neighbors
+MeshTable.neighbors = interrupted
 try:
     hits = sweep()
 except KeyboardInterrupt:

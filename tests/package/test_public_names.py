@@ -210,6 +210,16 @@ def test_import_is_light() -> None:
     assert ours == {"", "_guesses", "_version"}  # the rest when it is first used
 
 
+def test_characters_load_no_random_numbers_of_numpy() -> None:
+    report = run(
+        "import sys; from terrain_physics import CharacterGroup, CharacterMovement, World; "
+        "print(*sys.modules)"
+    )
+    loaded = report.stdout.split()
+    assert "terrain_physics.character.movement" in loaded
+    assert "numpy.random" not in loaded or "numba" in loaded  # which loads them itself
+
+
 def test_works_from_a_zip(tmp_path: Path) -> None:
     place = tmp_path / "game.zip"
     with zipfile.ZipFile(place, "w") as archive:

@@ -70,7 +70,8 @@ enum { WORDS(AS_NUMBER) NAMES };
 static const char *const TEXT[] = {WORDS(AS_TEXT)};
 static PyObject *NAME[NAMES];
 
-/* What Python keeps for the entries, in this order: for all; for characters; for questions; of maps. */
+/* What Python keeps for the entries, in this order: for all; for characters; for questions; of maps;
+   of meshes. */
 enum { VEC3, SURFACE, QUERIES, OF_ACQUIRE, OF_RELEASE, OF_METHODS, GROUND_ARRAYS, TABLE, COMMON };
 enum { MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST, RESULT,
        VALUES, SECONDS, WAITING, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW, FIRST_PLACE };
@@ -83,7 +84,9 @@ enum { BALL = OF_ANY_QUESTION, CONTACTS, INTS, FLOATS, MATERIAL, OF_BALLS };
 enum { MAP_QUERIES, KEEPER, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS, VIEWS,
        MATERIALS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */
-static PyObject *ASKED[2];     /* further classes of queries whose arrays `asked` gives, or NULL */
+enum { MESH_QUERIES, MESHES, MESH_STORAGE, SHOWN, MESH_TABLE, VIEW, MESH_VIEW, OF_MESHES };
+static PyObject *MESH[OF_MESHES]; /* the same of meshes */
+static PyObject *ASKED; /* the class of queries whose method `asked` gives arrays, or NULL */
 static Py_ssize_t PLACE[PLACES]; /* of columns that C itself reads */
 #define ITEM PyTuple_GetItem
 #define KEPT(name) (quick->kept[name])
@@ -153,6 +156,21 @@ static int is_bare(PyObject *queries, PyObject *storage) {
 static PyObject *arrays_of(PyObject *queries, PyObject *storage) {
   return is_bare(queries, storage) ? slot_of(MAP[ARRAYS], storage)
                                    : PyObject_GetAttr(queries, NAME[N_ground_arrays]);
+}
+
+/* The arrays of a mesh that is no part of a ground, if they are as it is now; NULL: others. */
+static PyObject *mesh_arrays_of(PyObject *queries) {
+  enum { STORED, TABLED, SEEN, NOW, OBJECTS };
+  if ((PyObject *)Py_TYPE(queries) != MESH[MESH_QUERIES]) return NULL;
+  PyObject *own[OBJECTS] = {slot_of(MESH[MESHES], queries)}, *arrays = NULL;
+  if (own[STORED] && (PyObject *)Py_TYPE(own[STORED]) == MESH[MESH_STORAGE] &&
+      (arrays = slot_of(MESH[SHOWN], own[STORED])) &&
+      (own[TABLED] = slot_of(MESH[MESH_TABLE], own[STORED])) &&
+      (own[SEEN] = slot_of(MESH[VIEW], own[TABLED])))
+    own[NOW] = slot_of(MESH[MESH_VIEW], arrays);
+  if (!own[NOW] || own[NOW] != own[SEEN]) Py_CLEAR(arrays);
+  drop(own, OBJECTS);
+  return arrays;
 }
 
 static PyObject *table_of(Quick *quick, PyObject *arrays) {

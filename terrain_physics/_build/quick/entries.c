@@ -5,19 +5,21 @@ static const struct {
   QuickCall call;
   QuickAnswer answer;
   Py_ssize_t kept;
-} ENTRIES[] = {{"walk", walk, NULL, OF_CHARACTERS},
-               {"update", update, NULL, OF_CHARACTERS},
-               {"raycast", ask_ray, as_ray_hit, OF_TABLES},
-               {"closest_point", ask_point, as_closest, OF_TABLES},
-               {"contains", ask_point, as_bool, OF_TABLES},
-               {"signed_distance", ask_point, as_found, OF_TABLES},
-               {"height_at", ask_place, as_found, OF_PLACES},
-               {"normal_at", ask_place, as_normal, OF_PLACES},
-               {"contacts", ask_contacts, as_contacts, OF_BALLS},
-               {"touches", ask_touches, as_touching, OF_BALLS},
-               {"maps", NULL, NULL, OF_MAPS},
-               {"asked", NULL, NULL, 1},
-               {NULL, NULL, NULL, -1}};
+  PyObject **shared; /* where it is kept for all, if it is no method */
+} ENTRIES[] = {{"walk", walk, NULL, OF_CHARACTERS, NULL},
+               {"update", update, NULL, OF_CHARACTERS, NULL},
+               {"raycast", ask_ray, as_ray_hit, OF_TABLES, NULL},
+               {"closest_point", ask_point, as_closest, OF_TABLES, NULL},
+               {"contains", ask_point, as_bool, OF_TABLES, NULL},
+               {"signed_distance", ask_point, as_found, OF_TABLES, NULL},
+               {"height_at", ask_place, as_found, OF_PLACES, NULL},
+               {"normal_at", ask_place, as_normal, OF_PLACES, NULL},
+               {"contacts", ask_contacts, as_contacts, OF_BALLS, NULL},
+               {"touches", ask_touches, as_touching, OF_BALLS, NULL},
+               {"maps", NULL, NULL, OF_MAPS, MAP},
+               {"meshes", NULL, NULL, OF_MESHES, MESH},
+               {"parts", NULL, NULL, 1, &ASKED},
+               {NULL, NULL, NULL, -1, NULL}};
 
 /* Find what all entries have in common. */
 static int begin_entries(PyObject *const *kept) {
@@ -36,7 +38,7 @@ static int begin_entries(PyObject *const *kept) {
   return (NOTHING = PyTuple_New(0)) && (TYPE = PyType_FromSpec(&QUICK_SPEC));
 }
 
-/* quick(name, method, kept): what stands in for the method on its class; of "maps" nothing */
+/* quick(name, method, kept): what stands in for the method on its class; of kinds of ground nothing */
 static PyObject *make_quick(PyObject *self, PyObject *arguments) {
   const char *name;
   PyObject *method, *kept, *parts[32];
@@ -50,11 +52,8 @@ static PyObject *make_quick(PyObject *self, PyObject *arguments) {
   for (Py_ssize_t k = 0; k < count; k++) parts[k] = Py_NewRef(ITEM(kept, k));
   for (Py_ssize_t k = 0; count == OF_CHARACTERS && k < PLACES; k++)
     PLACE[k] = PyLong_AsSsize_t(parts[FIRST_PLACE + k]);
-  if (!ENTRIES[i].call) {
-    if (count == OF_MAPS)
-      memcpy(MAP, parts, sizeof(MAP));
-    else
-      ASKED[ASKED[0] != NULL] = parts[0];
+  if (ENTRIES[i].shared) {
+    memcpy(ENTRIES[i].shared, parts, count * sizeof(*parts));
     return Py_NewRef(Py_None);
   }
   if (!TYPE && !begin_entries(parts)) return NULL;

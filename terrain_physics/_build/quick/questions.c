@@ -141,19 +141,27 @@ static PyObject *answer_asked(PyObject *self, PyObject *arrays) {
 
 static PyMethodDef ANSWER_ASKED = {"answer", answer_asked, METH_O, NULL};
 
-/* Have another ground give its arrays, as `Queries.asked` of its class does. */
-static PyObject *ask_other(Quick *quick, PyObject *queries, const double *numbers, int count) {
-  PyObject *kind = (PyObject *)Py_TYPE(queries), *result = NULL;
-  if (kind != ASKED[0] && kind != ASKED[1]) return NULL;
+/* Have a ground of several parts give its arrays, as its method `asked` does. */
+static PyObject *ask_parts(Quick *quick, PyObject *queries, const double *numbers, int count) {
   Asked asked = {quick, numbers, count};
-  PyObject *naming = PyObject_GetAttr(queries, NAME[N_naming]);
-  PyObject *known = PyCapsule_New(&asked, NULL, NULL);
+  PyObject *known = PyCapsule_New(&asked, NULL, NULL), *result = NULL;
   PyObject *answer = known ? PyCFunction_New(&ANSWER_ASKED, known) : NULL;
-  if (naming && answer && (KEPT(NO_NAMES) == Py_None || naming == KEPT(NO_NAMES)))
-    result = PyObject_CallMethodObjArgs(queries, NAME[N_asked], answer, NULL);
+  if (answer) result = PyObject_CallMethodObjArgs(queries, NAME[N_asked], answer, NULL);
   if (known) PyCapsule_SetName(known, "answered"); /* whoever has it in a traceback gets an error */
-  drop((PyObject *[]){naming, known, answer}, 3);
+  drop((PyObject *[]){known, answer}, 2);
   if (result == Py_NotImplemented) Py_CLEAR(result);
+  return result;
+}
+
+/* Ask what is no map alone. */
+static PyObject *ask_other(Quick *quick, PyObject *queries, const double *numbers, int count) {
+  PyObject *arrays = mesh_arrays_of(queries), *result = NULL;
+  if (!arrays && (PyObject *)Py_TYPE(queries) != ASKED) return NULL;
+  PyObject *naming = PyObject_GetAttr(queries, NAME[N_naming]);
+  if (naming && (KEPT(NO_NAMES) == Py_None || naming == KEPT(NO_NAMES)))
+    result = arrays ? ask_arrays(quick, arrays, numbers, count)
+                    : ask_parts(quick, queries, numbers, count);
+  drop((PyObject *[]){naming, arrays}, 2);
   return result;
 }
 

@@ -1,15 +1,24 @@
 """The contacts of one shape with a ground: with all of its maps and meshes, from its one table.
 
 This is the short way, for a shape over few triangles. It knows the surfaces of maps, and tells
-where that is not all: near a side or an underside others answer, and for many triangles, too.
+where that is not all: near a side, below an underside and for many triangles others answer.
 """
 
 import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import MESH, levels_of, map_arrays, maps_in, owner_in
-from terrain_physics._kernels.heightmap.grid import THICKNESS, unpack_grid
+from terrain_physics._kernels.ground.owners import (
+    MESH,
+    is_thin,
+    levels_of,
+    map_arrays,
+    maps_in,
+    owner_in,
+    terrain_of,
+    upside_down,
+)
+from terrain_physics._kernels.heightmap.grid import THICKNESS, height
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered
@@ -71,13 +80,14 @@ def _is_near_sides(sides: Int64s, mask: int, lower: Vec3, upper: Vec3) -> bool:
 
 
 @kernel(noinline=True)
-def _is_near_underside(maps: Int64s, row: int, lower: Vec3, upper: Vec3) -> bool:
-    """Tell whether a box comes near the underside of a map."""
-    heights, cells, blocks, frame = map_arrays(maps, row)
-    if frame[THICKNESS] == np.inf:
+def _may_touch_underside(maps: Int64s, row: int, center: Vec3, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a shape in a box may touch the underside of a map: only from below."""
+    if not is_thin(maps, row):
         return False
-    grid = unpack_grid(heights, cells, frame)
-    return meets_surface(lowered(grid), blocks, lower, upper)
+    terrain = terrain_of(maps, row)
+    if not meets_surface(lowered(terrain.grid), terrain.blocks, lower, upper):
+        return False
+    return not height(upside_down(terrain).grid, center[0], center[2]) > -center[1]
 
 
 @kernel(noinline=True)
@@ -170,7 +180,9 @@ def _found(
         if maps[row, MAP_LAYERS] & mask == 0:
             continue
         own, vectors = _of_map(maps, row, kind, shape, deepest)
-        if (own.size > 0 and own[QUERY, 0] < 0) or _is_near_underside(maps, row, lower, upper):
+        if (own.size > 0 and own[QUERY, 0] < 0) or _may_touch_underside(
+            maps, row, center, lower, upper
+        ):
             return -1, 0, ints, floats
         if own.size > 0 and not _is_seen(maps, row, center, has_sides):
             return -1, 0, ints, floats

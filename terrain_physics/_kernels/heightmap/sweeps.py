@@ -3,21 +3,14 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.heightmap.clipping import (
-    AHEAD,
     FARTHEST,
     Ends,
     Terrain,
     corner_points,
     ends_of_ground,
-    fetch_ahead,
     half_of,
-    survey,
 )
 from terrain_physics._kernels.heightmap.grid import (
     CELL_HOLE,
@@ -39,11 +32,10 @@ from terrain_physics._kernels.heightmap.traversal import (
     slab_of,
     strip_of,
 )
-from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
-from terrain_physics._kernels.surface.shapes import Body, body_at, row_vector, row_width
-from terrain_physics._kernels.surface.sweep import split_motion, travel
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.surface.sweep import travel
+from terrain_physics._kernels.types import Floats
 
 
 class Touch(NamedTuple):
@@ -121,55 +113,25 @@ def _first_touch(
     return found
 
 
-@kernel
-def sweep_hits(
-    heights: Float32s,
-    cells: Bytes,
-    blocks: Float32s,
-    frame: Floats,
-    kind: int,
-    shapes: Floats,
-    motions: Floats,
-    first: int,
-    last: int,
-    numbers: Floats,
-    whole: Int64s,
-) -> None:
-    """Write the first touches of shapes [first, last) of n, each on its path.
+@kernel(inline=True, no_refcount=True)
+def first_touch(
+    terrain: Terrain, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
+) -> tuple[float, Vec3, Vec3, int, int]:
+    """Return (distance, point, normal, triangle, nearest cell) of a first touch; inf: none.
 
-    ``shapes``, flat rows of one kind, and ``motions`` (n, 3) may have one row for all. ``numbers``
-    (n, 8): distance, point, normal, part of the path, NaN without a touch; ``whole`` (n, 2):
-    triangle and nearest cell, -1 and 0. Of ties the first by row, column, half.
+    The body moves so far along a unit direction. The triangle is -1 outside the map. Of ties the
+    first by row, column, half. ``faces`` (FACE_COUNT, 4) is scratch.
     """
-    terrain = survey(heights, cells, blocks, frame)
     grid = terrain.grid
-    memory = np.empty((FACE_COUNT, 4), dtype=np.float64)
-    faces = borrow(memory)
-    width = row_width(kind)
-    step = 1 if shapes.shape[0] > width else 0
-    for index in range(first, last):
-        fetch_ahead(grid, row_vector(shapes, width * step * min(index + AHEAD, last - 1)))
-        center, body = body_at(kind, shapes, step * index)
-        distance, direction = split_motion(row3(motions, row_of(motions, index)))
-        touch = Touch(math.inf, 0, 0, -1, direction)
-        if distance > 0.0:
-            touch = _first_touch(terrain, body, center, direction, distance, faces)
-        if touch.half < 0:
-            for k in range(8):
-                numbers[index, k] = np.nan
-            whole[index, 0], whole[index, 1] = -1, 0
-            continue
-        center = add_scaled(center, direction, touch.distance)
-        point = place_of_touch(
-            grid, body, center, touch.row, touch.column, touch.half, touch.normal, faces
-        )
-        numbers[index, 0] = touch.distance
-        for k in range(3):
-            numbers[index, 1 + k], numbers[index, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
-        numbers[index, 7] = min(touch.distance / distance, 1.0)
-        row = min(max(touch.row, 0), grid.rows - 1)
-        column = min(max(touch.column, 0), grid.columns - 1)
-        cell = row * grid.columns + column
-        inside = in_map(grid, touch.row, touch.column)
-        whole[index, 0], whole[index, 1] = 2 * cell + touch.half if inside else -1, cell
-    keep(memory)
+    touch = _first_touch(terrain, body, center, direction, distance, faces)
+    if touch.half < 0:
+        return math.inf, center, direction, -1, 0
+    center = add_scaled(center, direction, touch.distance)
+    point = place_of_touch(
+        grid, body, center, touch.row, touch.column, touch.half, touch.normal, faces
+    )
+    row = min(max(touch.row, 0), grid.rows - 1)
+    column = min(max(touch.column, 0), grid.columns - 1)
+    cell = row * grid.columns + column
+    triangle = 2 * cell + touch.half if in_map(grid, touch.row, touch.column) else -1
+    return touch.distance, point, touch.normal, triangle, cell

@@ -5,36 +5,27 @@ triangles one by one, and ties go to the lowest id.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
-from terrain_physics._kernels.math.rows import row3
-from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, dot, scale, subtract
 from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_on_path
 from terrain_physics._kernels.mesh.parts import (
     MeshPart,
     Skin,
-    part_at,
-    parts_at,
     path_in_tree,
-    row_count,
-    skin_at,
     triangle_of,
     vertex_of,
 )
 from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_path, limit_of, path_in_frame
-from terrain_physics._kernels.mesh.tree import STACK
-from terrain_physics._kernels.surface.shapes import Body, body_at, row_width
-from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.surface.sweep import point_of_touch, travel
 from terrain_physics._kernels.tolerances import LEVEL_SHARE
-from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 _ZERO = np.float32(0.0)
 
@@ -120,42 +111,30 @@ def touch_of_skin(
     return stopped(distance, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
 
 
-class _MeshTouch(NamedTuple):
-    """The first touch so far: how far along the path, the normal there, and of which triangle."""
-
-    along: float
-    normal: Vec3
-    triangle: int  # -1: none
-    row: int
-    slot: int
-
-
 @kernel(noinline=True)
-def _first_touch(
+def touch_of_mesh(
     part: MeshPart,
     skin: Skin,
-    row: int,
     body: Body,
     center: Vec3,
     direction: Vec3,
     length: float,
-    first: _MeshTouch,
+    most: float,
     stack: Int32s,
     entries: Float32s,
     scratch: Floats,
-) -> _MeshTouch:
-    """Return the first touch so far, after a test of one more mesh.
+) -> tuple[int, float, Vec3, int]:
+    """Return (face, distance, normal, slot) of the first touch up to ``most``; -1: none.
 
     ``stack`` and ``entries`` (STACK,) and ``scratch`` (FACE_COUNT, 4) are scratch.
     """
     order, boxes, children = part.order, part.boxes, part.children
+    first, best, normal, found = -1, most, direction, 0
     start, ahead, wide, factor = path_in_tree(part, center, direction, body.half_extents)
     is_near, skipped, margin, rows, near, far, steps = path_in_frame(start, ahead, wide)
-    if not is_near:
-        return first
-    limit = limit_of(min(first.along, length), skipped, factor, margin)
+    limit = limit_of(min(best, length), skipped, factor, margin)
     stack[0], entries[0] = len(children) - 1, _ZERO
-    height = 1
+    height = 1 if is_near else 0
     while height > 0:
         height -= 1
         if entries[height] > limit:
@@ -170,22 +149,21 @@ def _first_touch(
             if child < 0:
                 slot = ~child + lane
                 face = int(order[slot])
-                own = part.first_id + face
                 a, b, c = triangle_of(part, slot)
                 a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
                 if not is_seen(part.facing, a, b, c):
                     continue
                 # The test takes the whole path, not its rest: bits must not depend on the order.
                 along, front = travel(body, direction, length, a, b, c, True, scratch)
-                if along == math.inf or along > first.along:
+                if along == math.inf or along > best:
                     continue
                 if not is_own_touch(part.facing, front):
                     continue
-                if along == first.along and own > first.triangle:
+                if along == best and first >= 0 and face > first:
                     continue
                 along, front = touch_of_skin(skin, face, direction, a, b, c, along, front)
                 if along < math.inf:
-                    first = _MeshTouch(along, front, own, row, slot)
+                    first, best, normal, found = face, along, front, slot
                     limit = limit_of(along, skipped, factor, margin)
                 continue
             # Farther ones lie deeper in the stack.
@@ -196,68 +174,13 @@ def _first_touch(
                 place -= 1
             entries[place], stack[place] = entry, child + lane
             height += 1
-    return first
+    return first, best, normal, found
 
 
-@kernel
-def sweep_rows(
-    table: Int64s,
-    mask: int,
-    kind: int,
-    shapes: Floats,
-    motions: Floats,
-    visits: Int64s,
-    first: int,
-    last: int,
-    numbers: Floats,
-    triangles: Int64s,
-) -> None:
-    """Write the first touches of the shapes in ``visits`` from first to last.
-
-    ``shapes``, flat rows of one kind, and ``motions`` (n, 3); either may have one row for all.
-    ``numbers`` (n, 8): distance, point, normal, part of the path, NaN where nothing is touched;
-    ``triangles`` (n,): the id, or -1. Ties go to the lowest id.
-    """
-    parts = parts_at(table, mask)
-    stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
-    nodes, memory = np.empty(NODES_ON_PATH, np.int64), np.empty((FACE_COUNT, 4))
-    found, starts = np.empty(row_count(parts.rows), np.int64), np.empty(row_count(parts.rows))
-    scratch = borrow(memory)
-    is_many = len(shapes) > row_width(kind)
-    for visit in range(first, last):
-        index = int(visits[visit])
-        for k in range(8):
-            numbers[index, k] = np.nan
-        triangles[index] = -1
-        center, body = body_at(kind, shapes, index if is_many else 0)
-        length, direction = split_motion(row3(motions, index if len(motions) > 1 else 0))
-        if length == 0.0:
-            continue
-        touch = _MeshTouch(math.inf, direction, -1, 0, 0)
-        count = items_on_path(
-            parts.tree, center, direction, body.half_extents, length,
-            borrow(nodes), borrow(found), borrow(starts),
-        )  # fmt: skip
-        for k in range(count):
-            if starts[k] > touch.along:
-                break
-            row = int(found[k])
-            touch = _first_touch(
-                part_at(parts.rows, row), skin_at(parts.rows, row), row,
-                body, center, direction, length, touch, borrow(stack), borrow(entries), scratch,
-            )  # fmt: skip
-        if touch.triangle < 0:
-            continue
-        a, b, c = triangle_of(part_at(parts.rows, touch.row), touch.slot)
-        end = add_scaled(center, direction, touch.along)
-        point = point_of_touch(body, end, a, b, c, touch.normal, scratch)
-        for k in range(3):
-            numbers[index, 1 + k], numbers[index, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
-        numbers[index, 0], numbers[index, 7] = touch.along, min(touch.along / length, 1.0)
-        triangles[index] = touch.triangle
-    keep(memory)
-    keep(stack)
-    keep(entries)
-    keep(nodes)
-    keep(found)
-    keep(starts)
+@kernel(noinline=True)
+def place_of_slot(
+    part: MeshPart, slot: int, body: Body, center: Vec3, normal: Vec3, scratch: Floats
+) -> Vec3:
+    """Return a point of a triangle that a body touches where its center is now."""
+    a, b, c = triangle_of(part, slot)
+    return point_of_touch(body, center, a, b, c, normal, scratch)

@@ -21,6 +21,7 @@ another: `tests/package/test_shape_kinds.py` names all. A filter of cells in flo
 
 from typing import NamedTuple
 
+from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import product, turned
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot
@@ -197,6 +198,17 @@ def turned_body(body: Body, turn: Mat3) -> Body:
     if body.kind == BOX:
         return box_body(body.extents, rotation)
     return capsule_body(body.radius, turned(turn, body.axis), body.extents, rotation)
+
+
+@kernel(noinline=True)
+def upside_down_body(body: Body) -> Body:
+    """Return a body whose y is -y. The rotation stays one: its third axis becomes its opposite."""
+    m, axis = body.rotation, body.axis
+    return replaced(
+        body,
+        rotation=(m[0], m[1], -m[2], -m[3], -m[4], m[5], m[6], m[7], -m[8]),
+        axis=(axis[0], 0.0 - axis[1], axis[2]),
+    )
 
 
 @kernel(noinline=True)

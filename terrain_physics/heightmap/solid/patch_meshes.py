@@ -11,6 +11,7 @@ from terrain_physics._locks import Mark
 from terrain_physics.heightmap.solid.side_table import SideTable
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
 from terrain_physics.surface.results import Triangles
 
 _FACE = (1 << ID_BITS) - 1
@@ -24,29 +25,20 @@ class PatchMeshes(Meshes):
     They have no materials: those of sides are those of the map's cells.
     """
 
-    __slots__ = ("_has_neighbors", "_table", "asked")
+    __slots__ = ("_table", "asked", "ground_arrays")
 
     asked: AbstractContextManager[Int64s]
+    ground_arrays: GroundArrays
 
     version, changes = 0, _NO_CHANGES
 
     def __init__(self, table: SideTable) -> None:
-        self._table, self._has_neighbors = table, False
-        self.asked = nullcontext(table.view)
-
-    @property
-    def swept(self) -> AbstractContextManager[Int64s]:
-        if not self._has_neighbors:
-            for storage in self._table.meshes.values():
-                storage.put_skin(storage.table)
-            self._has_neighbors = True
-        return self.asked
+        self._table, self.asked = table, nullcontext(table.view)
+        self.ground_arrays = GroundArrays(NO_MAPS, table.view, find_skins=table.find_skins)
 
     @property
     def reading(self) -> AbstractContextManager[Int64s]:
         return self.asked
-
-    reading_to_sweep = swept
 
     def begin_reading(self, mark: Mark) -> Int64s:  # noqa: ARG002
         return self._table.view

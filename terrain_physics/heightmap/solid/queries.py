@@ -6,26 +6,21 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE
-from terrain_physics._kernels.types import Floats, Int64s, read_only
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Mark, lasting
-from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
-from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls, put_hits
+from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls
 from terrain_physics.heightmap.solid.contacts import SolidContacts
 from terrain_physics.heightmap.solid.marks import SideMarks
 from terrain_physics.heightmap.solid.reach import Reach
+from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.heightmap.solid.still import StillMap
 from terrain_physics.surface.contact_room import ContactRoom
-from terrain_physics.surface.ground_arrays import NO_MOVERS, GroundArrays
-from terrain_physics.surface.results import (
-    Contacts,
-    SweepHit,
-    SweepHits,
-)
-from terrain_physics.surface.shapes import box_of, centers_of
+from terrain_physics.surface.ground_arrays import NO_MOVERS, NOTHING, GroundArrays
+from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.results import Contacts
 
 _Answer = TypeVar("_Answer")
 
@@ -33,13 +28,14 @@ _Answer = TypeVar("_Answer")
 class SolidMapQueries(MapQueries):
     """The answers of a height map that is solid.
 
-    The surface is asked first, and alone where it is all: `super` would take a part of a short
-    question's time. If there are sides or an underside, these are asked too, and what is
-    nearer, or deeper, is the answer; of equals, the surface.
+    For contacts the surface is asked first, and alone where it is all: `super` would take a part
+    of a short question's time. If there are sides or an underside, these are asked too, and what
+    is deeper is the answer; of equals, the surface.
     """
 
     __slots__ = (
-        "_arrays", "_bare_at", "_beside", "_beside_at", "_marks", "_reach", "_shown", "sides",
+        "_arrays", "_arrays_at", "_bare_at", "_beside", "_beside_at", "_marks", "_reach", "_shown",
+        "sides",
     )  # fmt: skip
 
     storage: LiveMap
@@ -53,7 +49,8 @@ class SolidMapQueries(MapQueries):
         self._bare_at = -1  # the revision at which there was a surface alone
         self._beside_at = -1  # the revision at which `_beside` was found, without other maps
         self._reach = cast("Reach", None)  # made with what is beside the surface, and asked then
-        self._arrays: tuple[Any, ...] = None, None, None
+        self._arrays: tuple[Any, SideMesh | None, GroundArrays] = None, None, NOTHING
+        self._arrays_at = -1  # the same of `_arrays`
 
     def _now(self) -> tuple[Beside, ...]:
         """Return what there is beside the surface. The caller holds the lock of the map."""
@@ -88,7 +85,8 @@ class SolidMapQueries(MapQueries):
 
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
-        self.sides.others, self._bare_at, self._beside_at = maps, -1, -1
+        self.sides.others = maps
+        self._bare_at = self._beside_at = self._arrays_at = -1
 
     # Shapes
 
@@ -97,10 +95,7 @@ class SolidMapQueries(MapQueries):
             found = self.surface_contacts(kind, row, keep)
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
-        with self.storage.lock:
-            if self._now() and self._reach.of_box(*box_of(kind, row)):
-                return None  # a task for `contacts`, which asks what is beside the surface
-            return self.surface_contacts(kind, row, keep)
+        return Queries.few_contacts(self, kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -123,50 +118,13 @@ class SolidMapQueries(MapQueries):
                 SolidContacts(surface, beside, kind, rows, near, threads).recount(counts)
         return counts
 
-    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        if self._bare_at == self.storage.revision:
-            found = MapQueries.sweep(self, kind, row, motion)
-            if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
-                return found
-        lower, upper = box_of(kind, row.tolist())
-        with self.storage.lock:
-            best = MapQueries.sweep(self, kind, row, motion)
-            beside = self._now()
-            if not beside:
-                return best
-            part = 1.0 if best is None else best.fraction
-            near = self._reach.of_box(*_moved(lower, upper, motion[0].tolist(), part))
-            for own in beside:
-                if near & own.bit:
-                    best = _nearer(best, own.sweep(kind, row, motion))
-        return best
-
-    def sweeps(
-        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
-        with self._asked() as (surface, beside, reach):
-            hits = surface.sweeps(kind, rows, motions, count, threads)
-            if beside:
-                centers, far = centers_of(kind, rows), _reach_of(kind, rows)
-                ends = centers + motions * np.fmin(hits.fraction, 1.0)[:, np.newaxis]
-                centers = np.broadcast_to(centers, (count, 3))
-                rows = np.broadcast_to(rows, (count, rows.shape[1]))
-                motions = np.broadcast_to(motions, (count, 3))
-            for own in beside:
-                near = _near(reach, own, centers, ends, far)
-                some = read_only(rows[near], motions[near])
-                found = own.sweeps(kind, some[0], some[1], len(near), threads)
-                _put_nearer(hits, found, near)
-        return hits
-
     # For characters
 
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
         storage = self.storage
         with storage.lock:
-            if self._bare_at == storage.revision:
-                return ask(storage.ground_arrays, *about)
-            return ask(self.ground_arrays, *about)
+            is_bare = self._bare_at == storage.revision
+            return ask(storage.ground_arrays if is_bare else self._arrays_now(), *about)
 
     @property
     def ground_arrays(self) -> GroundArrays:
@@ -174,66 +132,28 @@ class SolidMapQueries(MapQueries):
         if self._bare_at == storage.revision:
             return storage.ground_arrays
         with storage.lock:
-            self._now()
             return self._arrays_now()
 
     def _arrays_now(self) -> GroundArrays:
-        """Return the arrays. The caller holds the lock of the map."""
-        arrays, mesh = self.storage.ground_arrays, self.sides.now()
+        """Return the arrays, with the sides. The caller holds the lock of the map."""
+        storage, (known, own, made) = self.storage, self._arrays
+        arrays = storage.ground_arrays
+        if self._arrays_at == storage.revision and known is arrays:
+            return made
+        mesh = self.sides.now()
+        latest = -1 if self.sides.others else storage.revision
         if mesh is None:
-            return arrays
-        if self._arrays[0] is not arrays or self._arrays[1] is not mesh:
-            self._arrays = (
-                arrays,
-                mesh,
-                GroundArrays(arrays.maps, arrays.meshes, NO_MOVERS, mesh.view, arrays.made_of),
+            self._bare_at = latest if storage.thickness == np.inf else -1
+            made = arrays
+        elif known is not arrays or own is not mesh:
+            table = mesh.table
+            made = GroundArrays(
+                arrays.maps, arrays.meshes, NO_MOVERS, table.view, arrays.made_of, table.find_skins
             )
-        found: GroundArrays = self._arrays[2]
-        return found
+        self._arrays, self._arrays_at = (arrays, mesh, made), latest
+        return made
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
         with self.storage.lock:  # no edit in between
             self.storage.begin_reading(mark)
             return self._arrays_now()
-
-
-def _nearer(best: SweepHit | None, other: SweepHit | None) -> SweepHit | None:
-    """Return the nearer one of two hits; of equals, the first."""
-    if best is None or (other is not None and other.distance < best.distance):
-        return other
-    return best
-
-
-def _put_nearer(best: SweepHits, others: SweepHits, rows: Int64s) -> None:
-    """Write hits over those rows that are farther, or missed."""
-    known = best.distance[rows]
-    is_nearer = others.distance < known
-    is_nearer |= np.isnan(known) & ~np.isnan(others.distance)
-    nearer = np.flatnonzero(is_nearer)
-    put_hits(best, rows[nearer], others, nearer)
-
-
-def _near(reach: Reach, own: Beside, starts: Floats, ends: Floats, far: Any) -> Int64s:
-    """Return which boxes around two points (n, 3), grown by a distance, come near one of both."""
-    lower, upper = np.minimum(starts, ends) - far, np.maximum(starts, ends) + far
-    return np.flatnonzero(reach.of_boxes(lower, upper) & own.bit)
-
-
-def _moved(lower: Floats3, upper: Floats3, way: Floats3, length: float) -> tuple[Floats3, Floats3]:
-    """Return the box around a box that moves; the length may be infinite."""
-    dx, dy, dz = way
-    dx, dy, dz = dx and dx * length, dy and dy * length, dz and dz * length
-    (x, y, z), (u, v, w) = lower, upper
-    return (
-        (x + dx if dx < 0.0 else x, y + dy if dy < 0.0 else y, z + dz if dz < 0.0 else z),
-        (u + dx if dx > 0.0 else u, v + dy if dy > 0.0 else v, w + dz if dz > 0.0 else w),
-    )
-
-
-def _reach_of(kind: int, rows: Floats) -> Floats:
-    """Return how far shapes reach from their centers at most (n, 1)."""
-    if kind == SPHERE:
-        return rows[:, 3:]
-    if kind == CAPSULE:
-        return np.asarray(0.5 * abs(rows[:, :3] - rows[:, 3:6]).sum(axis=1) + rows[:, 6])[:, None]
-    return np.asarray(rows[:, 3:6].sum(axis=1, keepdims=True))

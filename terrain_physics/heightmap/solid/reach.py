@@ -4,13 +4,11 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.solid.reach import box_near, put_boxes_near, put_shapes_near
+from terrain_physics._kernels.heightmap.solid.reach import put_shapes_near
 from terrain_physics._kernels.types import Bytes, Floats, read_only
-from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
 
-_BOX, _BOXES = CachedDispatch(box_near), CachedDispatch(put_boxes_near)
 _SHAPES = CachedDispatch(put_shapes_near)
 
 
@@ -30,18 +28,6 @@ class Reach:
         lowered[kernels.ORIGIN + 1] -= lowered[kernels.THICKNESS]
         (lowered,) = read_only(lowered)
         self._arrays = heights, cells, blocks, lowered, marks, clear
-
-    def of_box(self, lower: Floats3, upper: Floats3) -> int:
-        """Return what a box comes near."""
-        near: int = _BOX.call(*self._arrays, lower, upper)
-        return near
-
-    def of_boxes(self, lower: Floats, upper: Floats) -> Bytes:
-        """Return what each of some boxes (n, 3), (n, 3) comes near."""
-        near = np.empty(len(lower), np.uint8)
-        lower, upper = read_only(lower, upper)
-        _BOXES.call(*self._arrays, lower, upper, near)
-        return near
 
     def of_shapes(self, kind: int, rows: Floats) -> Bytes:
         """Return what each of some shapes comes near."""

@@ -65,14 +65,9 @@ class SideMesh:
         self.clear = _clear_of(frame, is_outer=all(own.is_outer for own in patches.values()))
 
     @property
-    def view(self) -> Int64s:
-        """The table of all, for kernels."""
-        return self._table.view
-
-    def of_face(self, face: int) -> tuple[int, int]:
-        """Return the map's id of a face, and the cell that it is a side of, as `of_faces`."""
-        patch, own = self.patches[face >> ID_BITS], face & _FACE
-        return int(patch.ids.item(own)), int(patch.cells.item(own))
+    def table(self) -> SideTable:
+        """The table of all."""
+        return self._table
 
     def of_faces(self, faces: Int64s) -> SideFaces:
         """Return what faces (n,) are parts of; -1 for -1."""

@@ -19,16 +19,23 @@ class SideTable:
         For others to read only.
     """
 
-    __slots__ = ("_table", "meshes")
+    __slots__ = ("_has_skins", "_table", "meshes")
 
     def __init__(self) -> None:
         self.meshes: SideMeshes = {}
-        self._table = MeshTable()
+        self._table, self._has_skins = MeshTable(), True
 
     @property
     def view(self) -> Int64s:
         """The table for kernels."""
         return self._table.view
+
+    def find_skins(self) -> None:
+        """Find the connectivity of all triangles, for sweeps."""
+        if not self._has_skins:
+            for storage in self.meshes.values():
+                storage.table.neighbors()
+            self._has_skins = True
 
     def with_meshes(self, meshes: SideMeshes) -> "SideTable":
         """Return the table of these meshes: this one if they are the same."""
@@ -38,6 +45,7 @@ class SideTable:
             return self
         other = SideTable.__new__(SideTable)
         other.meshes, other._table = meshes, self._table.copy()  # noqa: SLF001 its own
+        other._has_skins = False  # noqa: SLF001
         for key in gone:
             other._table.remove(key)  # noqa: SLF001
         for key, storage in new:

@@ -8,7 +8,6 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import Grid, sample, unpack_grid
-from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.surface.shapes import bounds_at
 from terrain_physics._kernels.types import Bytes, Float32s, Floats
@@ -86,7 +85,7 @@ def meets_surface(grid: Grid, blocks: Float32s, lower: Vec3, upper: Vec3) -> boo
 def _near(
     grid: Grid, blocks: Float32s, marks: Bytes, clear: Floats, lower: Vec3, upper: Vec3
 ) -> int:
-    """Return what a box comes near; see `box_near`."""
+    """Return what a box may come near; see `put_shapes_near`."""
     is_clear = len(marks) == 0 or (
         lower[0] > clear[0] and lower[2] > clear[1]
         and upper[0] < clear[2] and upper[2] < clear[3]
@@ -106,37 +105,17 @@ def _near(
     return found
 
 
-@kernel(holds_gil=True)
-def box_near(
-    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
-    lower: Vec3, upper: Vec3,
-) -> int:  # fmt: skip
-    """Return what a box may come near: bits of NEAR_SIDES and NEAR_UNDERSIDE.
-
-    The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its
-    lowest blocks have cells with sides; it is empty if none has. None is within ``clear``: least x
-    and z, greatest ones.
-    """
-    return _near(unpack_grid(heights, cells, frame), blocks, marks, clear, lower, upper)
-
-
-@kernel
-def put_boxes_near(
-    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
-    lower: Floats, upper: Floats, out: Bytes,
-) -> None:  # fmt: skip
-    """Write what each of n boxes (n, 3), (n, 3) may come near, as `box_near` does."""
-    grid = unpack_grid(heights, cells, frame)
-    for index in range(len(lower)):
-        out[index] = _near(grid, blocks, marks, clear, row3(lower, index), row3(upper, index))
-
-
 @kernel
 def put_shapes_near(
     heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
     kind: int, shapes: Floats, out: Bytes,
 ) -> None:  # fmt: skip
-    """Write what each of n shapes, flat rows, may come near, as `box_near` does."""
+    """Write what each of n shapes, flat rows, may come near: NEAR_SIDES and NEAR_UNDERSIDE as bits.
+
+    The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its
+    lowest blocks have cells with sides; it is empty if none has. None is within ``clear``: least x
+    and z, greatest ones.
+    """
     grid = unpack_grid(heights, cells, frame)
     for index in range(len(out)):
         lower, upper = bounds_at(kind, shapes, index)
