@@ -14,6 +14,7 @@ from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._kernels.surface.changes import CHANGE_SIZE
 from terrain_physics._public import hinted
 from terrain_physics._support.helper_process import start_helper
 from terrain_physics._support.job_order import job_order
@@ -28,6 +29,7 @@ from terrain_physics.ground.ground import Ground
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.surface.changes import EVERYWHERE, MOST_CHANGES, ChangeLog
 from terrain_physics.tiles.generated import GeneratedTiles
 from terrain_physics.tiles.tiled_ground import TiledGround
 from terrain_physics.walkability.walkability import Walkability
@@ -147,6 +149,9 @@ def _ground() -> None:
     key = ground.add(_small_mesh())
     ground.move(key, np.eye(4), 1 / 60)
     ground.remove(key)
+    log = ChangeLog(0)  # of a ground that has changed so often that changes are merged
+    log.add(np.zeros((MOST_CHANGES, CHANGE_SIZE)))
+    log.note(1, *EVERYWHERE)
 
 
 def _tiles() -> None:

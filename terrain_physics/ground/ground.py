@@ -647,10 +647,10 @@ class Ground(Surface):
         numbers = keys
         if not isinstance(keys, np.ndarray):
             keys = checks.listed("keys", keys)
-            named = [
-                key if type(key) is int and -1 <= key < _KEYS else self._mesh_key_in_row(row, key)
-                for row, key in enumerate(keys)
-            ]
+            are_numbers = {*map(type, keys)} == {int} and min(keys) >= -1 and max(keys) < _KEYS
+            named = keys
+            if not are_numbers:
+                named = [self._mesh_key_in_row(row, key) for row, key in enumerate(keys)]
             numbers = np.array(named, np.int64)
         found, known, ascend = self._held.find(numbers)
         if known < len(numbers):

@@ -4,20 +4,22 @@ from math import inf
 
 import numpy as np
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.surface.changes import (
-    CHANGE_LOWER,
     CHANGE_SIZE,
     CHANGE_SPAN,
-    CHANGE_UPPER,
     CHANGE_VERSION,
+    merge_changes,
 )
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.types import Floats, read_only
 from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
-# Most changes remembered, each in its box, before more come; then older ones are merged two by two.
-_REMEMBERED = 1024
+_MERGE = CachedDispatch(merge_changes)
+
+MOST_CHANGES = 1024
+"""Remembered, each in its box, before more come; then older ones are merged two by two."""
 
 # Shared by grounds that have not changed, so that they take no memory.
 _NO_ROOM = np.empty((0, CHANGE_SIZE))
@@ -64,14 +66,15 @@ class ChangeLog:
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
         rows = self.rows
-        if len(rows) >= _REMEMBERED:
-            half = _REMEMBERED // 2
+        if len(rows) >= MOST_CHANGES:
+            half = MOST_CHANGES // 2
             rows = rows[rows[:, CHANGE_SPAN] == 0.0]  # those before them may be merged
-            rows = np.concatenate([_merged(rows[:-half], half // 2), rows[-half:]])
+            (older,) = read_only(rows[:-half])
+            rows = np.concatenate([_MERGE.call(older, half // 2), rows[-half:]])
         elif len(rows) + more <= len(self._room):
             return len(rows)
         # New memory, as other threads may read the old rows.
-        room = max(len(rows) + more, min(2 * (len(rows) + more), _REMEMBERED), _FIRST_ROOM)
+        room = max(len(rows) + more, min(2 * (len(rows) + more), MOST_CHANGES), _FIRST_ROOM)
         self._room = np.empty((room, CHANGE_SIZE))
         self._room[: len(rows)] = rows
         self._show(len(rows))
@@ -108,30 +111,3 @@ class ChangeLog:
             new[:, CHANGE_VERSION] = version
             self.add(new)
         return latest
-
-
-def _halved(rows: Floats) -> Floats:
-    """Return one row for two, within the box around both, and the version of the later one.
-
-    Those of one version are joined first: who has looked between two versions stays apart from the
-    earlier one.
-    """
-    versions, places = rows[:, CHANGE_VERSION], np.arange(len(rows))
-    is_other = np.append(True, versions[1:] != versions[:-1])
-    begins = np.maximum.accumulate(np.where(is_other, places, 0))
-    firsts = np.flatnonzero((places - begins) % 2 == 0)
-    if len(firsts) == len(rows):  # each has a version of its own
-        firsts = places[::2]
-    first = rows[firsts]
-    merged: Floats = rows[np.append(firsts[1:], len(rows)) - 1]  # the later ones, or the same
-    lower, upper = slice(CHANGE_LOWER, CHANGE_UPPER), slice(CHANGE_UPPER, CHANGE_SPAN)
-    np.minimum(first[:, lower], merged[:, lower], out=merged[:, lower])
-    np.maximum(first[:, upper], merged[:, upper], out=merged[:, upper])
-    return merged
-
-
-def _merged(rows: Floats, most: int) -> Floats:
-    """Return at most so many rows for all."""
-    while len(rows) > most:
-        rows = _halved(rows)
-    return rows

@@ -70,6 +70,8 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
         crowd.update(1 / 60)
 both = Ground([land, roof])
 both.set_layers(1, 2)
+for height in range(1100):
+    both.move(1, (0, 1 + height / 9, 0))
 both.raycast(Ray((1, 9, 1), (0, -1, 0)), mask=2), both.closest_points([(1, 9, 1)], mask=4)
 land.carve((2, 2), 1.5, 1)
 for surface in (land, Ground([land]), Ground([land, tile])):

@@ -1,4 +1,7 @@
-"""The places in the rows that tell where a ground has changed."""
+"""The rows that tell where a ground has changed: the places in them, and fewer for many."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.types import Floats
 
 # The version that a change led to; lower x y z and upper x y z of the box around it; the span, 0 of
 # a change. A row with a span is no change: its box is around so many rows before it, which have its
@@ -8,3 +11,37 @@ CHANGE_SIZE = 8
 
 # Versions that did not lead to the present contents: those after the first, up to the last.
 LEFT_AFTER, LEFT_UNTIL = 0, 1
+
+
+@kernel
+def merge_changes(rows: Floats, most: int) -> Floats:
+    """Return at most so many changes (n, CHANGE_SIZE) for all, by making one of two, and again.
+
+    Its box is around both, and its version that of the later one. Those of one version are joined
+    first: who has looked between two versions stays apart from the earlier one.
+    """
+    merged, count = rows.copy(), len(rows)
+    while count > most:
+        count = _halve(merged, count)
+    return merged[:count].copy()
+
+
+@kernel
+def _halve(rows: Floats, count: int) -> int:
+    """Make one of two of the first ``count`` rows, from the first on; return how many are left."""
+    joins = False
+    for row in range(1, count):
+        joins = joins or rows[row, CHANGE_VERSION] == rows[row - 1, CHANGE_VERSION]
+    row, end = 0, 0
+    while row < count:
+        later = min(row + 1, count - 1)
+        if joins and rows[later, CHANGE_VERSION] != rows[row, CHANGE_VERSION]:
+            later = row
+        for axis in range(3):
+            lower, upper = CHANGE_LOWER + axis, CHANGE_UPPER + axis
+            rows[end, lower] = min(rows[row, lower], rows[later, lower])
+            rows[end, upper] = max(rows[row, upper], rows[later, upper])
+        rows[end, CHANGE_VERSION] = rows[later, CHANGE_VERSION]
+        rows[end, CHANGE_SPAN] = rows[later, CHANGE_SPAN]
+        row, end = later + 1, end + 1
+    return end
