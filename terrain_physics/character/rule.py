@@ -21,6 +21,7 @@ from terrain_physics._kernels.character.state.columns import (
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics._support.angles import cosine
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.character.rows import Rows, forget_contact_signature
 
 _GREATEST = sys.float_info.max
@@ -63,10 +64,16 @@ class Rule(ABC, Generic[T]):
 
     def __set__(self, character: HasRow, value: T) -> None:
         row = character._row()  # noqa: SLF001
-        before = self.read(row.rules)
-        self.write(row.rules, value)
-        if self.read(row.rules) != before:
-            self.wake(row.state)
+        rules = row.rules.copy()
+        self.write(rules, value)
+        is_other = self.read(rules) != self.read(row.rules)
+
+        def put() -> None:
+            row.rules[...] = rules
+            if is_other:
+                self.wake(row.state)
+
+        carried_out(put)
 
     def wake(self, state: Floats, rows: Any = ...) -> None:
         """Wake some of characters (..., STATE_SIZE) after the rule has changed."""

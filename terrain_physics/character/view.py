@@ -17,6 +17,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
+from terrain_physics._support.interruptions import carried_out
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import MoveHits, impacts_of
@@ -358,10 +359,17 @@ class CharacterView(RuleProperties):
             values that the game wrote.
         """
         self._adopt()
-        if not resize(self.ground, self.collider, collider, self._row()):
+        row = self._row()
+        resized = row.copy()
+        if not resize(self.ground, self.collider, collider, resized):
             return False
-        self._keep_collider(collider)
-        self._show()
+
+        def put() -> None:
+            row.put(resized)
+            self._keep_collider(collider)
+            self._show()
+
+        carried_out(put)
         return True
 
     # Other places and times
@@ -385,8 +393,12 @@ class CharacterView(RuleProperties):
         """
         place = unsigned_zeros(checks.vector("position", position))
         speed = unsigned_zeros(checks.vector("velocity", velocity))
-        put_in_air(self._state(), place, speed)
-        self._show()
+
+        def put() -> None:
+            put_in_air(self._state(), place, speed)
+            self._show()
+
+        carried_out(put)
 
     def reset(
         self,
@@ -416,8 +428,12 @@ class CharacterView(RuleProperties):
         place = unsigned_zeros(checks.vector("position", position))
         speed = unsigned_zeros(checks.vector("velocity", velocity))
         random_state = self._seed() if seed is None else first_random_state(seed)
-        make_new(self._row(), place, speed, random_state)
-        self._show()
+
+        def put() -> None:
+            make_new(self._row(), place, speed, random_state)
+            self._show()
+
+        carried_out(put)
 
     def state(self) -> CharacterState:
         """Return the exact state, from which any other character can go on.

@@ -189,12 +189,12 @@ class EditStore:
         """Take records for all there are, with the ranges of their heights."""
         for number in self._edited:  # so that it is told from what it was
             self._counts[number] += 1
-        squares, new = EditSquares(self._tiles.shape.side), [*records]
+        squares = EditSquares(self._tiles.shape.side)
+        new: list[tuple[int, ...]] = [*records]  # of `EditRecord`, which takes longer to make
         edited, size, begun = set[int](), self._log.size, self._log.begun
         # Nothing is called in between, so no signal handler runs.
         self._ranges, self._measured, self._begun = ranges, size, begun
-        self._squares, self._edited = squares, edited
-        self._new: list[tuple[int, ...]] = new  # of `EditRecord`, which takes longer to make
+        self._squares, self._edited, self._new = squares, edited, new
         self._note_new()
 
     def _note(self, record: EditRecord) -> EditSquare | None:

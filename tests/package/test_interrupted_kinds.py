@@ -17,6 +17,35 @@ hero.walk(3, 1)
 start = hero.state()
 call, look, undo = lambda: hero.update(1 / 60), hero.state_hash, lambda: hero.restore(start)
 """,
+    "settings": """
+heroes = [CharacterMovement(ground, BODY, position=(9, 3, 9)), crowd[3]]
+starts, calls = [hero.state() for hero in heroes], 0
+small = CapsuleCollider(0.3, 1.0, offset=(0, 0.5, 0))
+def call():
+    hero = heroes[calls % 2]
+    if calls % 3 == 0:
+        hero.teleport((12, 3, 12), (1, 0, 0))
+    elif calls % 3 == 1:
+        hero.resize(small)
+    else:
+        hero.slope_limit = 0.5
+def shown():
+    hero = heroes[calls % 2]
+    return hero.state_hash(), *hero.position, hero.collider.radius, hero.slope_limit
+def undo():
+    global calls
+    for hero, start in zip(heroes, starts):
+        hero.restore(start)
+    calls = (calls + 1) % 6
+known = []
+for calls in range(6):
+    found = [shown()]
+    call()
+    known.append([*found, shown()])
+    heroes[calls % 2].restore(starts[calls % 2])
+calls = 0
+look = lambda: shown() in known[calls]
+""",
     "group": """
 start = crowd.state()
 call, look, undo = lambda: crowd.update(1 / 60), crowd.state_hash, lambda: crowd.restore(start)
