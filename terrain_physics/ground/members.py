@@ -65,7 +65,8 @@ class MapMember(NamedTuple):
     def owner(self, triangle: int) -> tuple[int, int]:
         """Return the ground's id of a triangle, and the map that owns it."""
         if self.union is not None:
-            return self.union.owner(triangle, self.parts, self.parts << ID_BITS)
+            ids, parts = self.owners(np.array([triangle]))
+            return int(ids[0]), int(parts[0])
         return (triangle | self.first << ID_BITS if triangle >= 0 else -1), self.first
 
     def materials(self, parts: Int64s, materials: Bytes) -> Bytes:
@@ -151,10 +152,6 @@ class MeshMember(NamedTuple):
         """Return the owners of triangles (n,); -1 stays."""
         return Owners(triangles, triangles >> ID_BITS)
 
-    def owner(self, triangle: int) -> tuple[int, int]:
-        """Return the id of a triangle, and the mesh that owns it."""
-        return triangle, triangle >> ID_BITS
-
     def materials(self, parts: Int64s, materials: Bytes) -> Bytes:  # noqa: ARG002
         """Return the materials (n,)."""
         return materials
@@ -175,10 +172,6 @@ class MeshMember(NamedTuple):
         own, made_of, own_known = self.queries.triangles_at(parts, triangles, points)
         rows = np.flatnonzero(own_known)
         ids[rows], materials[rows], known[rows] = own[rows], made_of[rows], True
-
-    def material(self, part: int, material: int) -> int:  # noqa: ARG002
-        """Return the material."""
-        return material
 
 
 Member = MapMember | MeshMember

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
+from terrain_physics._kernels.heightmap.tiles import put_owners
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
@@ -29,7 +29,7 @@ from terrain_physics.surface.watching import Reader
 _NO_SAMPLE = np.full(1, np.nan, dtype=np.float32)
 _NO_CELL = np.full(1, kernels.CELL_HOLE, dtype=np.uint8)
 
-_OWNER, _OWNERS = CachedDispatch(owner_of), CachedDispatch(put_owners)
+_OWNERS = CachedDispatch(put_owners)
 
 
 class Place(NamedTuple):
@@ -221,11 +221,6 @@ class TiledMap(LiveMap):
         ids, owners = triangles.copy(), np.empty_like(triangles)
         _OWNERS.call(*self._numbers, first_ids, parts, ids, owners)
         return ids, owners
-
-    def owner(self, triangle: int, parts: Int64s, first_ids: Int64s) -> tuple[int, int]:
-        """Return (id, part) of one triangle, as `owners` does."""
-        found: tuple[int, int] = _OWNER.call(*self._numbers, first_ids, parts, triangle)
-        return found
 
     def shares(
         self, place: Ranges, values: NDArray[Any], *, lines: int

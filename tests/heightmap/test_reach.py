@@ -31,8 +31,8 @@ def is_near_underside(land: HeightMap, lower: Any, upper: Any) -> bool:
     storage: Any = queries_of(land).storage  # type: ignore[attr-defined]
     heights, cells, blocks, frame = storage.views
     grid = lowered(unpack_grid(heights, cells, frame))
-    low, high = (tuple[float, float, float](map(float, corner)) for corner in (lower, upper))
-    return bool(meets_surface(grid, blocks, low, high))
+    corners: Any = [tuple(map(float, corner)) for corner in (lower, upper)]
+    return bool(meets_surface(grid, blocks, *corners))
 
 
 def spans(heights: Any, lower: Any, upper: Any, aside: int) -> tuple[float, float]:

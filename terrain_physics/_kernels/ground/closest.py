@@ -25,6 +25,7 @@ from terrain_physics._kernels.ground.hits import (
 from terrain_physics._kernels.ground.owners import (
     has_others,
     is_thin,
+    map_arrays,
     maps_in,
     more_of,
     parts_in,
@@ -33,7 +34,7 @@ from terrain_physics._kernels.ground.owners import (
 )
 from terrain_physics._kernels.heightmap.clipping import AHEAD, Terrain, fetch_ahead
 from terrain_physics._kernels.heightmap.closest.point import MANY_NODES, closest
-from terrain_physics._kernels.heightmap.grid import height
+from terrain_physics._kernels.heightmap.grid import height, unpack_grid
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.rows import row3
@@ -81,7 +82,8 @@ def nodes_of(maps: Int64s) -> int:
 def fetch_soon(maps: Int64s, place: Vec3) -> None:
     """Prefetch the heights of all maps around a place that is asked about soon."""
     for row in range(len(maps)):
-        fetch_ahead(terrain_of(maps, row).grid, place)
+        heights, cells, _, frame = map_arrays(maps, row)
+        fetch_ahead(unpack_grid(heights, cells, frame), place)
 
 
 @kernel(inline=True, no_refcount=True)

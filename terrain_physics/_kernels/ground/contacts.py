@@ -15,6 +15,7 @@ from terrain_physics._kernels.ground.owners import (
     map_arrays,
     maps_in,
     owner_in,
+    parts_in,
     terrain_of,
     upside_down,
 )
@@ -29,8 +30,8 @@ from terrain_physics._kernels.mesh.near import faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
 from terrain_physics._kernels.mesh.parts import (
     ID_BITS,
+    Parts,
     part_at,
-    parts_at,
     row_count,
 )
 from terrain_physics._kernels.mesh.tree import STACK
@@ -67,13 +68,12 @@ def _nothing_known() -> tuple[Int64s, Floats]:
 
 
 @kernel(noinline=True)
-def _is_near_sides(sides: Int64s, mask: int, lower: Vec3, upper: Vec3) -> bool:
+def _is_near_sides(sides: Parts, lower: Vec3, upper: Vec3) -> bool:
     """Tell whether a box meets that of any triangle of a side."""
-    parts = parts_at(sides, mask)
-    nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides), np.int64)
+    nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides.rows), np.int64)
     stack, faces = np.empty(STACK, np.int32), np.empty(1, np.int64)
-    for k in range(items_near(parts.tree, lower, upper, nodes, found)):
-        part = part_at(parts.rows, int(found[k]))
+    for k in range(items_near(sides.tree, lower, upper, nodes, found)):
+        part = part_at(sides.rows, int(found[k]))
         if faces_near(part, lower, upper, 1.0, stack, faces) > 0:
             return True
     return False
@@ -167,14 +167,15 @@ def _found(
     ints, floats, count, members = np.empty((_WHOLE, 0), np.int64), np.empty((3, 0, 3)), 0, 0
     maps = maps_in(table)
     meshes = array_at(table[MESHES, 0], (table[MESHES, 1], MESH_ROW_SIZE), np.int64)
-    if len(meshes) > 1:
+    if row_count(meshes) > 1:
         kept = DEEPEST if deepest else ALL
         own, vectors = contacts_of_one(meshes, mask, kind, shape, visits, kept, MOST_WITH_MESHES)
         if len(own) == 0 or own.shape[1] > MOST_WITH_MESHES:
             return -1, 0, ints, floats
         ints, floats = _with_more(ints, floats, count, own, vectors, maps, MESH)
         members, count = min(own.shape[1], 1), own.shape[1]
-    center, has_sides = center_at(kind, shape, 0), table[SIDES, 1] > 1
+    center = center_at(kind, shape, 0)
+    has_sides = row_count(parts_in(table, SIDES, mask).rows) > 1
     lower, upper = bounds_at(kind, shape, 0)
     for row in range(len(maps)):
         if maps[row, MAP_LAYERS] & mask == 0:
@@ -260,10 +261,9 @@ def contacts_with_ground(
     tables = borrow(table)
     lower, upper = bounds_at(kind, shape, 0)
     low, high = widened(lower, upper)
-    if tables[SIDES, 1] > 1:
-        sides = array_at(tables[SIDES, 0], (tables[SIDES, 1], MESH_ROW_SIZE), np.int64)
-        if _is_near_sides(sides, mask, low, high):
-            return _nothing_known()
+    sides = parts_in(tables, SIDES, mask)
+    if row_count(sides.rows) > 1 and _is_near_sides(sides, low, high):
+        return _nothing_known()
     if deepest:
         return _deepest(tables, mask, kind, shape, visits)
     count, _, ints, floats = _found(tables, mask, kind, shape, visits, False)

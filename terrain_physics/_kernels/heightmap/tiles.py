@@ -35,17 +35,6 @@ def tile_of_triangle(table: Int64s, rows: int, columns: int, triangle: int) -> t
 
 
 @kernel
-def owner_of(
-    table: Int64s, rows: int, columns: int, first_ids: Int64s, parts: Int64s, triangle: int
-) -> tuple[int, int]:
-    """Return what `put_owners` writes for one triangle: its own id and the part that owns it."""
-    tile, own = tile_of_triangle(table, rows, columns, triangle) if triangle >= 0 else (NO_TILE, -1)
-    if tile == NO_TILE:
-        return -1, int(parts[0])
-    return int(first_ids[tile]) + own, int(parts[tile])
-
-
-@kernel
 def put_owners(
     table: Int64s,
     rows: int,
@@ -61,5 +50,10 @@ def put_owners(
     triangle of no tile gets the id -1 and the first part, and so does -1.
     """
     for i in range(triangles.shape[0]):
-        triangle = int(triangles[i])
-        triangles[i], owners[i] = owner_of(table, rows, columns, first_ids, parts, triangle)
+        triangle, tile, own = int(triangles[i]), NO_TILE, -1
+        if triangle >= 0:
+            tile, own = tile_of_triangle(table, rows, columns, triangle)
+        if tile == NO_TILE:
+            triangles[i], owners[i] = -1, parts[0]
+        else:
+            triangles[i], owners[i] = first_ids[tile] + own, parts[tile]
