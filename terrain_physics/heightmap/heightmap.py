@@ -999,4 +999,4 @@ def loaded_map(saved: SavedPart) -> HeightMap:
     return terrain
 
 
-put_entries_of_maps()
+put_entries_of_maps(MapStorage)
