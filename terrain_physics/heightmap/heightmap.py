@@ -37,7 +37,6 @@ from terrain_physics.heightmap.edits import (
     set_materials,
     set_thickness,
 )
-from terrain_physics.heightmap.entries import put_entries_of_maps
 from terrain_physics.heightmap.export import checked_region, mesh_arrays, whole_mesh
 from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
 from terrain_physics.heightmap.labeled import labeled
@@ -50,6 +49,7 @@ from terrain_physics.heightmap.saved import (
     refuse_options,
     saved_map,
 )
+from terrain_physics.heightmap.solid.entries import put_entries_of_maps
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.heightmap.undo import MapEdit
@@ -999,4 +999,4 @@ def loaded_map(saved: SavedPart) -> HeightMap:
     return terrain
 
 
-put_entries_of_maps()
+put_entries_of_maps(MapStorage)

@@ -1,5 +1,7 @@
 """Watchers: who is told, in which order, and that dead ones do not pile up."""
 
+from typing import Any
+
 from terrain_physics.surface.watching import Watch, Watchers
 
 
@@ -45,7 +47,7 @@ def test_dead_watchers_do_not_pile_up():
 def test_ten_thousand_places_of_one_mesh_are_looked_at_rarely():
     looks = 0
 
-    class Counted(dict):
+    class Counted(dict[Any, None]):
         def __iter__(self):
             nonlocal looks
             looks += len(self)

@@ -14,19 +14,21 @@ from terrain_physics._kernels.heightmap.one_shape import contacts_of_sphere
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics.geometry.shapes import Ray, Sphere
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
-from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.results import ClosestPoint, Contacts, RayHit, new_hit
 from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface
 
 
-def put_entries_of_maps() -> None:
-    """Have entries stand in for the questions that are usually to a map alone."""
+def put_entries_of_maps(storage: type) -> None:
+    """Have entries stand in for the questions that are usually to a map alone.
+
+    ``storage`` is the class of the arrays of such a map.
+    """
     tell_of(
         "maps",
-        *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage"), MapStorage),
-        *slots(MapStorage, "version", "lock", "ground_arrays", "views", "materials"),
+        *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage"), storage),
+        *slots(storage, "version", "lock", "ground_arrays", "views", "materials"),
     )
     of_table = Ray, new_hit, *slots(GroundArrays, "made_of"), ALL_LAYERS
     of_balls = Sphere, Contacts, *slots(Contacts, "_ints", "_floats", "_material")
