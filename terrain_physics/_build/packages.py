@@ -49,7 +49,7 @@ LIBRARY = KernelPackage(
 DEMO = KernelPackage(
     name="demo.renderers",
     listed=Path(__file__).with_name("signatures_of_demo.txt"),
-    decorators=("compiled", "by_vectors", "inlined"),
+    decorators=("compiled", "by_vectors", "inlined", "uncounted"),
     users="demo",
     may_fuse=("",),  # pictures
 )
