@@ -60,6 +60,12 @@ def until_out(hero, land, delta=FRAME, most=60):
     return results
 
 
+def assert_steps(results, most):
+    """All are as long as they may be, but the last, and the one that leaves one piece for it."""
+    assert all(result.lifted == pytest.approx(most) for result in results[:-2])
+    assert all(0.0 < result.lifted < most + 1e-6 for result in results[-2:-1])
+
+
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("turn", [0.0, 0.4])
 def test_a_house_lets_nobody_stay_inside(body, turn):
@@ -71,8 +77,8 @@ def test_a_house_lets_nobody_stay_inside(body, turn):
     results = until_out(hero, land)
     for result in results[:-1]:
         assert (result.converged, result.limited_by) == (False, "depth")
-        assert result.lifted == pytest.approx(0.5)
         assert result.penetration > 0
+    assert_steps(results, 0.5)
     assert len(results) <= 2 + depth / 0.4
     way = np.array(hero.position64) - start
     assert np.linalg.norm(way) < depth + 1.2
@@ -91,8 +97,8 @@ def test_the_speed_is_bounded_at_any_rate(rate):
     land.add(box(20, 9, 20, (12, 4, 16)))
     results = until_out(hero, land, 1 / rate, 10 * rate)
     most = max(30 / rate, 0.3)
-    assert all(result.lifted == pytest.approx(most) for result in results[:-1])
-    assert results[-1].lifted < most + 0.5
+    assert_steps(results, most)
+    assert results[-1].lifted < max(most, 0.5) + 2e-3
 
 
 def change_by_moving(land, key):

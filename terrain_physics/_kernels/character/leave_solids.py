@@ -49,6 +49,9 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 # Speed of a body that is taken out, and the least way in an update: those of a rescue from a map.
 _SPEED, _STEP = 30.0, 0.3  # m/s, meters
 
+# Longer than it may be, so that margins at its ends make no two pieces of one.
+_MORE = 10.0 * CONTACT_MARGIN
+
 # Most solid meshes around a center, and most faces that a way out of them leads through.
 _MOST_SOLIDS, _MOST_SHEETS = 8, 32
 
@@ -278,10 +281,12 @@ def _leave(
     if best < 0:
         return Leaving(0.0, 0.0, depth)
     way, left = subtract(end, center), 0.0
-    size, out = length(way), dot(way, direction)
-    last = extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN
-    if size > most and out > last + CONTACT_MARGIN:
-        share = min(most / size, 1.0 - last / out)  # no farther, or its center would be out
+    size, out = length(way), max(dot(way, direction), CONTACT_MARGIN)
+    # The last piece, from where its center would be out, is one: then it is in no solid any more.
+    last = (extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN) * (size / out)
+    piece = max(most, last)
+    if size > piece + _MORE:
+        share = min(most, size - piece) / size
         end, left = add_scaled(center, way, share), size * (1.0 - share)
     shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
