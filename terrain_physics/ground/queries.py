@@ -289,4 +289,4 @@ def _together(
     return joined_contacts(contacts, owners, materials, room, deepest=deepest, led_out=led_out)
 
 
-tell_of("parts", GroundQueries)
+tell_of("parts", GroundQueries)  # whoever edits `asked` edits `_build/quick/` too

@@ -31,6 +31,8 @@ from terrain_physics import (
 )
 from terrain_physics._kernels import _jit
 from terrain_physics.character.view import CharacterView
+from terrain_physics.ground.queries import GroundQueries
+from terrain_physics.surface.surface import queries_of
 
 pytestmark = pytest.mark.skipif(_jit.native is None, reason="entries are in machine code of wheels")
 
@@ -573,6 +575,20 @@ def test_meshes_and_parts_are_asked_as_they_are_now(name):
         change()
         answers = outcome(getattr(thing, name), *given)
         assert answers == outcome(by_python(thing, name), *given)
+
+
+def test_what_answers_a_ground_is_of_no_use_after_the_call(monkeypatch):
+    asked, kept = GroundQueries.asked, []
+
+    def keep(queries, ask, *about):
+        kept.append(ask)
+        return asked(queries, ask, *about)
+
+    monkeypatch.setattr(GroundQueries, "asked", keep)
+    ground = with_parts()
+    assert not ground.contains((30.0, 9.0, 30.0))
+    with pytest.raises(ValueError, match="PyCapsule"):
+        kept[0](queries_of(ground).ground_arrays)
 
 
 def test_rays_see_edits():

@@ -135,6 +135,7 @@ typedef struct {
 
 static PyObject *answer_asked(PyObject *self, PyObject *arrays) {
   const Asked *asked = PyCapsule_GetPointer(self, NULL);
+  if (!asked) return NULL; /* the call has ended */
   PyObject *result = ask_arrays(asked->quick, arrays, asked->numbers, asked->count);
   return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
 }
