@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +49,7 @@ TIERS = ("full", "long")
 _prices = prices.Prices()
 _gaps_of_workers: set[str] = set()
 _left_out: Counter[str] = Counter()
+_files_begun: set[Path] = set()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -143,6 +145,9 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Run a test in its lane, and add up what it costs."""
+    if item.path not in _files_begun:  # kernels and trees of syntax that those before have kept
+        _files_begun.add(item.path)
+        gc.freeze()
     is_alone = item.get_closest_marker("alone") is not None
     with lanes.lane(alone=is_alone), _prices.paid_by(item.nodeid):
         before = _spent_in_forks()

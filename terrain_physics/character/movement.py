@@ -392,7 +392,7 @@ class CharacterMovement(CharacterView):
         self, queries: Queries, contents: int, idle: _Idle | None, seconds: float
     ) -> MoveResult:
         """Advance by ``seconds``; ``idle`` is the last update if nothing has changed since."""
-        state, rules, _, _, hits = self._numbers
+        state, _, _, _, hits = self._numbers
         self._adopt()
         if state[columns.GROUND_VERSION] != contents:
             self._see_changes(queries, contents)
@@ -404,7 +404,8 @@ class CharacterMovement(CharacterView):
             if waits is not None:
                 return self._waited()
         values = plain_row(state)
-        self._show_update(values, rules)
+        self._show_vectors(values)
+        self._show_owner()
         self._time.last = seconds
         result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
         if values[columns.CONTACT_SIGNATURE] != 0.0 and not (
@@ -647,8 +648,8 @@ class CharacterMovement(CharacterView):
         self._group = None
 
     def _show_updated(self) -> None:
-        row = self._row()
-        self._show_update(plain_row(row.state), row.rules)
+        self._show_vectors(plain_row(self._state()))
+        self._show_owner()
 
     # Differences from a member of a group
 
@@ -728,13 +729,14 @@ class CharacterMovement(CharacterView):
 
     def _adopt(self) -> None:
         """Take over the values that the game wrote since the last update: all or none."""
-        position = velocity = None
+        owner, position, velocity = self._owner, None, None
+        place = None if owner is None else (owner.position(), owner.linear())
         if self._position != self._position.shown:  # also where the game wrote a NaN
             position = checks.vector("position", self._position)
         if self._velocity != self._velocity.shown:
             velocity = checks.vector("velocity", self._velocity)
-        if self._owner is not None:
-            self._adopt_owner(self._owner)
+        if owner is not None and place is not None:
+            self._adopt_place(owner, *place)
         state = self._state()
         if position is not None:
             self._adopt_position(self._position.shown.to_tuple(), position)
@@ -783,11 +785,14 @@ class CharacterMovement(CharacterView):
             self._owner.turn_to(checks.floats9(self._row().linear))
 
     def _adopt_owner(self, owner: Owner) -> None:
-        shown, linear = owner.position(), owner.linear()
-        known = owner.turned, checks.floats9(self._row().linear)
-        if linear is not None and linear not in known:
-            self._place(linear)
-            owner.turned = None
+        """Take over where the owner is: for the entry in C, if the game wrote nothing else."""
+        self._adopt_place(owner, owner.position(), owner.linear())
+
+    def _adopt_place(self, owner: Owner, shown: Floats3, linear: Floats9 | None) -> None:
+        if linear is not None and linear != owner.turned:
+            if linear != checks.floats9(self._row().linear):
+                self._place(linear)
+                owner.turned = None
         if shown != owner.shown:
             self._adopt_position(owner.shown, shown)
 
@@ -801,18 +806,27 @@ class CharacterMovement(CharacterView):
         if self._owner is not None and self._owner.position() != self._owner.shown:
             self._move_owner()  # the game has put it elsewhere
 
-    def _show_update(self, values: Row, rules: Floats) -> None:
-        """Show the result of an update."""
-        self._show_values(values)
-        if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
-            self._turn_owner(values[columns.TURN])
-
     def _show_values(self, values: Row) -> None:
         """Show position and velocity to readers of the live vectors, and to the owner."""
-        position = (values[0], values[1], values[2])
-        self._position.show(position)
+        self._show_vectors(values)
+        self._bring_owner()
+
+    def _show_vectors(self, values: Row) -> None:
+        self._position.show((values[0], values[1], values[2]))
         self._velocity.show((values[3], values[4], values[5]))
-        if self._owner is not None and position != self._owner.place:
+
+    def _show_owner(self) -> None:
+        """Move and turn the owner as an update did the body."""
+        if self._owner is None:
+            return
+        state, rules, *_ = self._row()
+        turn = state.item(columns.TURN)
+        self._bring_owner()
+        if turn != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
+            self._turn_owner(turn)
+
+    def _bring_owner(self) -> None:
+        if self._owner is not None and self.position64 != self._owner.place:
             self._move_owner()
 
     def _move_owner(self) -> None:
@@ -822,12 +836,13 @@ class CharacterMovement(CharacterView):
             return
         place = self.position64
         shown = owner.move_to(place)
-        for axis in range(3):
+        owner.shown, owner.place = shown, place
+        for axis in range(3) if shown != place else ():
             # A smaller difference may come from rounding to float32.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
                 self._state()[columns.POSITION + axis] = shown[axis] + 0.0
                 self._disturb()
-        owner.shown, owner.place = shown, self.position64
+                owner.place = self.position64
         if owner.place != place:
             self._position.show(owner.place)
 

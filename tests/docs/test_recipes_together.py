@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_pages import RECIPES
+from tests.helpers.examples import times
 from tests.helpers.one_world import has_a_world, troubles
 from tests.helpers.pages import Recipe, recipes_of
 
@@ -63,7 +64,7 @@ def test_most_recipes_have_a_world() -> None:
     ],
 )
 def test_all_together(recipes: list[Recipe], *, has_one_hero: bool) -> None:
-    assert wrong(troubles(recipes, FRAMES, has_one_hero=has_one_hero)) == {}
+    assert wrong(troubles(recipes, times(FRAMES), has_one_hero=has_one_hero)) == {}
 
 
 @pytest.mark.full

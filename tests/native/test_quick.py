@@ -53,6 +53,10 @@ def with_parts():
     return Ground([rough(), TriangleMesh.box((4, 1, 4), position=(30, 3, 30))])
 
 
+def with_a_wheel():
+    return Ground([rough(), TriangleMesh.box((4, 1, 4))])
+
+
 def with_names():
     ground = Ground([rough()])
     ground.add(TriangleMesh.box((6, 4, 6)), name="crate")
@@ -189,14 +193,123 @@ class Parts:
         self.x, self.y, self.z = 30.0, 5.0, 30.0
 
 
-@pytest.mark.parametrize("owner", [Block, Parts])
-def test_owners_are_served(owner):
+class Turned:
+    def __init__(self):
+        self.position, self.rotation = (30.0, 5.0, 30.0), glm.quat()
+
+
+class Flat:
+    def __init__(self):
+        self.position = (30.0, 30.0)
+
+
+class Kept:
+    """An object that stays within bounds of its own, and counts what is asked."""
+
+    def __init__(self):
+        self._position, self.asked = (30.0, 5.0, 30.0), []
+
+    @property
+    def position(self):
+        self.asked.append("read")
+        return self._position
+
+    @position.setter
+    def position(self, value):
+        self.asked.append(value)
+        x, y, z = value
+        self._position = min(x, 30.2), y, z
+
+
+OWNERS = [Block, Parts, Turned, Flat, Kept]
+
+
+def owned(owner, ground=rough, **options):
+    """Return two characters alike, each with an owner of its own."""
     owners = owner(), owner()
-    quick, plain = (CharacterMovement(rough(), BODIES[1], owner=own) for own in owners)
-    for _ in range(30):
+    heroes = [CharacterMovement(ground(), BODIES[1], owner=own, **options) for own in owners]
+    return *heroes, *owners
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_owners_are_served(owner):
+    quick, plain, *owners = owned(owner)
+    for frame in range(60):
         same(quick, plain, "walk", 1.0, 2.0)
         same(quick, plain, "update", FRAME)
         assert str(vars(owners[0])) == str(vars(owners[1]))
+        if frame % 20 == 9:  # the game puts it elsewhere
+            for one in owners:
+                if hasattr(one, "x"):
+                    one.z -= 1.5
+                else:
+                    one.position = type(one.position)([*[*one.position][:-1], 29.0])
+        if frame % 20 == 15:
+            for hero in (quick, plain):
+                hero.velocity.y = 3.0
+        if frame == 35:  # refused, and nothing has changed then
+            for hero in (quick, plain):
+                hero.velocity.y = math.nan
+            same(quick, plain, "update", FRAME)
+            for hero in (quick, plain):
+                hero.velocity.y = 0.5
+
+
+def test_owners_turn_with_the_ground():
+    quick, plain, *owners = owned(Turned, with_a_wheel, turn_with_ground=True)
+    for frame in range(60):
+        for hero in (quick, plain):
+            angle = glm.angleAxis(0.02 * frame, (0, 1, 0))
+            hero.ground.move(1, ((30, 3, 30), angle), FRAME)
+        same(quick, plain, "update", FRAME)
+        assert str(vars(owners[0])) == str(vars(owners[1]))
+    assert owners[0].rotation != glm.quat()
+
+
+class Meddling(Block):
+    """An object whose own code does something to its character, or raises, when it is asked."""
+
+    def __init__(self):
+        self.hero, self.deed, self.place = None, None, (30.0, 5.0, 30.0)
+
+    @property
+    def position(self):
+        if self.deed is not None:
+            deed, self.deed = self.deed, None
+            deed(self, self.hero)
+        return self.place
+
+    @position.setter
+    def position(self, value):
+        self.place = value
+
+
+def _raise(_own, hero):
+    raise ZeroDivisionError(type(hero).__name__)
+
+
+MEDDLING = {
+    "raises": _raise,
+    "is nowhere": lambda own, _: setattr(own, "place", (0.0, math.nan, 0.0)),
+    "drives": lambda _, hero: setattr(hero, "velocity", (0.25, 1.0, 0.0)),
+    "writes": lambda _, hero: setattr(hero.velocity, "x", 0.5),
+    "moves": lambda _, hero: hero.teleport((31, 6, 31)),
+    "updates": lambda _, hero: hero.update(FRAME),
+    "resizes": lambda _, hero: hero.resize(CapsuleCollider(0.3, 1.5)),
+    "restores": lambda _, hero: hero.restore(hero.state()),
+    "joins": lambda _, hero: CharacterGroup(hero.ground, BODIES[1]).add("me", movement=hero),
+}
+
+
+@pytest.mark.parametrize("deed", MEDDLING.values(), ids=MEDDLING.keys())
+def test_owners_may_do_anything_meanwhile(deed):
+    quick, plain, *owners = owned(Meddling)
+    for frame in range(12):
+        for one, hero in zip(owners, (quick, plain), strict=True):
+            one.hero, one.deed = hero, deed if frame == 5 else None
+        same(quick, plain, "walk", 1.0, 2.0)
+        same(quick, plain, "update", FRAME)
+        assert str(owners[0].place) == str(owners[1].place)
 
 
 def test_edits_and_moves_of_the_ground_are_seen():

@@ -137,6 +137,7 @@ def test_kernels_that_make_arrays_raise_what_a_handler_raised(name, interruption
 
 _FIRST_LOAD = """
 from terrain_physics import HeightMap, Sphere
+from terrain_physics._kernels import _jit
 from tests.helpers.interruptions import interrupt
 land, ends = HeightMap([[0, 1], [2, 3]]), []
 def call():
@@ -145,7 +146,7 @@ def call():
     ends.append(True)
 for seconds in (0.0005, 0.003, 0.02, 0.05):
     interrupt(call, seconds)
-assert len(ends) < 4
+assert len(ends) < 4 or _jit.native is not None  # machine code of a wheel is there at once
 assert len(land.contacts(Sphere((0.5, 0.5, 0.5), 2.0)))
 land.raise_((0.5, 0.5), 1, 0.001)
 """

@@ -62,8 +62,8 @@ static PyType_Spec QUICK_SPEC = {
 #define WORDS(_)                                                                                   \
   _(_group) _(_owner) _(_own_rules) _(_time) _(_position) _(_velocity) _(_numbers) _(_ground)      \
   _(_idle) _(shown) _(written) _(contents) _(streaming) _(ground_arrays) _(_see_changes)           \
-  _(_run_alone) _(_keep_idle) _(max_distance) _(origin64) _(direction64)        \
-  _(asked) _(naming) _(center64) _(radius) _(keep) _(deepest) _(all)
+  _(_run_alone) _(_keep_idle) _(_adopt_owner) _(_show_owner) _(max_distance) _(origin64)         \
+  _(direction64) _(asked) _(naming) _(center64) _(radius) _(keep) _(deepest) _(all)
 #define AS_NUMBER(word) N_##word,
 #define AS_TEXT(word) #word,
 enum { WORDS(AS_NUMBER) NAMES };

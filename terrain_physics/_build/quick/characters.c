@@ -10,7 +10,7 @@ typedef struct {
 
 /* A character in the course of a call; all but `self` is given back by `end_hero`. */
 typedef struct {
-  PyObject *self, *known, *numbers;
+  PyObject *self, *known, *numbers, *owner;
   double *row;
   Live at, moves;
 } Hero;
@@ -75,6 +75,7 @@ static int read_hero(Quick *quick, Hero *hero, int with_position) {
 static void end_hero(Hero *hero) {
   Py_XDECREF(hero->known);
   Py_XDECREF(hero->numbers);
+  Py_XDECREF(hero->owner);
   end_live(&hero->at);
   end_live(&hero->moves);
 }
@@ -132,7 +133,8 @@ static int begin_ground(Quick *quick, PyObject *ground, Step *step) {
 
 static int begin_step(Quick *quick, Hero *hero, PyObject *seconds, Step *step) {
   step->seconds = seconds;
-  if (!PyFloat_CheckExact(seconds) || known_of(hero, N__owner) != Py_None) return 0;
+  if (!PyFloat_CheckExact(seconds) || !known_of(hero, N__owner)) return 0;
+  hero->owner = Py_NewRef(known_of(hero, N__owner));
   PyObject *rules = known_of(hero, N__own_rules), *time = known_of(hero, N__time);
   if (!rules || !tuple(rules, 0) || !time || !IS_OF(time, FRAME_TIME)) return 0;
   step->time = Py_NewRef(time);
@@ -227,16 +229,34 @@ static PyObject *log_of(Hero *hero, Step *step) {
   return log;
 }
 
-static PyObject *result_of(Quick *quick, Hero *hero, Step *step, int ran_into) {
-  PyObject *values = row_copied(quick, hero->row), *made = NULL;
+static PyObject *result_of(Quick *quick, Hero *hero, Step *step, PyObject *values, int ran_into) {
+  PyObject *made = NULL;
   PyObject *met = ran_into ? log_of(hero, step) : Py_NewRef(Py_None);
-  if (values && met) made = PyType_GenericAlloc((PyTypeObject *)KEPT(RESULT), 0);
+  if (met) made = PyType_GenericAlloc((PyTypeObject *)KEPT(RESULT), 0);
   if (made &&
       (SET_SLOT(KEPT(VALUES), made, values) || SET_SLOT(KEPT(SECONDS), made, step->seconds) ||
        SET_SLOT(KEPT(WAITING), made, Py_False) || SET_SLOT(KEPT(MET), made, met)))
     Py_CLEAR(made);
-  drop((PyObject *[]){values, met}, 2);
+  Py_XDECREF(met);
   return made;
+}
+
+/* Take over where the owner is, if the game wrote nothing else: 0; -1 as of `adopt`. */
+static int adopt_owner(Hero *hero) {
+  if (hero->owner == Py_None) return 0;
+  if (!as_shown(&hero->moves) || hero->moves.written ||
+      !went_well(PyObject_CallMethodObjArgs(hero->self, NAME[N__adopt_owner], hero->owner, NULL)))
+    return -1;
+  int is_same = known_of(hero, N__numbers) == hero->numbers; /* the owner's code may do anything */
+  return is_same && as_shown(&hero->at) && as_shown(&hero->moves) ? 0 : -1;
+}
+
+/* Show where the body has come. */
+static int show_place(Hero *hero) {
+  if (show(&hero->at, hero->row + PLACE[POSITION]) || show(&hero->moves, hero->row + PLACE[VELOCITY]))
+    return -1;
+  if (hero->owner == Py_None) return 0;
+  return went_well(PyObject_CallMethodObjArgs(hero->self, NAME[N__show_owner], NULL)) ? 0 : -1;
 }
 
 /* Advance, show what came of it, and make the result. */
@@ -245,13 +265,13 @@ static PyObject *advance(Quick *quick, Hero *hero, Step *step) {
       !went_well(PyObject_CallMethodObjArgs(hero->self, NAME[N__see_changes], step->queries,
                                             step->contents, NULL)))
     return NULL;
-  PyObject *done = run(quick, hero, step);
-  if (!went_well(done) || show(&hero->at, hero->row + PLACE[POSITION]) ||
-      show(&hero->moves, hero->row + PLACE[VELOCITY]) ||
-      SET_SLOT(KEPT(LAST), step->time, step->seconds))
-    return NULL;
-  PyObject *result = result_of(quick, hero, step, done == Py_True);
-  if (result && done != Py_True && hero->row[PLACE[CONTACT_SIGNATURE]] != 0.0 &&
+  PyObject *done = run(quick, hero, step), *result = NULL;
+  PyObject *values = went_well(done) ? row_copied(quick, hero->row) : NULL;
+  if (values && !show_place(hero) && !SET_SLOT(KEPT(LAST), step->time, step->seconds))
+    result = result_of(quick, hero, step, values, done == Py_True);
+  Py_XDECREF(values);
+  if (result && done != Py_True && hero->owner == Py_None &&
+      hero->row[PLACE[CONTACT_SIGNATURE]] != 0.0 &&
       !went_well(PyObject_CallMethodObjArgs(hero->self, NAME[N__keep_idle], step->contents,
                                             step->seconds, result, NULL)))
     Py_CLEAR(result);
@@ -270,7 +290,7 @@ static PyObject *update(Quick *quick, PyObject *arguments, PyObject *options) {
     if (idle && idle != Py_None)
       result = idle_result(&hero, &step, idle);
     else if (!SET_SLOT(KEPT(IN_UPDATE), step.time, Py_True)) {
-      if (!adopt(quick, &hero)) result = advance(quick, &hero, &step);
+      if (!adopt_owner(&hero) && !adopt(quick, &hero)) result = advance(quick, &hero, &step);
       SET_SLOT(KEPT(IN_UPDATE), step.time, Py_False); /* looks at no error */
     }
   }
