@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _jit, _own_files
 
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="nothing is compiled")
 
@@ -76,14 +76,12 @@ def test_a_folder_that_cannot_be_made_is_no_failure(folder):
 
 
 def test_on_a_full_disk_nothing_is_kept_and_nothing_fails(folder, monkeypatch):
-    from terrain_physics._build import build_cache
-
     def write_some(file, content):
         file.write_bytes(content[:10])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     cache_of(folder).keep(b"code", "name")
-    monkeypatch.setattr(build_cache._own_files, "write_new", write_some)
+    monkeypatch.setattr(_own_files, "write_new", write_some)
     cache_of(folder).keep(b"code", "other")
     assert cache_of(folder).read("other") is None
     assert cache_of(folder).read("name") == b"code"
