@@ -72,8 +72,9 @@ class Recorder:
             count = self._counts[number] = self._counts.get(number, 0) + 1
             if count > FIRST_CALLS and (count & (count - 1) or count > MOST_CALLS):
                 return kernel(*values)
-            blocks = _Blocks(values)
-            if blocks.size > self.most_bytes:
+            given = [value for value in _flat(values) if isinstance(value, np.ndarray)]
+            is_small = sum(array.nbytes for array in given) <= self.most_bytes
+            if not is_small or (blocks := _Blocks(given)).size > self.most_bytes:
                 self._counts[number] -= 1
                 return kernel(*values)
             before = blocks.contents()
@@ -165,8 +166,7 @@ def _fits(value: Any, kind: Any, exactly: bool) -> bool:
 class _Blocks:
     """The memory that a call may read or write: that of its arrays, and what their tables name."""
 
-    def __init__(self, values: Any) -> None:
-        given = [value for value in _flat(values) if isinstance(value, np.ndarray)]
+    def __init__(self, given: Sequence[Any]) -> None:
         known = _merged(map(_span, (*given, *_arrays_behind(given))))
         self._starts = np.array([first for first, _ in known], np.int64)
         self._ends = np.array([last for _, last in known], np.int64)
