@@ -22,7 +22,7 @@ from terrain_physics._kernels import _native
 FIRST_CALLS = 4
 """Of each kernel so many are recorded, and then those whose number is a power of two."""
 MOST_CALLS = 4096
-MOST_BYTES = 12_000_000
+MOST_BYTES, MOST_BYTES_EVER = 600_000, 12_000_000
 """What a call that is recorded may read and write at most."""
 
 NUMBER, FLOAT64, FLOAT32, ADDRESS, NOTHING = range(5)
@@ -47,8 +47,8 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: dict[int, list[bytes]] = {}
         """What was recorded, by the number of the kernel."""
-        self.most_bytes = MOST_BYTES
-        """A call that needs more memory is left out."""
+        self.takes_large = False
+        """Whether a call with much memory is recorded if the kernel has none."""
         self._counts: dict[int, int] = {}
         self._lock = threading.RLock()
         self._versions: dict[tuple[str, str], list[_Version]] = {}
@@ -73,16 +73,19 @@ class Recorder:
             if count > FIRST_CALLS and (count & (count - 1) or count > MOST_CALLS):
                 return kernel(*values)
             given = [value for value in _flat(values) if isinstance(value, np.ndarray)]
-            is_small = sum(array.nbytes for array in given) <= self.most_bytes
-            if not is_small or (blocks := _Blocks(given)).size > self.most_bytes:
+            is_large_taken = self.takes_large and number not in self.calls
+            most = MOST_BYTES_EVER if is_large_taken else MOST_BYTES
+            is_small = sum(array.nbytes for array in given) <= most
+            if not is_small or (blocks := _Blocks(given)).size > most:
                 self._counts[number] -= 1
                 return kernel(*values)
             before = blocks.contents()
             result = kernel(*values)
             recorded = [struct.pack("<qq", number, len(before))]
-            for old, new in zip(before, blocks.contents(), strict=True):
+            after = blocks.contents_after(before)
+            for old, new in zip(before, after, strict=True):
                 recorded += [struct.pack("<q", len(old)), old, new]
-            recorded += [blocks.addresses_in(before), blocks.addresses_in(blocks.contents())]
+            recorded += [blocks.addresses_in(before), blocks.addresses_in(after)]
             recorded += [_packed(_words(values, blocks)), _with_length(b"".join(_parts(result)))]
             self.calls.setdefault(number, []).append(b"".join(recorded))
             return result
@@ -178,18 +181,31 @@ class _Blocks:
         self._starts = np.array([first for first, _ in self._spans], np.int64)
         self._ends = np.array([last for _, last in self._spans], np.int64)
         self.size = sum(last - first for first, last in self._spans)
+        writable = [array for array in given if array.size and array.flags.writeable]
+        self._written = {self._holding(_span(array)[0]) for array in writable}
 
     def _holding(self, address: int) -> int:
         return int(np.searchsorted(self._starts, address, "right")) - 1
 
     def _named_in(self, span: Span) -> set[int]:
-        if span[1] - span[0] > MOST_BYTES:
+        if span[1] - span[0] > MOST_BYTES_EVER:
             return set()
         return {self._holding(address) for _, address, _ in self._found(_content(span))}
 
     def contents(self) -> list[bytes]:
         """Return what stands in the blocks."""
         return [_content(span) for span in self._spans]
+
+    def contents_after(self, before: list[bytes]) -> list[bytes]:
+        """Return what a kernel has left.
+
+        It writes to no array that is read-only. The samples of several maps are one of these, with
+        memory of others in between, which may have changed.
+        """
+        return [
+            _content(span) if block in self._written else before[block]
+            for block, span in enumerate(self._spans)
+        ]
 
     def place(self, address: int) -> tuple[int, int]:
         """Return the block that holds an address, and the place in it."""
