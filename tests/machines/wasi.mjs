@@ -17,6 +17,14 @@ function each(list, count, sum, take) {
   return SUCCESS;
 }
 
+// Read until a piece is full: a pipe gives less at a time.
+function fill(piece) {
+  let done = 0;
+  for (let got = -1; got && done < piece.length; done += got)
+    got = readSync(0, piece, done, piece.length - done);
+  return done;
+}
+
 // All that programs of C ask for, as WASI names it. There is no file but the three that are open.
 const system = {
   args_sizes_get: (count, size) => {
@@ -24,7 +32,7 @@ const system = {
     return SUCCESS;
   },
   args_get: () => SUCCESS,
-  fd_read: (file, list, count, sum) => each(list, count, sum, (piece) => readSync(0, piece)),
+  fd_read: (file, list, count, sum) => each(list, count, sum, fill),
   fd_write: (file, list, count, sum) => each(list, count, sum, (piece) => writeSync(1, piece)),
   proc_exit: (status) => process.exit(status),
 };
