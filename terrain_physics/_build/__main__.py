@@ -2,7 +2,8 @@
 
 Without a folder, for this very processor and into this checkout (``poe native``); with one, the
 same into it, as `pip wheel` does. ``--all FOLDER`` makes the wheels of all systems, by `ziglang`
-from the package index: ``--only linux-aarch64`` makes some of them.
+from the package index: ``--only linux-aarch64`` makes some of them, ``--only wasm32`` the module of
+the library's kernels for WebAssembly.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from terrain_physics._build import making, wheels
 from terrain_physics._build.packages import ROOT
-from terrain_physics._build.platforms import HERE, PLATFORMS, Level, Wanted
+from terrain_physics._build.platforms import HERE, PLATFORMS, WITH_WHEELS, Level, Wanted
 from terrain_physics._build.systems import headers
 from terrain_physics._build.systems.c_compiler import LIBRARIES_HERE, Linker, find
 
@@ -53,7 +54,7 @@ def _make_wheels(
     if missing := wheels.what_is_missing():
         parser.error(missing)
     _make_folder(parser, folder)
-    wheels.make([target for target in PLATFORMS if target in (only or PLATFORMS)], folder)
+    wheels.make([target for target in PLATFORMS if target in (only or WITH_WHEELS)], folder)
 
 
 def _make_here(parser: argparse.ArgumentParser, folder: Path) -> None:

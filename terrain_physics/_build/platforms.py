@@ -17,6 +17,8 @@ class Processor:
 
     triple: str
     name: str
+    features: str = ""
+    """What it has besides."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,13 @@ class Platform:
     """The libraries that its modules may load."""
     has_compilers: bool = True
     """Whether the package index has our numba for it; else another machine makes the code."""
+    place: str = ""
+    """The one package of kernels that it has machine code of; without, of all."""
+
+    @property
+    def is_for_python(self) -> bool:
+        """Whether there is a wheel for it."""
+        return bool(self.tags)
 
 
 _LEVELS_OF_X86_64 = (
@@ -74,9 +83,14 @@ _LEVELS_OF_X86_64 = (
     Level("v2", "x86-64-v2", Processor(_X86_64, "x86-64-v3")),
 )
 
+_LEVELS_OF_ARM64 = (Level("arm64", "generic", Processor(_ARM64, "generic")),)
+
+_WASM = Processor("wasm32-unknown-unknown", "generic", "+simd128")
+
 _FOUND = ("cc", "gcc", "clang")
 # Nothing is thrown through the wrappers in C, so they need no tables for unwinding.
 _ON_LINUX = ("-shared", "-s", "-Wl,--gc-sections", "-lm")
+_OF_MUSL = ("libc.so",)
 _OF_GLIBC = ("libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
 # Python's functions are those of whichever program loads the module. Nothing may be stripped once
 # the linker has signed it: Macs with ARM processors load no code without a signature that holds.
@@ -102,12 +116,36 @@ PLATFORMS = {
         system="linux",
         machine="aarch64",
         triple=_ARM64,
-        levels=(Level("arm64", "generic", Processor(_ARM64, "generic")),),
+        levels=_LEVELS_OF_ARM64,
         tags=("manylinux2014_aarch64", "manylinux_2_17_aarch64"),
         zig="aarch64-linux-gnu.2.17",
         compilers=_FOUND,
         linking=_ON_LINUX,
         imports=_OF_GLIBC,
+    ),
+    # Alpine and others: the same machine code, linked with another C library. Linked and read, but
+    # no Python there has loaded it; programs with this code and this library have replayed tapes.
+    "musllinux-x86_64": Platform(
+        system="linux",
+        machine="x86_64",
+        triple=_X86_64,
+        levels=_LEVELS_OF_X86_64,
+        tags=("musllinux_1_2_x86_64",),
+        zig="x86_64-linux-musl",
+        compilers=(),
+        linking=_ON_LINUX,
+        imports=_OF_MUSL,
+    ),
+    "musllinux-aarch64": Platform(
+        system="linux",
+        machine="aarch64",
+        triple=_ARM64,
+        levels=_LEVELS_OF_ARM64,
+        tags=("musllinux_1_2_aarch64",),
+        zig="aarch64-linux-musl",
+        compilers=(),
+        linking=_ON_LINUX,
+        imports=_OF_MUSL,
     ),
     "darwin-arm64": Platform(
         system="darwin",
@@ -146,8 +184,25 @@ PLATFORMS = {
         suffix=".pyd",
         imports=("python3.dll", "kernel32.dll", "api-ms-win-crt-*"),
     ),
+    # The library's kernels for JavaScript, which calls them by the names `kernel_0` and so on, in
+    # the order of `signatures.txt`. No Python of browsers has PyGLM, so there is no wheel.
+    "wasm32": Platform(
+        system="wasm",
+        machine="wasm32",
+        triple=_WASM.triple,
+        levels=(Level("wasm", _WASM.name, _WASM),),
+        tags=(),
+        zig="wasm32-wasi",
+        compilers=(),
+        linking=("-mexec-model=reactor", "-s", "-Wl,--export=malloc", "-Wl,--export=free"),
+        suffix=".wasm",
+        place="terrain_physics/_kernels",
+    ),
 }
-"""The platforms, by `sys.platform` and `platform.machine()`."""
+"""The platforms, by `sys.platform` and `platform.machine()` where machine code can be made."""
+
+WITH_WHEELS = {name: one for name, one in PLATFORMS.items() if one.is_for_python}
+"""Those that Python runs on."""
 
 HERE = f"{sys.platform}-{platform.machine().lower()}"
 """The name of this process's platform, which may be missing in the table."""
@@ -166,6 +221,10 @@ class Wanted:
         triple = PLATFORMS[self.target].triple
         return str(self.level.compiled_for), triple, self.level.processor
 
+    def has(self, place: str) -> bool:
+        """Tell whether it has an extension module of a package of kernels."""
+        return PLATFORMS[self.target].place in {"", place}
+
     @property
     def file(self) -> str:
         """Return the name of its extension modules."""
@@ -174,8 +233,8 @@ class Wanted:
 
 def where_numba_is_needed() -> str:
     """Return the condition on installations that no wheel with machine code serves."""
-    others = (
+    others = dict.fromkeys(
         f"(sys_platform != '{one.system}' or platform_machine != '{one.machine}')"
-        for one in PLATFORMS.values()
+        for one in WITH_WHEELS.values()
     )
     return f"implementation_name != 'cpython' or {' and '.join(others)}"

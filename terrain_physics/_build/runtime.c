@@ -1,4 +1,4 @@
-/* The runtime beside numba's machine code, and the conversion of Python's values in and out.
+/* The conversion of Python's values in and out, behind `memory.c`.
 
    It includes nothing but Python's stable interface and NumPy's, so that one file serves all Pythons. It is
    compiled once for a system; `module.c` is what differs between levels of processors. */
@@ -10,68 +10,9 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
-
-/* ---- numba's runtime: counted blocks of memory, laid out as machine code reads them ---- */
-
-typedef void (*Destructor)(void *data, size_t size, void *info);
-typedef struct {
-  size_t references;
-  Destructor destructor;
-  void *info;
-  void *data;
-  size_t size;
-  void *external;
-} Memory;
-
-Memory *NRT_MemInfo_alloc_aligned(size_t size, unsigned align) {
-  Memory *memory = malloc(sizeof(Memory) + size + align);
-  if (!memory) return NULL;
-  uintptr_t data = (uintptr_t)(memory + 1);
-  data += (align - data % align) % align;
-  *memory = (Memory){1, NULL, NULL, (void *)data, size, NULL};
-  return memory;
-}
-
-Memory *NRT_MemInfo_alloc(size_t size) { return NRT_MemInfo_alloc_aligned(size, 16); }
-
-void NRT_MemInfo_call_dtor(Memory *memory) {
-  if (memory->destructor) memory->destructor(memory->data, memory->size, memory->info);
-  free(memory);
-}
-
-static void free_varying(void *data, size_t size, void *info) {
-  if (info) ((Destructor)info)(data, size, NULL);
-  free(data);
-}
-
-Memory *NRT_MemInfo_new_varsize_dtor(size_t size, Destructor destructor) {
-  Memory *memory = malloc(sizeof(Memory));
-  void *data = malloc(size ? size : 1);
-  if (!memory || !data) {
-    free(memory);
-    free(data);
-    return NULL;
-  }
-  *memory = (Memory){1, free_varying, (void *)destructor, data, size, NULL};
-  return memory;
-}
-
-void *NRT_Allocate(size_t size) { return malloc(size); }
-void NRT_Free(void *data) { free(data); }
-
-double numba_ldexp(double value, int exponent) { return ldexp(value, exponent); }
-double numba_frexp(double value, int *exponent) { return frexp(value, exponent); }
-
-static void release(Memory *memory) {
-  if (memory && __atomic_sub_fetch(&memory->references, 1, __ATOMIC_ACQ_REL) == 0)
-    NRT_MemInfo_call_dtor(memory);
-}
 
 /* ---- arguments: each tells whether a value is of the type, exactly ---- */
 
@@ -159,6 +100,11 @@ static inline int named_tuple(PyObject *value, Py_ssize_t count) {
 }
 
 /* ---- results ---- */
+
+static void release(Memory *memory) {
+  if (memory && __atomic_sub_fetch(&memory->references, 1, __ATOMIC_ACQ_REL) == 0)
+    NRT_MemInfo_call_dtor(memory);
+}
 
 /* An array as machine code holds it; shape and strides follow. */
 typedef struct {

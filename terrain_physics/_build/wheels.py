@@ -1,5 +1,7 @@
 """Makes the wheels of all systems: the package's own files, and each system's extension modules.
 
+For WebAssembly, where no wheel could be used, it makes the module of the library's kernels alone.
+
 The same sources give the same bytes, wherever and whenever they are made.
 """
 
@@ -40,16 +42,19 @@ def what_is_missing() -> str:
 
 
 def make(targets: Sequence[str], folder: Path) -> None:
-    """Make a wheel for each of these platforms."""
+    """Make a wheel for each of these platforms, or what it has in place of one."""
     wanted = [Wanted(target, level) for target in targets for level in PLATFORMS[target].levels]
     with tempfile.TemporaryDirectory() as name, ExitStack() as block:
         plain = _without_machine_code(Path(name))
         modules = block.enter_context(making.made(wanted, lambda work: _linkers(targets, work)))
         for target in targets:
             own = [module for module in modules if module.target == target]
-            wheel = _assembled(plain, target, own, Path(name))
-            making.put(wheel, folder / wheel.name)
-            sys.stdout.write(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB\n")
+            if PLATFORMS[target].is_for_python:
+                made = _assembled(plain, target, own, Path(name))
+            else:
+                made = own[0].file.rename(Path(name, _named(plain, f"{target}.wasm")))
+            making.put(made, folder / made.name)
+            sys.stdout.write(f"{made.name}: {made.stat().st_size / 1e6:.2f} MB\n")
 
 
 def _linkers(targets: Iterable[str], work: Path) -> Mapping[str, Linker]:
@@ -75,13 +80,19 @@ def _without_machine_code(folder: Path) -> Path:
     return wheel
 
 
+def _named(plain: Path, rest: str) -> str:
+    """Return the name of a file of this version."""
+    name, version = plain.name.split("-")[:2]
+    return f"{name}-{version}-{rest}"
+
+
 def _assembled(plain: Path, target: str, modules: Sequence[Module], folder: Path) -> Path:
     """Add extension modules to a wheel."""
     tags = [f"cp311-abi3-{tag}" for tag in PLATFORMS[target].tags]
     name, version = plain.name.split("-")[:2]
     about = f"{name}-{version}.dist-info"
     _refuse_others(target, [module.place for module in modules])
-    made = folder / f"{name}-{version}-cp311-abi3-{'.'.join(PLATFORMS[target].tags)}.whl"
+    made = folder / _named(plain, f"cp311-abi3-{'.'.join(PLATFORMS[target].tags)}.whl")
     with zipfile.ZipFile(plain) as given:
         files = {one: given.read(one) for one in given.namelist()}
     del files[f"{about}/RECORD"]

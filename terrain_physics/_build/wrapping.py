@@ -10,7 +10,8 @@ from numba import types
 from terrain_physics._build.lowered import Entry
 from terrain_physics._kernels import _quick
 
-RUNTIME = Path(__file__).with_name("runtime.c")
+_HERE = Path(__file__).parent
+RUNTIME = tuple(_HERE / name for name in ("memory.c", "runtime.c"))
 
 _C_TYPES = {
     "bool": "uint8_t",
@@ -26,7 +27,7 @@ _LLVM_TYPES = {"uint8_t": "i8", "double": "double", "float": "float"} | {
 
 def module_source(entries: Sequence[Entry]) -> str:
     """Return the C source of a module with these entries, and with `quick/` for single calls."""
-    parts = [RUNTIME.read_text(encoding="utf-8")]
+    parts = [file.read_text(encoding="utf-8") for file in RUNTIME]
     parts += [_Wrapper(entry).source() for entry in entries]
     table = []
     by_kernel = groupby(sorted(entries, key=_key), key=_key)

@@ -1,1 +1,1 @@
-"""Machine code for other processors, run by an emulator."""
+"""Machine code for other processors and systems, run by emulators."""

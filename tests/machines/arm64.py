@@ -40,7 +40,7 @@ class ArmPython:
         )
         for part in ("root", "checkout", "apt"):
             (folder / part).mkdir()
-        self._emulator = _emulator(folder)
+        self._emulator = emulator(folder)
         _unpack(_downloaded(folder / "apt", *_PACKAGES), self._root)
         self._install(wheel, "pytest", "hypothesis")  # which modules of tests import
         for name in ("tests", "demo", "assets"):  # but not the library
@@ -61,7 +61,7 @@ class ArmPython:
         return run([*emulated, python.resolve(), *arguments], cwd=self._checkout).decode()
 
 
-def _emulator(folder: Path) -> Path:
+def emulator(folder: Path) -> Path:
     """Return the emulator: the system's, or one from its packages."""
     if found := shutil.which("qemu-aarch64-static"):
         return Path(found)

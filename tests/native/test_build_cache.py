@@ -1,12 +1,14 @@
 """What builds keep: right or made anew, within its limit, and never a reason to fail."""
 
+import errno
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _jit, _own_files
 
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="nothing is compiled")
 
@@ -71,6 +73,30 @@ def test_a_folder_that_cannot_be_made_is_no_failure(folder):
     folder.touch()
     cache_of(folder).keep(b"code", "name")
     assert cache_of(folder).read("name") is None
+
+
+def test_on_a_full_disk_nothing_is_kept_and_nothing_fails(folder, monkeypatch):
+    def write_some(file, content):
+        file.write_bytes(content[:10])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    cache_of(folder).keep(b"code", "name")
+    monkeypatch.setattr(_own_files, "write_new", write_some)
+    cache_of(folder).keep(b"code", "other")
+    assert cache_of(folder).read("other") is None
+    assert cache_of(folder).read("name") == b"code"
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_builds_may_keep_the_same_at_once(folder):
+    content = bytes(range(256)) * 4000
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(100):
+            threads.submit(cache_of(folder).keep, content, "name")
+        found = [threads.submit(cache_of(folder).read, "name") for _ in range(100)]
+    assert {one.result() for one in found} <= {None, content}
+    assert cache_of(folder).read("name") == content
+    assert len(list(folder.iterdir())) == 1
 
 
 def test_another_build_may_forget_what_this_one_keeps(folder, monkeypatch):

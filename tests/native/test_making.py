@@ -1,7 +1,9 @@
 """One process types kernels, others optimize and link them: as numba would, and all or nothing."""
 
+import errno
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -167,6 +169,35 @@ def test_missing_headers_are_told_at_once(tmp_path: Path, monkeypatch: Any, caps
         build.main()
     assert ended.value.code == 2
     assert f"{tmp_path} has no Python.h" in capsys.readouterr().err
+
+
+def test_on_a_full_disk_the_module_stays_as_it_was(tmp_path: Path, monkeypatch: Any) -> None:
+    def copy_some(file: Path, made: Path) -> None:
+        made.write_bytes(file.read_bytes()[:3])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    file, place = tmp_path / "file", tmp_path / "folder" / "module"
+    file.write_bytes(b"machine code")
+    build.making.put(file, place)
+    monkeypatch.setattr(build.making.shutil, "copy", copy_some)
+    with pytest.raises(OSError, match="No space left"):
+        build.making.put(file, place)
+    assert [one.read_bytes() for one in place.parent.iterdir()] == [b"machine code"]
+
+
+@pytest.mark.full
+def test_two_builds_at_once_make_the_same(tmp_path: Path) -> None:
+    env = os.environ | {"TERRAIN_PHYSICS_CACHE_DIR": str(tmp_path / "cache")}
+    folders = [tmp_path / name for name in ("one", "two")]
+    with ThreadPoolExecutor(2) as threads:
+        building = [
+            threads.submit(forks.run, "-c", MAKE, made, *LINES, env=env, own=True)
+            for made in folders
+        ]
+    ended = [one.result() for one in building]
+    assert [one.returncode for one in ended] == [0, 0], ended
+    first, second = (next(made.rglob("_native_*")) for made in folders)
+    assert first.read_bytes() == second.read_bytes()
 
 
 def test_what_the_last_order_hears_is_not_lost() -> None:

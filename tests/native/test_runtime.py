@@ -32,7 +32,7 @@ OF_WRAPPERS = {
 @cache
 def defined() -> set[str]:
     """Return the functions of the wheel's runtime."""
-    text = (ROOT / "terrain_physics/_build/runtime.c").read_text(encoding="utf-8")
+    text = (ROOT / "terrain_physics/_build/memory.c").read_text(encoding="utf-8")
     return set(re.findall(r"\b((?:NRT|numba)_\w+)\(", text))
 
 

@@ -26,10 +26,12 @@ pytestmark = [
 
 MOST_BYTES = 6_000_000
 PLACES = ("terrain_physics/_kernels", "terrain_physics_demo/renderers")
-TARGETS = sorted(platforms.PLATFORMS)
+TARGETS = sorted(platforms.WITH_WHEELS)
 MACHINES = {
     "linux-x86_64": elf_file.X86_64,
     "linux-aarch64": elf_file.AARCH64,
+    "musllinux-x86_64": elf_file.X86_64,
+    "musllinux-aarch64": elf_file.AARCH64,
     "darwin-x86_64": mach_o_file.X86_64,
     "darwin-arm64": mach_o_file.ARM64,
     "win32-amd64": pe_file.X86_64,

@@ -112,6 +112,7 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         ".ci/run",
         ".github/workflows/tests.yml",
         "terrain_physics/_build/hatch_hook.py",
+        "terrain_physics/_build/memory.c",
         "terrain_physics/_build/runtime.c",
         "terrain_physics/_build/quick/entries.c",
         "terrain_physics/_build/signatures.txt",

@@ -33,7 +33,7 @@ DEPENDENCIES: list[str] = PROJECT["dependencies"]
 JIT: list[str] = PROJECT["optional-dependencies"]["jit"]
 
 
-SERVED = [(one.system, one.machine) for one in platforms.PLATFORMS.values()]
+SERVED = [(one.system, one.machine) for one in platforms.WITH_WHEELS.values()]
 """Systems whose wheels hold machine code."""
 OTHERS = [("linux", "riscv64"), ("win32", "ARM64"), ("freebsd14", "x86_64")]
 

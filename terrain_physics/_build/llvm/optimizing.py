@@ -13,7 +13,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from terrain_physics._build.build_cache import BuildCache
 from terrain_physics._build.lowered import Extension, Library, packed, unpacked
-from terrain_physics._build.platforms import Processor
+from terrain_physics._build.platforms import Level, Processor
 
 _SYSTEM = re.compile(r"^target (?:triple|datalayout) = .*\n", re.MULTILINE)
 
@@ -99,7 +99,11 @@ class _Codegen(JITCPUCodegen):  # type: ignore[misc]  # numba is untyped
         """Do what numba's does, but for the engine that would run code in this process."""
         target = llvm.Target.from_triple(self._processor.triple)
         self._tm = target.create_target_machine(
-            cpu=self._processor.name, opt=config.OPT, reloc="pic", codemodel="small"
+            cpu=self._processor.name,
+            features=self._processor.features,
+            opt=config.OPT,
+            reloc="pic",
+            codemodel="small",
         )
         self._tm_features = ""  # those of the processor, no more and no less
         self._target_data = self._tm.target_data
@@ -147,18 +151,20 @@ def _discard_unused(whole: Any, keep: set[str]) -> None:
     passes.run(whole, builder)
 
 
-def machine_for(triple: str, processor: str) -> Any:
+def machine_for(triple: str, processor: str, features: str = "") -> Any:
     """Return LLVM's target machine for a system and a processor, by LLVM's names."""
     target = llvm.Target.from_triple(triple)
-    return target.create_target_machine(cpu=processor, opt=3, reloc="pic", codemodel="small")
+    return target.create_target_machine(
+        cpu=processor, features=features, opt=3, reloc="pic", codemodel="small"
+    )
 
 
-def emit(whole: Any, triple: str, processor: str) -> bytes:
-    """Return an object file with machine code for a system and a processor.
+def emit(whole: Any, triple: str, level: Level) -> bytes:
+    """Return an object file with machine code for a system and a level of its processors.
 
     LLVM changes what it emits, so a copy is emitted: no result depends on those before it.
     """
-    machine = machine_for(triple, processor)
+    machine = machine_for(triple, level.processor, level.compiled_for.features)
     copy = whole.clone()
     copy.triple, copy.data_layout = triple, str(machine.target_data)
     return bytes(machine.emit_object(copy))

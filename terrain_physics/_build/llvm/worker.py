@@ -52,12 +52,14 @@ def _made(
     """Emit machine code for each level of each system, unless an earlier build has."""
     whole = None
     for one in wanted:
+        if not one.has(extension.place):
+            continue
         place = "emitted", *one.name, extension.machine_code
         content = cache.read(*place)
         if content is None:
             if whole is None:
                 whole = _linked(extension, optimizer)
-            content = optimizing.emit(whole, PLATFORMS[one.target].triple, one.level.processor)
+            content = optimizing.emit(whole, PLATFORMS[one.target].triple, one.level)
             cache.keep(content, *place)
         yield MachineCode(extension.place, one, content)
 

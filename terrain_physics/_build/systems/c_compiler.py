@@ -10,12 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from terrain_physics._build.lowered import Extension
 from terrain_physics._build.platforms import HERE, PLATFORMS
 
 ZIG_COMMAND = (sys.executable, "-m", "ziglang")
 
 LIBRARIES_HERE = Path(sys.base_prefix, "libs") if sys.platform == "win32" else None
 """Where Python for Windows has ``python3.lib``."""
+
+MEMORY = Path(__file__).parents[1] / "memory.c"
+"""What machine code needs of numba's runtime."""
 
 _FLAGS = (
     *("-O2", "-g0", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"),
@@ -48,6 +52,15 @@ class Linker:
     libraries: Path | None = None
     """The folder of ``python3.lib``."""
 
+    @property
+    def is_for_python(self) -> bool:
+        """Whether it makes extension modules, or what needs no Python."""
+        return PLATFORMS[self.target].is_for_python
+
+    def source_around(self, extension: Extension) -> str:
+        """Return the C code around machine code."""
+        return extension.source if self.is_for_python else MEMORY.read_text(encoding="utf-8")
+
     def compile(self, source: Path, made: Path, defined: Iterable[str] = ()) -> None:
         """Compile a C file. Its path stands in nothing that is made."""
         self._run(
@@ -59,13 +72,16 @@ class Linker:
             folder=source.parent,
         )
 
-    def link(self, inputs: Iterable[Path], module: Path) -> None:
+    def link(self, inputs: Iterable[Path], module: Path, extension: Extension) -> None:
         """Link object files into an extension module."""
+        # Python finds one function, which hands out all; without Python each is found by its name.
+        found = [] if self.is_for_python else extension.symbols.values()
         self._run(
             *("-O2", "-g0"),  # else `ziglang` adds what finds faults, and builds its C library anew
             *map(str, inputs),
             *([f"-L{self.libraries}"] if self.libraries else []),
             *(option.format(name=module.name) for option in PLATFORMS[self.target].linking),
+            *(f"-Wl,--export={name}" for name in found),
             *("-o", str(module)),
             folder=module.parent,
         )

@@ -50,10 +50,10 @@ class Linking(AbstractContextManager["Linking"]):
     def compile(self, extension: Extension) -> None:
         """Begin to compile the C code of an extension, once for each system."""
         self._extensions[extension.place] = extension
-        source = self._folder / f"{extension.place.replace('/', '.')}.c"
-        source.write_text(extension.source, encoding="utf-8")
         for target, linker in self._linkers.items():
-            made = source.with_name(f"{source.stem}.{target}.c.o")
+            source = self._folder / f"{extension.place.replace('/', '.')}.{target}.c"
+            source.write_text(linker.source_around(extension), encoding="utf-8")
+            made = source.with_name(f"{source.name}.o")
             future = self._threads.submit(self._compiled, linker, source, made)
             self._wrappers[extension.place, target] = future
 
@@ -68,13 +68,24 @@ class Linking(AbstractContextManager["Linking"]):
 
     def _module(self, code: MachineCode) -> Module:
         level, target = code.wanted.level, code.wanted.target
-        name = f"_native_{level.name}"
         # A folder for each: linkers put files of their own beside the module.
         folder = self._folder / f"{code.place.replace('/', '.')}.{target}.{level.name}"
         folder.mkdir()
         machine_code = folder / "kernels.o"
         machine_code.write_bytes(code.content)
         module = folder / code.wanted.file
+        linker = self._linkers[target]
+        wrappers = self._wrappers[code.place, target].result()  # begun earlier, so it ends
+        parts = [wrappers, machine_code]
+        if linker.is_for_python:
+            parts.insert(0, self._around(linker, code, folder))
+        linker.link(parts, module, self._extensions[code.place])
+        return Module(target, f"{code.place}/{module.name}", module)
+
+    def _around(self, linker: Linker, code: MachineCode, folder: Path) -> Path:
+        """Compile what Python finds first."""
+        level = code.wanted.level
+        name = f"_native_{level.name}"
         defined = [
             *self._extensions[code.place].defined,
             f'PROCESSOR="{level.processor}"',
@@ -84,11 +95,8 @@ class Linking(AbstractContextManager["Linking"]):
         if level.processor.startswith("x86-64-v"):
             defined.append(f"X86_64_LEVEL={level.processor[-1]}")
         around = folder / "module.o"
-        linker = self._linkers[target]
         linker.compile(MODULE, around, defined)
-        wrappers = self._wrappers[code.place, target].result()  # begun earlier, so it ends
-        linker.link([around, wrappers, machine_code], module)
-        return Module(target, f"{code.place}/{module.name}", module)
+        return around
 
     @property
     def made(self) -> list[Module]:
