@@ -90,6 +90,8 @@ def few_contacts_in(
 
 def _made_of(arrays: GroundArrays, ints: Int64s, of_meshes: OfMeshes) -> Bytes | None:
     """Return the materials of contacts as the kernel for one shape gives them; None: all are 0."""
+    if arrays.is_of_one_kind:
+        return None
     materials, rows = None, ints[one_by_one.MAP_ROW]
     places = set(rows.tolist())
     for place in places:

@@ -502,7 +502,7 @@ def _materials_of(arrays: GroundArrays, are_hits: Bools, whole: Int64s) -> Bytes
     """Return the materials of hits, 0 where nothing was hit."""
     triangles, places = whole
     materials = np.zeros(len(places), np.uint8)
-    if not arrays.has_meshes and all(made is None for made in arrays.made_of):
+    if arrays.is_of_one_kind:
         return materials
     rows, cells = places >> ID_BITS, places & FACE
     np.copyto(materials, cells, where=are_hits & (rows == MESH), casting="unsafe")

@@ -451,6 +451,26 @@ def _deepest_row(count: int, ints: Int64s, floats: Floats, only_up: bool) -> int
 
 
 @kernel(noinline=True)
+def _way_out(
+    tables: Int64s,
+    mask: int,
+    kind: int,
+    shape: Floats,
+    visits: Int64s,
+    is_short: bool,
+    is_beside: bool,
+) -> tuple[int, Int64s, Floats]:
+    """Return the deepest contact that leads up, if there is one."""
+    count, _, ints, floats = _found(tables, mask, kind, shape, visits, False, is_short, is_beside)
+    if count < 0:
+        return count, ints, floats
+    up = _deepest_row(count, ints, floats, True)
+    rows = np.full(1 if up >= 0 else 0, up)
+    ints, floats = _some(ints, floats, rows)
+    return len(rows), ints, floats
+
+
+@kernel(noinline=True)
 def _deepest(
     tables: Int64s,
     mask: int,
@@ -470,14 +490,9 @@ def _deepest(
     maps = maps_in(tables)
     if members > 1 and leads_down and _is_buried(maps, mask, center_at(kind, shape, 0)):
         # A map knows whether a center is in it, but the others do not.
-        total, _, all_ints, all_floats = _found(
-            tables, mask, kind, shape, visits, False, is_short, is_beside
-        )
-        up = _deepest_row(total, all_ints, all_floats, True)
-        if up >= 0:
-            count, ints, floats, best = total, all_ints, all_floats, up
-        elif total < 0:
-            count = total
+        up, own, vectors = _way_out(tables, mask, kind, shape, visits, is_short, is_beside)
+        if up != 0:
+            return up, own, vectors
     if count < 0 or (count < 2 and count == ints.shape[1]):
         return count, ints, floats
     rows = np.full(min(count, 1), best)
@@ -550,10 +565,12 @@ def contacts_of_rows(
     for at in range(first, last):
         index = int(rows[at])
         shape = shapes[width * index : width * (index + 1)]
-        is_beside = are_beside[index] == NEAR_SIDES
-        if deepest:
+        is_beside, more, own, vectors = are_beside[index] == NEAR_SIDES, 0, ints, floats
+        if deepest and are_beside[index] == 0:  # it is here as it is in a map and led down
+            more, own, vectors = _way_out(tables, mask, kind, shape, visits, False, is_beside)
+        if deepest and more == 0:
             more, own, vectors = _deepest(tables, mask, kind, shape, visits, False, is_beside)
-        else:
+        elif not deepest:
             more, own, vectors = _in_order(tables, mask, kind, shape, visits, False, is_beside)
         if more < 0:
             return -1 - index, ints, floats
