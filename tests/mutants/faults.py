@@ -697,8 +697,8 @@ FAULTS = (
     Fault(
         "sides_of_a_later_neighbor_stay",
         "heightmap.solid.queries",
-        "        self._bare_at = self._arrays_at = -1\n",
-        "        self._bare_at = -1\n",
+        "        self.sides.others = maps\n",
+        "",
         (f"{_PATCHES}::test_a_neighbor_that_comes_later_covers_a_side",),
     ),
     Fault(
