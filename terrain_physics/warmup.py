@@ -64,13 +64,13 @@ def _rays_and_sweeps() -> None:
 def _contacts() -> None:
     land, mesh = HeightMap([[0, 0], [0, 0]]), _small_mesh()
     sphere, capsule = Sphere((0, 0, 0), 0.5), Capsule((0, 0, 0), (0, 1, 0), 0.5)
-    tile = HeightMap([[0, 0], [0, 0]], origin=(1, 0, 0))
+    tile = HeightMap([[0, 0], [0, 0]], border="open", origin=(1, 0, 0))
     for ground in (land, mesh, Ground([land, mesh]), Ground([land, tile])):
-        ground.contacts(sphere)
         for shape in (sphere, capsule, OBB((0, 0, 0), (0.5, 0.5, 0.5))):
-            ground.contacts([shape])
-            ground.contacts([shape], keep="deepest")
-            ground.contact_counts([shape])
+            shapes = [shape, shape]  # one alone has kernels of its own
+            ground.contacts(shape), ground.contacts([shape])
+            ground.contacts(shapes), ground.contacts(shapes, keep="deepest")
+            ground.contact_counts(shapes)
         ground.triangles_in_many([(0, 0, 0)], [(1, 1, 1)])
 
 
@@ -109,7 +109,7 @@ def _walkability() -> None:
 
 
 def _small_mesh() -> TriangleMesh:
-    return TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
+    return TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)], materials=[1])
 
 
 def _mesh() -> None:

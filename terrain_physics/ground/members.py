@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics.ground.answers import Owners
-from terrain_physics.heightmap.queries import are_inside
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
@@ -47,11 +46,6 @@ class MapMember(NamedTuple):
         """The lowest number."""
         return int(self.parts[0])
 
-    @property
-    def is_in_order(self) -> bool:
-        """Whether the order of triangles is that of their parts; at a seam it is not."""
-        return self.union is None
-
     def owners(self, triangles: Int64s) -> Owners:
         """Return the owners of triangles (n,); -1 stays, and belongs to the first map."""
         if self.union is not None:
@@ -74,13 +68,6 @@ class MapMember(NamedTuple):
         if self.named is None:
             return materials
         return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
-
-    def is_inside(self, places: Floats, threads: int | None) -> Bools:
-        """Tell which places (n, 3) are in the ground: below its surface, not its underside."""
-        y = places[:, 1]
-        xs, zs = read_only(*np.ascontiguousarray(places[:, ::2].T))
-        surface = self.queries.heights(xs, zs, threads)
-        return are_inside(surface, y, self.queries.storage.thickness)
 
     def put_triangles_at(
         self,
@@ -143,22 +130,9 @@ class MeshMember(NamedTuple):
         """Return the meshes that the mask selects; without any, queries find nothing."""
         return MeshMember(self.queries.filtered(mask), self.first, self.layers & mask)
 
-    @property
-    def is_in_order(self) -> bool:
-        """Whether the order of triangles is that of their parts."""
-        return True
-
     def owners(self, triangles: Int64s) -> Owners:
         """Return the owners of triangles (n,); -1 stays."""
         return Owners(triangles, triangles >> ID_BITS)
-
-    def materials(self, parts: Int64s, materials: Bytes) -> Bytes:  # noqa: ARG002
-        """Return the materials (n,)."""
-        return materials
-
-    def is_inside(self, places: Floats, threads: int | None) -> Bools:  # noqa: ARG002
-        """Tell which places (n, 3) are in a map: none. Solid meshes lead out who is in them."""
-        return np.zeros(len(places), dtype=np.bool_)
 
     def put_triangles_at(
         self,

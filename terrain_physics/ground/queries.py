@@ -17,27 +17,16 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
     highest,
-    joined_contacts,
     joined_lists,
     joined_triangles,
 )
 from terrain_physics.ground.members import Member
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import (
-    Contacts,
-    Triangles,
-)
-from terrain_physics.surface.shapes import centers_of
-
-_NONE = np.empty(0, np.int64)
-
-# Contacts of the few shapes of which a choice needs all: more than there is memory for.
-_MOST_OF_SOME = 2**40
+from terrain_physics.surface.results import Triangles
 
 _Answer = TypeVar("_Answer")
 
@@ -132,29 +121,6 @@ class GroundQueries(Queries):
         owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
 
-    # Shapes
-
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
-    ) -> Contacts:
-        with self._asking() as members:
-            is_only = len(members) == 1 and members[0].is_in_order  # else `room` is for all
-            answers = [
-                member.queries.contacts(
-                    kind, rows, keep, threads, most, room if is_only else ContactRoom()
-                )
-                for member in members
-            ]
-            if keep == "deepest":
-                return _deepest(members, answers, kind, rows, threads, room)
-        checks.refuse_more("contacts", sum(map(len, answers)), most)
-        return _together(members, answers, room, deepest=False, led_out=_NONE)
-
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
-        with self._asking() as members:
-            counts = [member.queries.contact_counts(kind, rows, threads) for member in members]
-        return np.asarray(np.sum(counts, axis=0))
-
     @property
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self._parts.queries.values())
@@ -220,73 +186,6 @@ def _highest(
     """Return the greatest heights, and the normals there."""
     answers = [member.queries.heights_and_normals(xs, zs, threads) for member in members]
     return highest([levels for levels, _ in answers], [normals for _, normals in answers])
-
-
-def _deepest(
-    members: Sequence[Member],
-    answers: Sequence[Contacts],
-    kind: int,
-    rows: Floats,
-    threads: int | None,
-    room: ContactRoom,
-) -> Contacts:
-    """Return the deepest contact of each shape, from those with each part.
-
-    A map knows whether a center is in it, but each part has to know whether one is in another. If
-    so, this asks for all contacts of the shape, and the deepest is one of those that lead up.
-    """
-    buried = _NONE
-    if len(members) > 1:
-        buried = np.unique(np.concatenate([a.query[a.normal[:, 1] <= 0.0] for a in answers]))
-    if len(buried):
-        centers = centers_of(kind, rows[buried])
-        buried = buried[np.any([member.is_inside(centers, threads) for member in members], axis=0)]
-    if not len(buried):
-        return _together(members, answers, room, deepest=True, led_out=_NONE)
-    ways_out = [_ways_out(member, kind, rows, buried, threads) for member in members]
-    led_out = np.concatenate([contacts.query for contacts in ways_out])
-    both = [*answers, *ways_out]
-    return _together([*members, *members], both, room, deepest=True, led_out=led_out)
-
-
-def _ways_out(
-    member: Member, kind: int, rows: Floats, queries: Int64s, threads: int | None
-) -> Contacts:
-    """Return the contacts that lead up of some of the shapes with a member."""
-    some = read_only(rows[queries])[0]
-    found = member.queries.contacts(kind, some, "all", threads, _MOST_OF_SOME, ContactRoom())
-    up = np.flatnonzero(found.normal[:, 1] > 0.0)
-    ints = np.stack([queries[found.query[up]], found.triangle[up]])
-    floats = np.stack([found.penetration[up], found.normal[up], found.point[up]])
-    return Contacts(ints, floats, found.material[up])
-
-
-def _together(
-    members: Sequence[Member],
-    answers: Sequence[Contacts],
-    room: ContactRoom,
-    *,
-    deepest: bool,
-    led_out: Int64s,
-) -> Contacts:
-    found = [one for one in zip(members, answers, strict=True) if len(one[1])]
-    if not found:
-        return answers[0]
-    if len(found) == 1 and found[0][0].is_in_order:
-        member, answer = found[0]
-        own, made_of = answer.triangle, answer.material
-        owner = member.owners(own)
-        named = member.materials(owner.parts, made_of)
-        if owner.ids is own and named is made_of:
-            return answer
-        return answer.with_triangles(owner.ids, named)
-    owners = [member.owners(answer.triangle) for member, answer in found]
-    contacts = [answer for _, answer in found]
-    materials = [
-        member.materials(owner.parts, answer.material)
-        for (member, answer), owner in zip(found, owners, strict=True)
-    ]
-    return joined_contacts(contacts, owners, materials, room, deepest=deepest, led_out=led_out)
 
 
 tell_of("parts", GroundQueries)  # whoever edits `asked` edits `_build/quick/` too

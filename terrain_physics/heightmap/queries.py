@@ -13,7 +13,6 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_shape import (
-    MOST_HALVES,
     contacts_of_shape,
     contacts_of_sphere,
 )
@@ -26,11 +25,9 @@ from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
-from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
@@ -119,7 +116,7 @@ class MapQueries(Queries):
         return self.surface_contacts(kind, row, keep)
 
     def surface_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
-        """Return the contacts of a shape over few cells; None: a task for `ContactQuery`."""
+        """Return the contacts of a shape over few cells; None: a task for `ContactRows`."""
         storage, deepest = self.storage, keep == "deepest"
         shape = None if kind == SPHERE else for_kernels(np.array(row))
         with storage.lock:
@@ -133,31 +130,6 @@ class MapQueries(Queries):
                 return None
             made_of = None if storage.materials is None else storage.materials.take(ints[2])
         return Contacts(ints, floats, made_of)
-
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
-    ) -> Contacts:
-        if len(rows) == 1 and most >= MOST_HALVES:
-            if (contacts := self.surface_contacts(kind, rows[0].tolist(), keep)) is not None:
-                Workers(threads)  # refuses a bad number of threads
-                return contacts
-        workers, storage = Workers(threads), self.storage
-        with storage.reading() as (views, materials):
-            query = ContactQuery(
-                views, kind, rows, None if materials is None else storage.cell_count
-            )
-            ask = query.deepest if keep == "deepest" else query.contacts
-            ints, floats, cells = ask(workers, most, room)
-            made_of = None if materials is None else materials.take(cells)
-        return Contacts(ints, floats, made_of)
-
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
-        workers = Workers(threads)
-        if len(rows) == 1:
-            if (contacts := self.surface_contacts(kind, rows[0].tolist(), "all")) is not None:
-                return np.array([len(contacts)], np.int64)
-        with self.storage.reading() as (views, _):
-            return ContactQuery(views, kind, rows, None).counts(workers)
 
     @property
     def triangle_count(self) -> int:
@@ -228,11 +200,6 @@ class MapQueries(Queries):
             (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
             found[outside] = materials.take(rows * columns + across)
         return ids, found, known
-
-
-def are_inside(levels: Floats, y: Floats, thickness: float) -> Bools:
-    """Tell which heights (n,) are in ground whose surface is at ``levels``, NaN without any."""
-    return np.asarray((levels > y) & (levels - thickness < y))
 
 
 @functools.cache

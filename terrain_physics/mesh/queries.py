@@ -9,21 +9,8 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels._quick import slots, tell_of
-from terrain_physics._kernels.ground.contacts import MOST_WITH_MESHES
-from terrain_physics._kernels.mesh.contacts import (
-    ALL,
-    DEEPEST,
-    NUMBER,
-    list_contacts,
-    list_near,
-    put_contacts,
-    triangles_near,
-)
-from terrain_physics._kernels.mesh.queries import (
-    along_a_curve,
-    height_at,
-    height_rows,
-)
+from terrain_physics._kernels.mesh.contacts import list_near, triangles_near
+from terrain_physics._kernels.mesh.queries import height_at, height_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
@@ -34,30 +21,18 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import (
-    Contacts,
-    Triangles,
-)
-from terrain_physics.surface.shapes import for_kernels
-
-_ONE_VISIT = np.zeros(1, np.int64)
-_ONE_VISIT.setflags(write=False)
+from terrain_physics.surface.results import Triangles
 
 # Nanoseconds for one query on one thread, roughly.
-_RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
+_RAY_COST = 500
 
 _HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
-_LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 _NEAR = CachedDispatch(list_near)
 
 _Answer = TypeVar("_Answer")
-
-# First and last visit, keys, rows: see `list_contacts`.
-_Found = tuple[int, int, Int64s, Floats]
 
 
 class MeshQueries(Queries):
@@ -128,36 +103,6 @@ class MeshQueries(Queries):
     def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
         return self.storage.materials_of(table, triangles)
 
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
-    ) -> Contacts:
-        workers = Workers(threads)
-        if len(rows) == 1 and most >= MOST_WITH_MESHES:
-            if (found := self.few_contacts(kind, rows[0].tolist(), keep)) is not None:
-                return found
-        visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
-        kept = DEEPEST if keep == "deepest" else ALL
-        with self.storage.reading as table:
-            parts = _list(workers, table, self.mask, kind, rows, kept, visits, counts, most)
-            ends = np.cumsum(counts)
-            total = int(ends[-1]) if len(ends) else 0
-            checks.refuse_more("contacts", total, most)
-            room.reserve(total)
-
-            def put(first: int, last: int) -> None:
-                for begin, end, keys, found in parts[first:last]:
-                    _PUT.call(visits, begin, end, keys, found, ends, counts, room.ints, room.floats)
-
-            workers.run(put, len(parts), _WRITING_COST)
-            ints, floats = room.first(total)
-            return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
-
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
-        visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
-        with self.storage.reading as table:
-            _list(Workers(threads), table, self.mask, kind, rows, NUMBER, visits, counts, 0)
-        return counts
-
     @property
     def triangle_count(self) -> int:
         return self.storage.triangle_count
@@ -209,41 +154,6 @@ class MeshQueries(Queries):
         with self.storage.asked as table:
             ids = self.storage.ids_of(parts, triangles)
             return ids, self.storage.materials_of(table, ids), ids >= 0
-
-
-def _list(
-    workers: Workers,
-    table: Int64s,
-    mask: int,
-    kind: int,
-    rows: Floats,
-    kept: int,
-    visits: Int64s,
-    counts: Int64s,
-    most: int,
-) -> list[_Found]:
-    """Return the contacts in the ranges that the threads worked on, and write their counts."""
-    shapes = for_kernels(rows)
-    so_far = np.zeros(1, np.int64)
-
-    def find(first: int, last: int) -> _Found:
-        keys, found = _LIST.call(
-            table, mask, kind, shapes, visits, first, last, kept, counts, most, so_far
-        )
-        if not len(keys):  # there was no more room
-            raise checks.too_many("contacts", most)
-        return first, last, keys, found
-
-    return workers.run(find, len(rows), _SHAPE_COST)
-
-
-def _visits_of(rows: Floats) -> Int64s:
-    """Return an order for rows that begin with a place: near rows follow each other."""
-    if len(rows) == 1:
-        return _ONE_VISIT
-    visits = along_a_curve(rows[:, :3])
-    visits.setflags(write=False)  # kernels know one type only
-    return visits
 
 
 # Whoever edits `asked`, or what a mesh by itself shows, edits `_build/quick/` too.

@@ -90,7 +90,7 @@ class MeshStorage(Meshes):
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy.
 
-        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (2 n,): the
+        A mesh that is ``solid`` is known to be closed. Sides of a map have ``side_ids`` (3 n,): the
         ids of the first n faces, then their cells. The rest are ghosts: faces of other meshes at
         the edges of these. They are neighbors, and nothing else.
         """
@@ -99,7 +99,7 @@ class MeshStorage(Meshes):
         self._uses_all = side_ids is None and _uses_all(vertices, faces)
         self._shown, self.watchers = NOTHING, Watchers()
         self.changes = ChangeLog(version)
-        own = faces if side_ids is None else faces[: len(side_ids) // 2]
+        own = faces if side_ids is None else faces[: len(side_ids) // 3]
         self._adopt(build_mesh(vertices, own, order)._replace(faces=faces), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:

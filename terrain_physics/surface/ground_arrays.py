@@ -173,6 +173,11 @@ class GroundArrays:
         """Whether there are meshes, besides sides of maps."""
         return bool(self.meshes[0, ROW_COUNT] > 1)
 
+    @property
+    def is_of_one_kind(self) -> bool:
+        """Whether all materials are 0: there are no meshes, and maps have none."""
+        return not self.has_meshes and not any(self.made_of)
+
 
 NOTHING = GroundArrays(NO_MAPS, NO_MESHES)
 """The arrays of a ground without parts."""

@@ -10,7 +10,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground import closest, contacts, inside
+from terrain_physics._kernels.ground import closest, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
@@ -23,7 +23,8 @@ from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import MOST_RESULTS, Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.contact_buffer import ContactRoom
+from terrain_physics.surface.contacts import ContactRows, few_contacts_in
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_state import NOTHING_LEFT, Keeper
 from terrain_physics.surface.limits import refuse_far_row
@@ -47,7 +48,6 @@ _Answer = TypeVar("_Answer")
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
-_CONTACTS = CachedDispatch(contacts.contacts_with_ground)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
 _SWEEP = CachedDispatch(sweep_rows)
@@ -155,7 +155,6 @@ class Queries(ABC):
         """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
         return None
 
-    @abstractmethod
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
@@ -163,10 +162,24 @@ class Queries(ABC):
 
         Those of many rows are written to ``room``.
         """
+        workers = Workers(threads)
+        if len(rows) == 1:
+            found = self.few_contacts(kind, rows[0].tolist(), keep)
+            if found is not None and len(found) <= most:
+                return found
+        with lasting(self.begin_asking) as arrays:
+            shapes = ContactRows(arrays, self.mask, kind, rows, workers, self.of_meshes)
+            return shapes.contacts(keep, most, room)
 
-    @abstractmethod
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         """Return how many triangles each row touches."""
+        workers = Workers(threads)
+        if len(rows) == 1:
+            found = self.few_contacts(kind, rows[0].tolist(), "all")
+            if found is not None:
+                return np.array([len(found)], np.int64)
+        with lasting(self.begin_asking) as arrays:
+            return ContactRows(arrays, self.mask, kind, rows, workers, self.of_meshes).counts()
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         """Return the first touch of one row (w,) that moves by (1, 3)."""
@@ -335,37 +348,6 @@ class Queries(ABC):
         """
 
 
-def few_contacts_in(
-    arrays: GroundArrays,
-    mask: int,
-    kind: int,
-    row: Sequence[float],
-    keep: str,
-    of_meshes: Callable[[Int64s, Int64s], Bytes | None],
-) -> Contacts | None:
-    """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`."""
-    shape = np.array(row)
-    shape.setflags(write=False)
-    deepest = keep == "deepest"
-    ints, floats = _CONTACTS.call(arrays.table, mask, kind, shape, _ONE_VISIT, deepest)
-    if not len(ints):
-        return None
-    materials, rows = None, ints[contacts.MAP_ROW]
-    places = set(rows.tolist())
-    for place in places:
-        here = slice(None) if len(places) == 1 else rows == place
-        triangles = ints[contacts.TRIANGLE][here]
-        if place == MESH:
-            made = of_meshes(arrays.meshes, triangles)
-        else:
-            painted = arrays.made_of[place]
-            made = painted and painted.of(triangles, ints[contacts.CELL][here])
-        if made is not None:
-            materials = np.zeros(len(rows), np.uint8) if materials is None else materials
-            materials[here] = made
-    return Contacts(ints, floats, materials)
-
-
 def one_ray(
     arrays: GroundArrays, mask: int, origin: Floats3, direction: Floats3, longest: float
 ) -> RayHit | None:
@@ -520,7 +502,7 @@ def _materials_of(arrays: GroundArrays, are_hits: Bools, whole: Int64s) -> Bytes
     """Return the materials of hits, 0 where nothing was hit."""
     triangles, places = whole
     materials = np.zeros(len(places), np.uint8)
-    if not arrays.has_meshes and all(made is None for made in arrays.made_of):
+    if arrays.is_of_one_kind:
         return materials
     rows, cells = places >> ID_BITS, places & FACE
     np.copyto(materials, cells, where=are_hits & (rows == MESH), casting="unsafe")

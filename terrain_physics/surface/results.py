@@ -596,14 +596,6 @@ class Contacts(NamedRows):
         content = self._ints[:2].copy(), self._floats.copy(), self._material
         return Contacts, content, self.__getstate__()
 
-    def with_triangles(
-        self, ids: NDArray[np.int64], material: NDArray[np.uint8] | None = None
-    ) -> "Contacts":
-        """Return these contacts with other ids (n,) of their triangles, and other materials."""
-        ints = self._ints[:2].copy()
-        ints[1] = ids
-        return Contacts(ints, self._floats, self._material if material is None else material)
-
     @property
     def query(self) -> NDArray[np.int64]:
         """The indices of the shapes asked about, shape (n,)."""
@@ -688,9 +680,3 @@ class Contacts(NamedRows):
 
     def __repr__(self) -> str:
         return f"<Contacts: {len(self)}>"
-
-
-def with_queries(contacts: Contacts, queries: NDArray[np.int64]) -> Contacts:
-    """Return contacts with other queries (n,)."""
-    vectors = contacts.penetration, contacts.normal, contacts.point
-    return Contacts(np.stack([queries, contacts.triangle]), np.stack(vectors), contacts.material)

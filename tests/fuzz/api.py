@@ -30,7 +30,7 @@ _LEFT_OUT = {
     "load", "save", "save_obj",  # files: a campaign of their own
     "from_dataarray", "to_trimesh",  # objects of other libraries
     "replay", "warm_up", "placed",
-    "ordered", "with_triangles",  # for the library's own use
+    "ordered",  # for the library's own use
     "restore", "Recording", "CharacterState", "GroupState",  # states: see `tests.fuzz.sequences`
     "Contacts", "Triangles", "GroupMember", "GroupResult", "MoveResult", "MoveHits",  # results
     "GroundReport", "MapCells",

@@ -80,7 +80,9 @@ def renamed(answer, keys):
         return np.where(own < 0, -1, keys[own >> 40] << 40 | own & OWN)
 
     if isinstance(answer, Contacts):
-        return answer.with_triangles(ids(answer.triangle))
+        ints = np.stack([answer.query, ids(answer.triangle)])
+        floats = np.stack([answer.penetration, answer.normal, answer.point])
+        return Contacts(ints, floats, answer.material)
     if isinstance(answer, Triangles):
         return Triangles(answer.vertices, answer.normals, ids(answer.ids))
     if hasattr(answer, "triangle"):

@@ -18,8 +18,8 @@ from terrain_physics import (
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import corner_places
 from terrain_physics._kernels.heightmap.grid import half_corners
-from terrain_physics.heightmap import contacts
-from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface import contacts
+from terrain_physics.surface.contact_buffer import ContactRoom
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import boxes, coordinates, maps
 from tests.helpers.surfaces import surface_contacts, surface_of

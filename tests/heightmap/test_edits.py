@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from terrain_physics import HeightMap
 from terrain_physics._kernels.heightmap import blocks
 from terrain_physics.heightmap import storage as map_data
-from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.contacts import ContactQuery
 from terrain_physics.surface.ground_arrays import addresses
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import examples

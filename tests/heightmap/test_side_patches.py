@@ -21,7 +21,7 @@ from terrain_physics import (
     Sphere,
     SphereCollider,
 )
-from terrain_physics.heightmap.solid import marks, patch_grid, sides
+from terrain_physics.heightmap.solid import patch_grid, sides
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import rest_is_full
@@ -233,7 +233,7 @@ def of_a_late_hole(land: HeightMap) -> list[Any]:
 def test_a_hole_made_later_has_sides_too() -> None:
     late, early = (HeightMap(np.zeros((65, 65)), border="open") for _ in range(2))
     late.holes[8, 8] = early.holes[8, 8] = early.holes[40, 40] = True
-    assert len(late.contacts(Sphere((8.5, -2.0, 8.9), 0.4)))  # there are sides, and marks of them
+    assert len(late.contacts(Sphere((8.5, -2.0, 8.9), 0.4)))  # there are sides
     late.holes[40, 40] = True
     assert of_a_late_hole(late) == of_a_late_hole(early)
 
@@ -358,22 +358,19 @@ def stops_in(ground: Any, z: float) -> tuple[bool, bool]:
 def test_interrupted_anywhere_sides_are_there(
     is_alone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(marks, "_MOST_OLD", 2)
     monkeypatch.setattr(patch_grid, "PATCH_CELLS", 16)
     lines, was_interrupted = 0, True
     while was_interrupted:
         land = HeightMap(np.zeros((41, 41)), thickness=9.0)
         land.holes[32, 18:21] = True
         ground = land if is_alone else Ground([land])
-        monkeypatch.setattr(marks, "_FEW", 10**6)
         for is_hole in (True, False) * 4:
             land.holes[8, 18:21] = is_hole
             assert ground.raycast(Ray((20.5, -0.5, 8.5), (1, 0, 0))) is not None or not is_hole
         assert stops_in(ground, 32.5) == (True, True)
-        monkeypatch.setattr(marks, "_FEW", 0)  # there are many old ones: all are made anew
         land.holes[12, 18:21] = True
         lines += 1
-        files = "solid/queries.py", "solid/marks.py", "ground/parts.py"
+        files = "solid/queries.py", "solid/sides.py", "ground/parts.py"
         was_interrupted = Interruption(lines, files).is_in(ground)
         assert stops_in(ground, 12.5) == stops_in(ground, 32.5) == (True, True), lines
     assert lines > 40

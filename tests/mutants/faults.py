@@ -179,7 +179,7 @@ FAULTS = (
     Fault(
         "32_deepest_leads_into_the_map",
         "_kernels.heightmap.batch_contacts.contact_rows",
-        "    return leads_up == (surface > center[1] and surface - underside < center[1])\n",
+        "    return leads_up == (surface > center[1] and surface - grid.thickness < center[1])\n",
         "    return deeper\n",
         ("tests/ground/test_deepest.py::test_no_deepest_contact_leads_into_a_map",),
     ),
@@ -285,9 +285,9 @@ FAULTS = (
     ),
     Fault(
         "52_surface_touched_from_behind",
-        "heightmap.solid.contacts",
-        "        return np.asarray(~(behind & self._is_outside[contacts.query]))\n",
-        "        return np.ones(len(behind), dtype=np.bool_)\n",
+        "_kernels.ground.contacts",
+        "        count = _leave_behind(count, ints, floats, center)\n    first = count\n",
+        "        pass\n    first = count\n",
         (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
     ),
     Fault(
@@ -683,22 +683,22 @@ FAULTS = (
     Fault(
         "sides_of_an_edit_are_those_before",
         "heightmap.solid.queries",
-        "        if self._beside_at == storage.revision:\n",
-        "        if self._beside_at >= 0:\n",
+        "        if self._arrays_at == storage.revision and known is arrays:\n",
+        "        if self._arrays_at >= 0:\n",
         (f"{_PATCHES}::test_a_hole_made_later_has_sides_too",),
     ),
     Fault(
-        "sides_of_a_later_hole_unmarked",
-        "heightmap.solid.marks",
-        "        for own in new:\n",
-        "        for own in new if self._count == 0 else ():\n",
-        (f"{_PATCHES}::test_a_hole_made_later_has_sides_too",),
+        "sides_of_few_triangles_unmarked",
+        "_kernels.ground.beside",
+        "    for k in range(items_near(sides.tree, start, end, borrow(nodes), borrow(found))):\n",
+        "    for k in range(0):\n",
+        (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
     ),
     Fault(
         "sides_of_a_later_neighbor_stay",
         "heightmap.solid.queries",
-        "        self._bare_at = self._beside_at = self._arrays_at = -1\n",
-        "        self._bare_at = self._arrays_at = -1\n",
+        "        self.sides.others = maps\n",
+        "",
         (f"{_PATCHES}::test_a_neighbor_that_comes_later_covers_a_side",),
     ),
     Fault(

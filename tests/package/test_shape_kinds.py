@@ -42,7 +42,7 @@ ALIKE = {
     "terrain_physics/_kernels/surface/shapes.py": [_CORE, _ROUND],
     "terrain_physics/surface/shapes.py": [_CORE],
     "terrain_physics/heightmap/queries.py": [_TURNED],  # a kernel for balls, one for all others
-    "terrain_physics/_kernels/ground/contacts.py": [_TURNED],  # the same two
+    "terrain_physics/_kernels/heightmap/one_shape.py": [_TURNED],  # the same two
     "terrain_physics/walkability/making.py": [_ROUND],
     "terrain_physics/walkability/settling.py": [_ROUND],
     "terrain_physics/walkability/leading.py": [_ROUND],

@@ -94,5 +94,5 @@ def face_in(maps: Int64s, rows: Int64s, at: int, face: int) -> Face:
     while maps[row, MAP_NUMBER] != rows[at, OWNER]:
         row += 1
     triangle, part = owner_in(maps, row, int(ids[face]))
-    cell = int(ids[len(ids) // 2 + face])  # the cells stand behind the ids
+    cell = int(ids[len(ids) // 3 + face])  # the cells stand behind the ids
     return Face(FIRST_SIDE + number, triangle, part, row, cell)

@@ -36,7 +36,13 @@ from terrain_physics._kernels.heightmap.grid import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import FARTHEST, bounds_at, center_at, row_vector
+from terrain_physics._kernels.surface.shapes import (
+    FARTHEST,
+    SPHERE,
+    bounds_at,
+    center_at,
+    row_vector,
+)
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Halves of cells that the shape may lie over at most.
@@ -47,35 +53,42 @@ LANES = 8
 
 
 @kernel
-def _list_halves(grid: Grid, lower: Vec3, upper: Vec3, halves: Int64s) -> int:
-    """List the halves of cells at the heights of a shape within lower..upper; return how many.
+def _list_halves(
+    grid: Grid, lower: Vec3, upper: Vec3, most: float, first: int, halves: Int64s
+) -> tuple[int, int]:
+    """List the halves of cells at the heights of a shape within lower..upper.
 
-    ``halves`` is flat, with two numbers for each: its row, and the code of `broad_phase.pack`. -1
-    means that the shape lies over more than `MOST_HALVES`.
+    ``halves`` is flat, with two numbers for each: its row, and the code of `broad_phase.pack`. This
+    begins with the ``first`` of the cells below the shape, and returns how many halves it has
+    listed, and the cell to go on with, -1 after the last one. A count of -1 means that the shape
+    lies over more than ``most`` halves.
     """
     row_0, row_1 = near_cells(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = near_cells(
         lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
     )
-    if 2.0 * (row_1 - row_0) * (column_1 - column_0) > MOST_HALVES:
-        return -1
+    if 2.0 * (row_1 - row_0) * (column_1 - column_0) > most:
+        return -1, -1
     # Rounding moves a touch by no more than that part of the sizes of shape and triangle.
     low, high = height_limits(lower, upper, 1e-9 * (grid.cell_x + grid.cell_z))
-    n = 0
-    for row in range(int(row_0), int(row_1)):
-        for column in range(int(column_0), int(column_1)):
+    across, n = max(int(column_1 - column_0), 1), 0
+    row, column = int(row_0) + first // across, int(column_0) + first % across
+    while row < int(row_1):
+        while column < int(column_1):
             a, b, c, d = corner_heights(grid, row, column)
             least, greatest = min(a, b, c, d), max(a, b, c, d)
             slack = 1e-12 * (greatest - least)
-            if least - slack > high or greatest + slack < low:
-                continue
-            if not is_ground(grid, row, column, a, b, c, d):
-                continue
-            flipped = 1 if is_flipped(grid, row, column) else 0
-            for half in range(2):
-                halves[2 * n], halves[2 * n + 1] = row, 4 * column + 2 * flipped + half
-                n += 1
-    return n
+            is_near = least - slack <= high and greatest + slack >= low
+            if is_near and is_ground(grid, row, column, a, b, c, d):
+                if n == MOST_HALVES:
+                    return n, (row - int(row_0)) * across + column - int(column_0)
+                flipped = 1 if is_flipped(grid, row, column) else 0
+                for half in range(2):
+                    halves[2 * n], halves[2 * n + 1] = row, 4 * column + 2 * flipped + half
+                    n += 1
+            column += 1
+        row, column = row + 1, int(column_0)
+    return n, -1
 
 
 @kernel(inline=True)
@@ -91,13 +104,13 @@ def _corners(grid: Grid, halves: Int64s, k: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _put_contact(
-    heights: Float32s, cells: Bytes, frame: Floats, center: Vec3, halves: Int64s, rows: Floats,
-    k: int, move: Vec3, direction: Vec3, point: Vec3, count: int, deepest: bool,
+    grid: Grid, center: Vec3, halves: Int64s, rows: Floats, k: int,
+    move: Vec3, direction: Vec3, point: Vec3, count: int, deepest: bool,
 ) -> int:  # fmt: skip
     """Keep the contact of half k, after ``count`` others or, if it is deeper, in their place."""
     if deepest and count > 0:
         depth, rise = length(row_vector(rows, 0)), float(rows[3 * MOST_HALVES + 1])
-        if not is_deeper(heights, cells, frame, center, length(move), direction[1], depth, rise):
+        if not is_deeper(grid, center, length(move), direction[1], depth, rise):
             return count
         count = 0
     halves[2 * count], halves[2 * count + 1] = halves[2 * k], halves[2 * k + 1]
@@ -125,31 +138,23 @@ def _result(grid: Grid, halves: Int64s, rows: Floats, count: int) -> tuple[Int64
 
 
 @kernel
-def _too_much() -> tuple[Int64s, Floats]:
-    return np.full((3, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
+def _none_of(halves: int) -> tuple[Int64s, Floats]:
+    """Return no contacts; for less than no halves one with the query -1: there are too many."""
+    count = 1 if halves < 0 else 0
+    return np.full((3, count), -1, dtype=np.int64), np.zeros((3, count, 3), dtype=np.float64)
 
 
-@kernel
-def contacts_of_sphere(
-    heights: Float32s,
-    cells: Bytes,
-    frame: Floats,
-    x: float,
-    y: float,
-    z: float,
-    radius: float,
-    deepest: bool,
-) -> tuple[Int64s, Floats]:
-    """Return the same as `contacts_of_shape` for a sphere; its vector loop needs no other pairs."""
-    if max(abs(x), abs(y), abs(z), radius) >= FARTHEST:
-        return _too_much()
-    grid = unpack_grid(heights, cells, frame)
-    halves, rows = np.empty(2 * MOST_HALVES, dtype=np.int64), np.empty(9 * MOST_HALVES)
-    center = (x, y, z)
+@kernel(noinline=True)
+def _of_sphere(
+    grid: Grid, center: Vec3, radius: float, deepest: bool, most: float, first: int
+) -> tuple[Int64s, Floats, int]:
+    """Return the same as `contacts_on` for a sphere; its vector loop needs no other pairs."""
+    halves, (x, y, z), count = np.empty(2 * MOST_HALVES, dtype=np.int64), center, 0
     lower, upper = (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
-    n, count = _list_halves(grid, lower, upper, halves), 0
-    if n < 0:
-        return _too_much()
+    n, place = _list_halves(grid, lower, upper, most, first, halves)
+    if n <= 0:
+        return *_none_of(n), place
+    rows = np.empty(9 * MOST_HALVES)
     columns, verdicts = np.empty(13 * ROOM), np.empty(MOST_HALVES, dtype=np.int32)
     spheres, corners = columns[: 4 * ROOM], columns[4 * ROOM :]
     full = (n + LANES - 1) // LANES * LANES
@@ -173,11 +178,57 @@ def contacts_of_sphere(
             a, b, c = corners_at(corners, k)
             _, move, direction, off = sphere_at_origin(radius, a, b, c, False)
             move, direction = sphere_on_edge(radius, a, b, c, move, direction, off)
-        count = _put_contact(
-            heights, cells, frame, center, halves, rows, k,
-            move, direction, point, count, deepest,
-        )  # fmt: skip
-    return _result(grid, halves, rows, count)
+        count = _put_contact(grid, center, halves, rows, k, move, direction, point, count, deepest)
+    return *_result(grid, halves, rows, count), place
+
+
+@kernel
+def contacts_of_sphere(
+    heights: Float32s,
+    cells: Bytes,
+    frame: Floats,
+    x: float,
+    y: float,
+    z: float,
+    radius: float,
+    deepest: bool,
+) -> tuple[Int64s, Floats]:
+    """Return the same as `contacts_of_shape` for a sphere."""
+    if max(abs(x), abs(y), abs(z), radius) >= FARTHEST:
+        return _none_of(-1)
+    grid = unpack_grid(heights, cells, frame)
+    ints, floats, _ = _of_sphere(grid, (x, y, z), radius, deepest, MOST_HALVES, 0)
+    return ints, floats
+
+
+@kernel(noinline=True)
+def contacts_on(
+    grid: Grid, kind: int, shape: Floats, deepest: bool, most: float, first: int
+) -> tuple[Int64s, Floats, int]:
+    """Return (whole numbers (3, n), penetrations, directions and points (3, n, 3), place).
+
+    These are contacts, or only the deepest (see `is_deeper`), the first of equals. The numbers are
+    queries, triangles and nearest cells. n = 1 with the query -1 means that the shape lies over
+    more than ``most`` halves of cells. The search begins at a place, at first 0, and ends after
+    `MOST_HALVES`: then the place is that to go on at, -1 if all is done.
+    """
+    if kind == SPHERE:
+        return _of_sphere(grid, row_vector(shape, 0), float(shape[3]), deepest, most, first)
+    halves, count = np.empty(2 * MOST_HALVES, dtype=np.int64), 0
+    lower, upper = bounds_at(kind, shape, 0)
+    n, place = _list_halves(grid, lower, upper, most, first, halves)
+    if n <= 0:
+        return *_none_of(n), place
+    rows, faces = np.empty(9 * MOST_HALVES), np.empty((FACE_COUNT, 4), dtype=np.float64)
+    for k in range(n):
+        a, b, c = _corners(grid, halves, k)
+        touching, move, direction, point = contact(kind, shape, 0, a, b, c, False, faces)
+        if touching:
+            center = center_at(kind, shape, 0)
+            count = _put_contact(
+                grid, center, halves, rows, k, move, direction, point, count, deepest
+            )
+    return *_result(grid, halves, rows, count), place
 
 
 @kernel
@@ -189,29 +240,10 @@ def contacts_of_shape(
     shape: Floats,
     deepest: bool,
 ) -> tuple[Int64s, Floats]:
-    """Return (whole numbers (3, n), penetrations, directions and points (3, n, 3)).
-
-    These are all contacts, or only the deepest (see `is_deeper`), the first of equals. The numbers
-    are queries, triangles and nearest cells. n = 1 with the query -1 means that the shape lies over
-    more than `MOST_HALVES`, or is too far off.
-    """
+    """Return the contacts of a shape over few cells, see `contacts_on`; or that there are more."""
     for k in range(shape.shape[0]):
         if abs(float(shape[k])) >= FARTHEST:
-            return _too_much()
+            return _none_of(-1)
     grid = unpack_grid(heights, cells, frame)
-    halves, rows = np.empty(2 * MOST_HALVES, dtype=np.int64), np.empty(9 * MOST_HALVES)
-    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
-    lower, upper = bounds_at(kind, shape, 0)
-    n, count = _list_halves(grid, lower, upper, halves), 0
-    if n < 0:
-        return _too_much()
-    for k in range(n):
-        a, b, c = _corners(grid, halves, k)
-        touching, move, direction, point = contact(kind, shape, 0, a, b, c, False, faces)
-        if touching:
-            center = center_at(kind, shape, 0)
-            count = _put_contact(
-                heights, cells, frame, center, halves, rows, k,
-                move, direction, point, count, deepest,
-            )  # fmt: skip
-    return _result(grid, halves, rows, count)
+    ints, floats, _ = contacts_on(grid, kind, shape, deepest, MOST_HALVES, 0)
+    return ints, floats

@@ -181,7 +181,9 @@ def _find_contacts(
                     put_vector(rows, _ROW * count, move)
                     put_vector(rows, _ROW * count + 1, direction)
                     put_vector(rows, _ROW * count + 2, point)
-                    rows[_WIDTH * count + _NUMBER] = part.first_id >> ID_BITS
+                    rows[_WIDTH * count + _NUMBER] = (
+                        near[k] if part.facing == SIDE else part.first_id >> ID_BITS
+                    )
                     count += 1
             sort_range(keys, begin_of_part, count)
         counts[index] = touched if kept == NUMBER else count - begin

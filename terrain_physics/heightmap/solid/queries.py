@@ -1,23 +1,15 @@
 """The questions to a height map as solid ground: its surface, its sides and its underside."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Mark, lasting
+from terrain_physics._locks import Mark
 from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.queries import MapQueries
-from terrain_physics.heightmap.solid.beside import Beside, Underside, Walls
-from terrain_physics.heightmap.solid.contacts import SolidContacts
-from terrain_physics.heightmap.solid.marks import SideMarks
-from terrain_physics.heightmap.solid.reach import Reach
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.sides import Sides
-from terrain_physics.heightmap.solid.still import StillMap
-from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MOVERS, NOTHING, GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import Contacts
@@ -28,65 +20,24 @@ _Answer = TypeVar("_Answer")
 class SolidMapQueries(MapQueries):
     """The answers of a height map that is solid.
 
-    For contacts the surface is asked first, and alone where it is all: `super` would take a part
-    of a short question's time. If there are sides or an underside, these are asked too, and what
-    is deeper is the answer; of equals, the surface.
+    For contacts of one shape the surface is asked alone where it is all.
     """
 
-    __slots__ = (
-        "_arrays", "_arrays_at", "_bare_at", "_beside", "_beside_at", "_marks", "_reach", "_shown",
-        "sides",
-    )  # fmt: skip
+    __slots__ = ("_arrays", "_arrays_at", "_bare_at", "sides")
 
     storage: LiveMap
 
     def __init__(self, storage: LiveMap) -> None:
         super().__init__(storage)
         self.sides = Sides(storage)
-        self._shown: tuple[Any, ...] = None, None, None
-        self._beside: tuple[Beside, ...] = ()
-        self._marks = SideMarks()
         self._bare_at = -1  # the revision at which there was a surface alone
-        self._beside_at = -1  # the revision at which `_beside` was found, without other maps
-        self._reach = cast("Reach", None)  # made with what is beside the surface, and asked then
         self._arrays: tuple[Any, SideMesh | None, GroundArrays] = None, None, NOTHING
-        self._arrays_at = -1  # the same of `_arrays`
-
-    def _now(self) -> tuple[Beside, ...]:
-        """Return what there is beside the surface. The caller holds the lock of the map."""
-        storage = self.storage
-        if self._beside_at == storage.revision:
-            return self._beside
-        mesh = self.sides.now()
-        if mesh is None and storage.thickness == np.inf:
-            self._bare_at = -1 if self.sides.others else storage.revision
-            return ()
-        shown = storage.views, storage.materials, mesh
-        if any(new is not old for new, old in zip(shown, self._shown, strict=True)):
-            still, beside = StillMap(storage.views, storage.materials), list[Beside]()
-            if mesh is not None:
-                beside.append(Walls(mesh, storage.materials))
-            if storage.thickness < np.inf:
-                beside.append(Underside(still))
-            reach = Reach(storage.views, *self._marks.now(storage.frame, mesh))
-            self._beside, self._reach, self._shown = tuple(beside), reach, shown  # see `Sides.now`
-        self._beside_at = -1 if self.sides.others else storage.revision
-        return self._beside
-
-    def _asked(self) -> AbstractContextManager[tuple[MapQueries, tuple[Beside, ...], Reach]]:
-        """Give the surface, and what is beside it, of one moment."""
-        return lasting(self._begin_asking)
-
-    def _begin_asking(self, mark: Mark) -> tuple[MapQueries, tuple[Beside, ...], Reach]:
-        with self.storage.lock:
-            beside, reach = self._now(), self._reach
-            views, materials = self.storage.begin_reading(mark)
-        return MapQueries(StillMap(views, materials)), beside, reach
+        self._arrays_at = -1  # the revision of `_arrays`, without other maps
 
     def put_beside(self, maps: list[LiveMap]) -> None:
         """Tell which maps may go on behind the border."""
         self.sides.others = maps
-        self._bare_at = self._beside_at = self._arrays_at = -1
+        self._bare_at = self._arrays_at = -1
 
     # Shapes
 
@@ -96,27 +47,6 @@ class SolidMapQueries(MapQueries):
             if self._bare_at == self.storage.revision:  # nobody edited it meanwhile
                 return found
         return Queries.few_contacts(self, kind, row, keep)
-
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
-    ) -> Contacts:
-        with self._asked() as (surface, beside, reach):
-            found = surface.contacts(kind, rows, keep, threads, most, room)
-            if not beside:
-                return found
-            near = reach.of_shapes(kind, rows)
-            if not near.any():
-                return found
-            shapes = SolidContacts(surface, beside, kind, rows, near, threads)
-            return shapes.joined(found, keep, most, room)
-
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
-        with self._asked() as (surface, beside, reach):
-            counts = surface.contact_counts(kind, rows, threads)
-            if beside:
-                near = reach.of_shapes(kind, rows)
-                SolidContacts(surface, beside, kind, rows, near, threads).recount(counts)
-        return counts
 
     # For characters
 

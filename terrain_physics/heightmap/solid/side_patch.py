@@ -29,11 +29,9 @@ class SidePatch:
         The numbers of the sides that they are parts of.
     cells : ndarray of int64, shape (n,)
         The cells that they are sides of; outside the map the nearest ones.
-    is_outer : bool
-        Whether all are along the border of the map.
     """
 
-    __slots__ = ("cells", "edges", "ids", "is_outer", "storage")
+    __slots__ = ("cells", "edges", "ids", "storage")
 
     def __init__(self, frame: Floats, edges: Int64s, corners: Floats, of_corners: Int64s) -> None:
         """Take over the ``corners`` (m, 9) of triangles, of ghosts as well.
@@ -42,13 +40,13 @@ class SidePatch:
         """
         count = len(of_corners)
         ids, cells = np.empty(count, np.int64), np.empty(count, np.int64)
-        self.is_outer = _PUT_IDS.call(frame, edges, of_corners, ids, cells)
+        _PUT_IDS.call(frame, edges, of_corners, ids, cells)
         vertices, self.ids, self.cells, self.edges = read_only(
             corners.reshape(-1, 3), ids, cells, of_corners
         )
         faces = np.arange(len(vertices), dtype=np.int32).reshape(-1, 3)
         faces.setflags(write=False)
-        (named,) = read_only(np.concatenate([ids, cells]))
+        (named,) = read_only(np.concatenate([ids, cells, of_corners]))
         self.storage = MeshStorage(vertices, faces, side_ids=named)
 
 

@@ -70,7 +70,7 @@ class Sides:
             patches, mesh = self._patches, self._mesh
             if numbers:
                 patches = self._patches_of(numbers, edges)
-                mesh = SideMesh(storage.frame, patches, mesh) if patches else None
+                mesh = SideMesh(patches, mesh) if patches else None
             # All at once: Ctrl-C before that leaves it as it was.
             self._edges, self._patches, self._mesh, self._depth, self._seen = (
                 edges, patches, mesh, depth, seen,

@@ -20,7 +20,7 @@ from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_on
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.queries import GroundQueries
-from terrain_physics.surface.contact_room import ContactRoom
+from terrain_physics.surface.contact_buffer import ContactRoom
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,

@@ -21,7 +21,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     lines_of,
     vector_at,
 )
-from terrain_physics._kernels.heightmap.grid import THICKNESS, Grid, height_at, unpack_grid
+from terrain_physics._kernels.heightmap.grid import Grid, height, unpack_grid
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
@@ -249,9 +249,8 @@ def put_contacts(
 
 @kernel(inline=True)
 def is_deeper(
-    heights: Float32s, cells: Bytes, frame: Floats, center: Vec3,
-    depth: float, rise: float, deepest: float, rise_of_deepest: float,
-) -> bool:  # fmt: skip
+    grid: Grid, center: Vec3, depth: float, rise: float, deepest: float, rise_of_deepest: float
+) -> bool:
     """Tell whether a contact of a shape is kept in place of the deepest so far.
 
     ``rise`` is the upward part of its direction. If the center of the shape is in the ground, a
@@ -261,13 +260,13 @@ def is_deeper(
     if deeper == leads_up or leads_up == (rise_of_deepest > 0.0):
         return deeper
     # NaN, where there is no ground, is above nothing.
-    surface, underside = height_at(heights, cells, frame, center[0], center[2]), frame[THICKNESS]
-    return leads_up == (surface > center[1] and surface - underside < center[1])
+    surface = height(grid, center[0], center[2])
+    return leads_up == (surface > center[1] and surface - grid.thickness < center[1])
 
 
 @kernel(inline=True)
 def _deepest_of_run(
-    heights: Float32s, cells: Bytes, frame: Floats, center: Vec3,
+    grid: Grid, center: Vec3,
     depths: Floats, rises: Floats, start: int, end: int, deepest: float, rise_of_deepest: float,
 ) -> int:  # fmt: skip
     """Return which of the contacts start .. end of a shape is kept, -1 if the deepest so far is.
@@ -285,7 +284,7 @@ def _deepest_of_run(
     kept = -1
     for k in range(start, end):
         depth, rise = float(depths[k]), float(rises[k])
-        if is_deeper(heights, cells, frame, center, depth, rise, deepest, rise_of_deepest):
+        if is_deeper(grid, center, depth, rise, deepest, rise_of_deepest):
             kept, deepest, rise_of_deepest = k, depth, rise
     return kept
 
@@ -308,6 +307,7 @@ def put_deepest(
 
     ``places`` receives where in the list it is. Return how many they are.
     """
+    grid = unpack_grid(heights, cells, frame)
     step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
     depths, rises = np.empty(STEP), np.empty(STEP)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
@@ -330,7 +330,7 @@ def put_deepest(
             if index != current:
                 last, current, deepest, rise_of_deepest = last + 1, index, -1.0, float(rises[start])
             kept = _deepest_of_run(
-                heights, cells, frame, center_at(kind, shapes, index),
+                grid, center_at(kind, shapes, index),
                 depths, rises, start, k, deepest, rise_of_deepest,
             )  # fmt: skip
             if kept < 0:

@@ -5,7 +5,7 @@ A piece is a trapezoid over a stretch of an edge: a row of numbers, see the colu
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import COLUMNS, EXTEND, ROWS
-from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, SIDES_OF_CELL, SOUTH, WEST
+from terrain_physics._kernels.heightmap.solid.sides import EAST, NORTH, SIDES_OF_CELL, SOUTH
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats, Int64s
 
@@ -104,23 +104,15 @@ def put_triangles(
 
 
 @kernel
-def put_ids(frame: Floats, edges: Int64s, of_triangles: Int64s, ids: Int64s, cells: Int64s) -> bool:
+def put_ids(frame: Floats, edges: Int64s, of_triangles: Int64s, ids: Int64s, cells: Int64s) -> None:
     """Write the ids (n,) of triangles of edges, and the cells that they are sides of.
 
-    Outside of an endless map they have the id -1 and the nearest cell. Returns whether all are
-    along the border of the map.
+    Outside of an endless map they have the id -1 and the nearest cell.
     """
-    rows, columns, are_outer = int(frame[ROWS]), int(frame[COLUMNS]), True
+    rows, columns = int(frame[ROWS]), int(frame[COLUMNS])
     for k in range(len(of_triangles)):
         edge = of_triangles[k]
         row, column, side = int(edges[edge, 0]), int(edges[edge, 1]), int(edges[edge, 2])
         cells[k] = min(max(row, 0), rows - 1) * columns + min(max(column, 0), columns - 1)
         is_inside = 0 <= row < rows and 0 <= column < columns
         ids[k] = 2 * rows * columns + SIDES_OF_CELL * cells[k] + side if is_inside else -1
-        is_west, is_north = side == WEST and column == 0, side == NORTH and row == 0
-        is_east, is_south = (
-            side == EAST and column == columns - 1,
-            side == SOUTH and row == rows - 1,
-        )
-        are_outer = are_outer and (is_west or is_east or is_north or is_south)
-    return are_outer

@@ -1,19 +1,15 @@
-"""Which shapes and boxes come near the sides of a map, and near its underside.
+"""Which boxes come near the underside of a map.
 
-Most do not. To tell so takes a few nanoseconds each, a question to the sides hundreds.
+Most do not. To tell so takes a few nanoseconds each, a question to the underside hundreds.
 """
 
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
-from terrain_physics._kernels.heightmap.grid import Grid, sample, unpack_grid
+from terrain_physics._kernels.heightmap.grid import Grid, sample
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.surface.shapes import bounds_at
-from terrain_physics._kernels.types import Bytes, Float32s, Floats
-
-# What a box comes near, as bits.
-NEAR_SIDES, NEAR_UNDERSIDE = 1, 2
+from terrain_physics._kernels.types import Float32s
 
 # How far outward the blocks around a box reach, in blocks: farther than all rounding.
 _OUTWARD = 0.01
@@ -21,7 +17,7 @@ _OUTWARD = 0.01
 # A box over more cells than this is not looked at sample by sample.
 _MOST_CELLS = 36
 
-# A box over more blocks than this may be near both.
+# A box over more blocks than this may be near.
 _MOST_BLOCKS = 16
 
 
@@ -79,44 +75,3 @@ def meets_surface(grid: Grid, blocks: Float32s, lower: Vec3, upper: Vec3) -> boo
             if low <= upper[1] and high >= lower[1]:
                 return _meets_samples(grid, lower, upper)
     return False
-
-
-@kernel(inline=True, no_refcount=True)
-def _near(
-    grid: Grid, blocks: Float32s, marks: Bytes, clear: Floats, lower: Vec3, upper: Vec3
-) -> int:
-    """Return what a box may come near; see `put_shapes_near`."""
-    is_clear = len(marks) == 0 or (
-        lower[0] > clear[0] and lower[2] > clear[1]
-        and upper[0] < clear[2] and upper[2] < clear[3]
-    )  # fmt: skip
-    has_underside = grid.y0 > -np.inf
-    found = NEAR_UNDERSIDE if has_underside and meets_surface(grid, blocks, lower, upper) else 0
-    if is_clear:
-        return found
-    columns = blocks_across(grid.columns, 0)
-    row_0, row_1, column_0, column_1 = _blocks_around(grid, lower, upper)
-    if (row_1 - row_0 + 1) * (column_1 - column_0 + 1) > _MOST_BLOCKS:
-        return found | NEAR_SIDES
-    for row in range(row_0, row_1 + 1):
-        for column in range(column_0, column_1 + 1):
-            if marks[row * columns + column] != 0:
-                found |= NEAR_SIDES
-    return found
-
-
-@kernel
-def put_shapes_near(
-    heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats, marks: Bytes, clear: Floats,
-    kind: int, shapes: Floats, out: Bytes,
-) -> None:  # fmt: skip
-    """Write what each of n shapes, flat rows, may come near: NEAR_SIDES and NEAR_UNDERSIDE as bits.
-
-    The arrays are those of the underside, a map that lies lower. ``marks`` tells which of its
-    lowest blocks have cells with sides; it is empty if none has. None is within ``clear``: least x
-    and z, greatest ones.
-    """
-    grid = unpack_grid(heights, cells, frame)
-    for index in range(len(out)):
-        lower, upper = bounds_at(kind, shapes, index)
-        out[index] = _near(grid, blocks, marks, clear, lower, upper)
