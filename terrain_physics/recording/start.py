@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
-from terrain_physics.character.colliders import collider_from, described
+from terrain_physics._support.archives import Pieces
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.frame_time import MaxDelta
-from terrain_physics.character.group_data import GroupState, Key, packed_rows, state_of_rows
-from terrain_physics.character.material_rules import saved_material_rules
+from terrain_physics.character.group_data import GroupState, Key, packed_rows
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
@@ -26,6 +25,7 @@ from terrain_physics.tiles.saving.land_content import reference_in
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.world.ground.found import loaded_on
+from terrain_physics.world.saved import Bodies, members_in, state_of_members, told_members
 from terrain_physics.world.things import take_over
 from terrain_physics.world.world import World
 
@@ -101,8 +101,8 @@ class RecordedScene(NamedTuple):
 
     def packed(self) -> tuple[dict[str, Any], UInt64s, NDArray[np.uint8]]:
         """Return it as JSON, the rows of the characters, and the bytes of the grounds."""
-        numbers: dict[Any, int] = {}
-        bodies = [numbers.setdefault(body, len(numbers)) for body in self.state.colliders]
+        bodies = Bodies()
+        members = told_members(self.state, bodies)
         grounds, content = [], []
         for ground in self.grounds:
             about, arrays = zip(*(part.packed() for part in ground.parts), strict=True)
@@ -111,10 +111,8 @@ class RecordedScene(NamedTuple):
             content += arrays
         about_scene = {
             "kind": self.kind,
-            "seed": self.state.seed,
-            "colliders": [described(body) for body in numbers],
-            "bodies": bodies,
-            "material_rules": self.state.material_rules,
+            **members,
+            "colliders": bodies.saved(),
             "on": self.on,
             "crowd": self.crowd,
             "world": self.world,
@@ -128,23 +126,16 @@ class RecordedScene(NamedTuple):
         cls, about: Any, keys: Sequence[Key], rows: UInt64s, content: NDArray[np.uint8]
     ) -> Self:
         """Return what `packed` gave; raise any error where its parts do not fit each other."""
-        known = [collider_from(parts) for parts in about["colliders"]]
-        bodies = [known[checks.whole("body", k, 0, len(known) - 1)] for k in about["bodies"]]
-        colliders = dict(zip(keys, bodies, strict=True))
-        rules: dict[Any, Any] = {
-            checked_name(key): saved_material_rules(own) for key, own in about["material_rules"]
-        }
-        seed = checks.whole("seed", about["seed"], 0, 2**64 - 1)
-        state = state_of_rows(seed, colliders, rules, rows.reshape(len(keys), SAVED.size))
-        grounds, end = [], 0
+        members = members_in(about, keys, Bodies(about["colliders"]), checked_name)
+        state = state_of_members(members, rows.reshape(len(keys), SAVED.size))
+        grounds, pieces = [], Pieces(content.tobytes())
         for kind, own, parts, sizes in about["grounds"]:
-            saved = []
-            for part, size in zip(parts, sizes, strict=True):
-                first, end = end, end + checks.whole("size", size, 0, len(content) - end)
-                saved.append(SavedPart.unpacked(part, content[first:end].tobytes()))
+            saved = [
+                SavedPart.unpacked(part, pieces.take(size))
+                for part, size in zip(parts, sizes, strict=True)
+            ]
             grounds.append(SavedGround(kind, saved, own))
-        if end != len(content):
-            raise ValueError(end)
+        pieces.end()
         on = [checks.whole("on", number, 0, len(grounds) - 1) for number in about["on"]]
         crowd = None if about["crowd"] is None else CrowdOptions.checked(*about["crowd"])
         scene = cls(_KINDS[about["kind"]], state, on, crowd, grounds, about["world"])
