@@ -15,19 +15,16 @@ from terrain_physics.character.frame_time import MaxDelta
 from terrain_physics.character.group_data import GroupState, Key, packed_rows
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.character.rows import Rows
-from terrain_physics.character.state import state_of
 from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
-from terrain_physics.recording.worlds import checked_name, lay_out, put_world
+from terrain_physics.recording.worlds import checked_name, lay_out, put_things
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
 from terrain_physics.tiles.saving.land_content import reference_in
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.world.ground.found import loaded_on
 from terrain_physics.world.saved import Bodies, members_in, state_of_members, told_members
-from terrain_physics.world.things import take_over
-from terrain_physics.world.world import World
+from terrain_physics.world.world import World, contents_of
 
 Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovement]
 
@@ -69,18 +66,18 @@ class RecordedScene(NamedTuple):
     def made(self, tiles: Sequence[StoredTiles | None]) -> Scene:
         """Return the scene anew, with grounds of its own, on the tiles that they stand on."""
         grounds = list(map(loaded_on, self.grounds, tiles))
-        if self.kind == "group":
-            options: Any = {} if self.crowd is None else self.crowd._asdict()
-            group = CharacterGroup(grounds[0], collide=self.crowd is not None, **options)
-            take_over(group, self.state)
-            return group
         if self.kind == "world":
             return self._made_world(grounds[0])
-        movers = {
-            key: self._made_one(number, grounds[self.on[number]])
-            for number, key in enumerate(self.state.keys)
-        }
-        return movers[self.state.keys[0]] if self.kind == "character" else movers
+        things: dict[Any, Any]
+        if self.kind == "group":
+            options: Any = {} if self.crowd is None else self.crowd._asdict()
+            options |= {"seed": self.state.seed, "collide": self.crowd is not None}
+            things = {None: CharacterGroup(grounds[0], **options)}
+        else:
+            own = zip(self.state.keys, self.on, self.state.colliders, strict=True)
+            things = {key: CharacterMovement(grounds[on], body) for key, on, body in own}
+        put_things(things.items(), self.state, (), things)
+        return things if self.kind == "characters" else next(iter(things.values()))
 
     def _made_world(self, ground: AnyGround) -> World:
         seconds, max_steps, things = self.world
@@ -88,16 +85,8 @@ class RecordedScene(NamedTuple):
         made = lay_out(world, things, dict(zip(self.state.keys, self.state.colliders, strict=True)))
         for thing in world.values():
             thing.max_delta = MaxDelta.default
-        put_world(world, self.state, (), made)
+        put_things(contents_of(world).turn, self.state, (), made)
         return world
-
-    def _made_one(self, number: int, ground: AnyGround) -> CharacterMovement:
-        key, collider = self.state.keys[number], self.state.colliders[number]
-        mover = CharacterMovement(ground, collider)
-        row = Rows.unpacked(packed_rows(self.state)[number : number + 1]).at(0)
-        rules = dict(self.state.material_rules).get(key, ())
-        take_over(mover, state_of(row, collider, rules))
-        return mover
 
     def packed(self) -> tuple[dict[str, Any], UInt64s, NDArray[np.uint8]]:
         """Return it as JSON, the rows of the characters, and the bytes of the grounds."""
