@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
-from terrain_physics._locks import Mark, lasting
+from terrain_physics._locks import Mark, holding, in_order, lasting
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
@@ -215,9 +215,15 @@ class StoredMap(LiveMap):
     def put_solid_depth(self, solid: tuple[float, bool]) -> None:
         """Be solid as deep as it once was, within `editing`."""
 
-    @abstractmethod
+    @property
+    def locks(self) -> list[AbstractContextManager[Any]]:
+        """The locks that an edit holds, in order."""
+        watched = {reader.lock for reader, _ in self.watchers.readers()}
+        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
+
     def editing(self, edit: Callable[[], _T]) -> _T:
         """Make an edit while all its locks are held."""
+        return holding(lambda: self.locks, edit)
 
     @abstractmethod
     def values(self, what: Any, place: Ranges) -> NDArray[Any]:

@@ -11,8 +11,7 @@ run they are only widened, and made tight again later.
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
-from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
+from terrain_physics._locks import LongCalls, Mark, Rank, new_lock
 from terrain_physics._support.interruptions import carried_out
 from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
 from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, no_changes, region_of
@@ -35,9 +34,6 @@ from terrain_physics.lattice.tile import LatticeShape, LoadedTile, TileSource
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.watching import Watchers
-
-_T = TypeVar("_T")
-
 
 _MISSING = CachedDispatch(find_missing)
 
@@ -342,16 +338,6 @@ class LatticeMap(StoredMap):
             self._loose.clear()
 
     # Edits
-
-    @property
-    def locks(self) -> list[AbstractContextManager[Any]]:
-        """The locks that an edit holds, in order."""
-        watched = {reader.lock for reader, _ in self.watchers.readers()}
-        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
-
-    def editing(self, edit: Callable[[], _T]) -> _T:
-        """Make an edit while all its locks are held."""
-        return holding(lambda: self.locks, edit)
 
     def edit(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Set all samples of a range, or the marks of holes or materials of a range of cells.

@@ -536,19 +536,10 @@ def _patch_of(event: Event) -> Patch:
 
 
 def _redo_thickness(part: Any, event: Event) -> None:
-    (depth,) = _floats(event).tolist()
-    queries: Any = queries_of(part)
-    storage = queries.storage
-    if not event.numbers[0]:
-        part.thickness = depth
-        return
-
-    solid = checks.between("thickness", depth, TINY, np.inf), True
-
-    def put() -> None:
-        storage.solid_depth = solid
-
-    storage.editing(lambda: storage.edit("thickness", storage.whole, put))
+    (depth,), queries = _floats(event).tolist(), queries_of(part)
+    solid = checks.between("thickness", depth, TINY, np.inf), bool(event.numbers[0])
+    storage: Any = queries.storage
+    storage.editing(lambda: storage.edit_solid_depth(solid))
 
 
 def _redo_vertices(part: Any, event: Event) -> None:
