@@ -204,7 +204,7 @@ class LongCalls:
     def has_thread(self) -> bool:
         """Whether one of the calls is of this thread."""
         me = get_ident()
-        for mark, thread in list(self._threads.items()):
+        for mark, thread in list(self._threads.items()):  # noqa: SIM110 each state asks
             if thread == me and mark.locked():
                 return True
         return False

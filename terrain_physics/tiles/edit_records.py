@@ -237,7 +237,8 @@ class RecordReader:
 
     def _is_whole(self, file: BinaryIO, place: int) -> bool:
         """Tell whether a record or a mark stands at a place."""
-        if self._searched > _MOST_SEARCHED * (self._log.size + _AT_ONCE):
+        size = self._log.size
+        if place > size or self._searched > _MOST_SEARCHED * (size + _AT_ONCE):
             return False
         file.seek(place)
         try:

@@ -710,6 +710,19 @@ def test_values_that_no_edit_has_are_skipped(tiles: TileFile, tmp_path: Path) ->
     store.close()
 
 
+def test_a_head_that_claims_more_than_any_file_is_skipped(tiles: TileFile, tmp_path: Path) -> None:
+    first = packed(1, (0, 1, 0, 1), np.ones((1, 1)))[0]
+    claim = b"none" + struct.pack("<BBBx4I", 0xED, 0, 0, 0, 2**30, 0, 2**30)
+    good = packed(1, (4, 5, 6, 7), np.ones((1, 1)))[0]
+    content = start_of(tiles.digest) + first + claim + good
+    _log(tmp_path).write_bytes(content + saved_mark(len(content)))
+    store = EditStore.open(_log(tmp_path), tiles, skips=True)
+    assert [place[0].start for _, place in store.places()] == [0, 4]
+    (lost,) = store.lost
+    assert (lost.nbytes, lost.what) == (len(claim), None)
+    store.close()
+
+
 def test_a_file_that_looks_like_many_records_is_searched_for_a_bounded_time(
     tiles: TileFile, tmp_path: Path
 ) -> None:
