@@ -14,7 +14,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
 from terrain_physics._locks import Mark, holding, in_order, lasting
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, bounds_of, ranges_of
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, Materials, arrays_alone
 from terrain_physics.surface.materials import Names
@@ -244,17 +244,15 @@ def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column
 
 def region_of(terrain: LiveMap, what: Edited, place: Ranges) -> Region:
     """Return the cells that an edit of a place changes."""
-    rows, columns = place
-    bounds = rows.start, rows.stop, columns.start, columns.stop
+    bounds = bounds_of(place)
     return cells_around(terrain, *bounds) if what == "heights" else Region(*bounds)
 
 
 def place_of(terrain: LiveMap, what: Edited, region: Region) -> Ranges:
     """Return the samples or cells whose edit changes a region: `region_of` in reverse."""
-    row_0, row_1, column_0, column_1 = region
     if what != "heights":
-        return slice(row_0, row_1), slice(column_0, column_1)
-    rows, columns = terrain.cell_count
+        return ranges_of(region)
+    (row_0, row_1, column_0, column_1), (rows, columns) = region, terrain.cell_count
     return (
         slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
         slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
