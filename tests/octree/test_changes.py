@@ -191,7 +191,7 @@ def test_an_interrupted_update_loses_nothing(monkeypatch):
     np.testing.assert_array_equal(octree.overlapping_pairs(), oracle.pairs(rows))
 
 
-def test_an_insert_that_is_interrupted_after_any_call_is_made_or_not():
+def test_an_insert_interrupted_after_any_call_is_made_or_not():
     """As by Ctrl-C, also while rows of removed objects are used again."""
     rows, new = (random_balls(np.random.default_rng(3), count) for count in (80, 5))
     rows[:, 3], new[:, 3] = 0.3, 0.2
