@@ -88,11 +88,11 @@ def shared(one: Ranges, other: Ranges) -> tuple[Ranges, Ranges] | None:
 
 def within(place: Ranges, own: Ranges) -> Ranges:
     """Return ranges of the values at a place as ranges of the whole."""
-    rows, columns = (
-        slice(int(span.start + part.start), int(span.start + part.stop))
-        for span, part in zip(place, own, strict=True)
+    (rows, columns), (down, across) = place, own
+    row, column = rows.start, columns.start
+    return slice(row + down.start, row + down.stop), slice(
+        column + across.start, column + across.stop
     )
-    return rows, columns
 
 
 def ranges_of(bounds: Bounds, lines: int = 0) -> Ranges:

@@ -225,12 +225,14 @@ def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, Ranges]:
     index = index.copy()
     if index.shape != shape:
         raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
-    rows, columns = (np.flatnonzero(index.any(axis=axis)) for axis in (1, 0))
-    if rows.size == 0:
+    down, across = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))
+    if down.size == 0:
         return index, (slice(0, 0), slice(0, 0))
-    first, last = (rows[0], columns[0]), (rows[-1], columns[-1])
-    down, across = (slice(int(k), int(end) + 1) for k, end in zip(first, last, strict=True))
-    return index, (down, across)
+    rows, columns = (
+        slice(int(down[0]), int(down[-1]) + 1),
+        slice(int(across[0]), int(across[-1]) + 1),
+    )
+    return index, (rows, columns)
 
 
 def _span_of(place: int | slice) -> slice:

@@ -149,12 +149,12 @@ class FramedMap(ABC):
     def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box of cells, whatever their heights."""
         row_0, row_1, column_0, column_1 = region
-        rows, columns = self.cell_count
-        x0, _, z0 = self.origin
-        cell_x, cell_z = self.cell_size
+        frame = self.frame.tolist()  # at once: each edit asks
+        x0, _, z0, cell_x, cell_z = frame[:5]
+        rows, columns = frame[kernels.ROWS], frame[kernels.COLUMNS]
         left, right = x0 + column_0 * cell_x, x0 + column_1 * cell_x
         near, far = z0 + row_0 * cell_z, z0 + row_1 * cell_z
-        if self.frame[kernels.EXTEND] != 0.0:  # the border goes on
+        if frame[kernels.EXTEND] != 0.0:  # the border goes on
             left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
             near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
         return (left, -inf, near), (right, inf, far)

@@ -537,9 +537,9 @@ def _patch_of(event: Event) -> Patch:
 
 
 def _redo_thickness(part: Any, event: Event) -> None:
-    (depth,), queries = _floats(event).tolist(), queries_of(part)
+    (depth,), queries = _floats(event).tolist(), cast("Any", queries_of(part))
     solid = checks.between("thickness", depth, TINY, np.inf), bool(event.numbers[0])
-    storage: Any = queries.storage
+    storage = queries.storage
     storage.editing(lambda: storage.edit_solid_depth(solid))
 
 

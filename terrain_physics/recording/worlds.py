@@ -33,7 +33,7 @@ from terrain_physics.world.things import (
 )
 from terrain_physics.world.world import World, contents_of
 
-Turn = Iterable[tuple[Any, Thing]]
+Turn = Iterable[tuple[Any, Any]]
 """What is updated, by its key, in order; a group that is all there is has None for a key."""
 
 Things = list[list[Any]]

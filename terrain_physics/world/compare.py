@@ -214,7 +214,7 @@ def _of_ground_hashes(
     return None
 
 
-def of_hashes(frame: int, mine: Mapping[Name, Any], theirs: Mapping[Name, Any]) -> Mismatch | None:
+def of_hashes(frame: int, mine: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> Mismatch | None:
     """Return the first character whose hash differs."""
     for key in (*mine, *(key for key in theirs if key not in mine)):
         if mine.get(key) != theirs.get(key):

@@ -79,7 +79,7 @@ class Bodies:
         return self._known[checks.whole("body", number, 0, len(self._known) - 1)]
 
 
-def told_members(members: Members, bodies: Bodies) -> dict[str, Any]:
+def told_members(members: Members | GroupState, bodies: Bodies) -> dict[str, Any]:
     """Return who is in a group, beside its keys, for JSON."""
     return {
         "seed": int(members.seed),
