@@ -25,6 +25,7 @@ _WORLD = "tests/world"
 _STRAIGHT_CORNER = (
     f"{_WALKABILITY}/test_path_lead.py::test_a_corner_without_a_turn_is_come_near_first"
 )
+_RECORDED_GROUNDS = "tests/recording/test_recorded_grounds.py"
 _TILES = "tests/tiles"
 _JIT = "tests/kernels/test_jit.py"
 _COMMANDS = "tests/package/test_command_line.py"
@@ -762,14 +763,14 @@ FAULTS = (
         "heightmap.framed",
         "        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),\n",
         "        slice(row_0 + (row_0 > 0), row_1),\n",
-        ("tests/recording/test_recorded_grounds.py", f"{_WORLD}/test_going_back.py"),
+        (f"{_RECORDED_GROUNDS}::test_random_stories_are_replayed_bit_for_bit",),
     ),
     Fault(
         "edits_of_two_squares_are_of_the_first",
         "heightmap.undo",
         "            found.setdefault(square, []).append(patch)\n",
         "            found.setdefault(square, [patch])\n",
-        (f"{_WORLD}/test_map_hashes.py",),
+        (f"{_WORLD}/test_map_hashes.py::test_a_frame_has_the_hash_that_the_world_had",),
     ),
     Fault(
         "world_kind_of_ground_is_trusted",
