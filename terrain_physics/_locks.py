@@ -204,7 +204,10 @@ class LongCalls:
     def has_thread(self) -> bool:
         """Whether one of the calls is of this thread."""
         me = get_ident()
-        return any(mark.locked() and thread == me for mark, thread in list(self._threads.items()))
+        for mark, thread in list(self._threads.items()):  # noqa: SIM110 each state asks
+            if thread == me and mark.locked():
+                return True
+        return False
 
 
 def holding(find: Callable[[], Sequence[Any]], call: Callable[[], _T]) -> _T:

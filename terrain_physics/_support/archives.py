@@ -13,10 +13,29 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-_END = struct.Struct("<4s4xHHIIH")  # of an archive, without a comment
+from terrain_physics._support import checks
+
 _LOCAL = struct.Struct("<26xHH")  # of a member: the lengths of its name and of what follows that
 _END = struct.Struct("<4s16xH")  # of an archive: its mark, and the length of a comment
 _PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # those that unpack piece by piece
+
+
+class Pieces:
+    """Bytes, or the rows of an array, that are taken one piece after another."""
+
+    def __init__(self, content: Any) -> None:
+        self._content, self._end = content, 0
+
+    def take(self, size: Any) -> Any:
+        """Return so many more; ValueError if there are not as many."""
+        first = self._end
+        self._end += checks.whole("size", size, 0, len(self._content) - first)
+        return self._content[first : self._end]
+
+    def end(self) -> None:
+        """Refuse what nobody has taken."""
+        if self._end != len(self._content):
+            raise ValueError("content must be as long as it says")
 
 
 def members_of(file: BinaryIO, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -8,7 +8,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.types import Bools, Float32s, Floats
 from terrain_physics._support import checks
-from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.cells import Ranges, bounds_of, ranges_of
 from terrain_physics.heightmap.checks import checked_samples
 from terrain_physics.heightmap.edits import set_heights
 from terrain_physics.heightmap.framed import LiveMap, cells_around
@@ -53,9 +53,7 @@ class Disc(NamedTuple):
 
     def cells(self, terrain: LiveMap) -> tuple[Ranges, Bools]:
         """Return the cells around, and which of them have their middle within, border included."""
-        rows, columns = self.around(terrain)
-        around = cells_around(terrain, rows.start, rows.stop, columns.start, columns.stop)
-        place = np.s_[around.row_start : around.row_stop, around.column_start : around.column_stop]
+        place = ranges_of(cells_around(terrain, *bounds_of(self.around(terrain))))
         along, beside = self._offsets(terrain, place, 0.5)
         with np.errstate(over="ignore"):  # infinitely far is far
             return place, along * along + beside * beside <= self.radius * self.radius

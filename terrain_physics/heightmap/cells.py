@@ -20,6 +20,9 @@ Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 Ranges = tuple[slice, slice]
 """Rows and columns of samples or cells, from start to before stop."""
 
+Bounds = tuple[int, int, int, int]
+"""First row, end of rows, first column, end of columns."""
+
 
 @public
 class Region(NamedTuple):
@@ -85,11 +88,23 @@ def shared(one: Ranges, other: Ranges) -> tuple[Ranges, Ranges] | None:
 
 def within(place: Ranges, own: Ranges) -> Ranges:
     """Return ranges of the values at a place as ranges of the whole."""
-    rows, columns = (
-        slice(int(span.start + part.start), int(span.start + part.stop))
-        for span, part in zip(place, own, strict=True)
+    (rows, columns), (down, across) = place, own
+    row, column = rows.start, columns.start
+    return slice(row + down.start, row + down.stop), slice(
+        column + across.start, column + across.stop
     )
-    return rows, columns
+
+
+def ranges_of(bounds: Bounds, lines: int = 0) -> Ranges:
+    """Return rows and columns within bounds; with ``lines``, so many beyond, as of corners."""
+    row_start, row_stop, column_start, column_stop = bounds
+    return slice(row_start, row_stop + lines), slice(column_start, column_stop + lines)
+
+
+def bounds_of(place: Ranges) -> Bounds:
+    """Return the bounds of a place: `ranges_of` in reverse."""
+    rows, columns = place
+    return rows.start, rows.stop, columns.start, columns.stop
 
 
 def rim_of(rows: int, columns: int) -> list[Region]:

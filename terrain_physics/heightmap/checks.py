@@ -11,6 +11,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
+from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.survey import Survey, survey
 
 # The least thickness: ground without any would be a skin.
@@ -216,28 +217,27 @@ def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np
     return new
 
 
-def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tuple[int, int]]:
-    """Return an index, and the ranges of rows and columns that it selects: slices or a mask."""
+def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, Ranges]:
+    """Return an index of slices or a mask, and the rows and columns from first to last there."""
     if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
         rows, columns = basic_index(index, shape)
-        return (rows, columns), span_of(rows), span_of(columns)
+        return (rows, columns), (_span_of(rows), _span_of(columns))
     index = index.copy()
     if index.shape != shape:
         raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
-    row_places, column_places = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))
-    if row_places.size == 0:
-        return index, (0, 0), (0, 0)
-    return (
-        index,
-        (int(row_places[0]), int(row_places[-1]) + 1),
-        (int(column_places[0]), int(column_places[-1]) + 1),
+    down, across = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))
+    if down.size == 0:
+        return index, (slice(0, 0), slice(0, 0))
+    rows, columns = (
+        slice(int(down[0]), int(down[-1]) + 1),
+        slice(int(across[0]), int(across[-1]) + 1),
     )
+    return index, (rows, columns)
 
 
-def span_of(place: int | slice) -> tuple[int, int]:
+def _span_of(place: int | slice) -> slice:
     """Return the range from the first place of an index to after its last one."""
     if isinstance(place, slice):
-        return place.start, place.start + (len(range(place.start, place.stop, place.step)) - 1) * (
-            place.step
-        ) + 1
-    return place, place + 1
+        count = len(range(place.start, place.stop, place.step))
+        return slice(place.start, place.start + (count - 1) * place.step + 1)
+    return slice(place, place + 1)

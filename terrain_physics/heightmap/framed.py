@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
-from terrain_physics._locks import Mark, lasting
+from terrain_physics._locks import Mark, holding, in_order, lasting
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, bounds_of, ranges_of
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, Materials, arrays_alone
 from terrain_physics.surface.materials import Names
@@ -149,12 +149,12 @@ class FramedMap(ABC):
     def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box of cells, whatever their heights."""
         row_0, row_1, column_0, column_1 = region
-        rows, columns = self.cell_count
-        x0, _, z0 = self.origin
-        cell_x, cell_z = self.cell_size
+        frame = self.frame.tolist()  # at once: each edit asks
+        x0, _, z0, cell_x, cell_z = frame[:5]
+        rows, columns = frame[kernels.ROWS], frame[kernels.COLUMNS]
         left, right = x0 + column_0 * cell_x, x0 + column_1 * cell_x
         near, far = z0 + row_0 * cell_z, z0 + row_1 * cell_z
-        if self.frame[kernels.EXTEND] != 0.0:  # the border goes on
+        if frame[kernels.EXTEND] != 0.0:  # the border goes on
             left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
             near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
         return (left, -inf, near), (right, inf, far)
@@ -215,9 +215,15 @@ class StoredMap(LiveMap):
     def put_solid_depth(self, solid: tuple[float, bool]) -> None:
         """Be solid as deep as it once was, within `editing`."""
 
-    @abstractmethod
+    @property
+    def locks(self) -> list[AbstractContextManager[Any]]:
+        """The locks that an edit holds, in order."""
+        watched = {reader.lock for reader, _ in self.watchers.readers()}
+        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
+
     def editing(self, edit: Callable[[], _T]) -> _T:
         """Make an edit while all its locks are held."""
+        return holding(lambda: self.locks, edit)
 
     @abstractmethod
     def values(self, what: Any, place: Ranges) -> NDArray[Any]:
@@ -238,17 +244,15 @@ def cells_around(terrain: LiveMap, row_0: int, row_1: int, column_0: int, column
 
 def region_of(terrain: LiveMap, what: Edited, place: Ranges) -> Region:
     """Return the cells that an edit of a place changes."""
-    rows, columns = place
-    bounds = rows.start, rows.stop, columns.start, columns.stop
+    bounds = bounds_of(place)
     return cells_around(terrain, *bounds) if what == "heights" else Region(*bounds)
 
 
 def place_of(terrain: LiveMap, what: Edited, region: Region) -> Ranges:
     """Return the samples or cells whose edit changes a region: `region_of` in reverse."""
-    row_0, row_1, column_0, column_1 = region
     if what != "heights":
-        return slice(row_0, row_1), slice(column_0, column_1)
-    rows, columns = terrain.cell_count
+        return ranges_of(region)
+    (row_0, row_1, column_0, column_1), (rows, columns) = region, terrain.cell_count
     return (
         slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
         slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),

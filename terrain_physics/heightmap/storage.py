@@ -10,9 +10,8 @@ edits take first.
 
 import operator
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
-from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
+from terrain_physics._locks import LongCalls, Mark, Rank, new_lock
 from terrain_physics._support.interruptions import carried_out
 from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
 from terrain_physics.heightmap.checks import shorter_diagonals
@@ -29,9 +28,6 @@ from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays, arrays_alone
 from terrain_physics.surface.watching import Watchers
-
-_T = TypeVar("_T")
-
 
 # With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
@@ -202,16 +198,6 @@ class MapStorage(StoredMap):
     # Edits: each is made within `editing`
 
     @property
-    def locks(self) -> list[AbstractContextManager[Any]]:
-        """The locks that an edit holds, in order."""
-        watched = {reader.lock for reader, _ in self.watchers.readers()}
-        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
-
-    def editing(self, edit: Callable[[], _T]) -> _T:
-        """Make an edit while all its locks are held."""
-        return holding(lambda: self.locks, edit)
-
-    @property
     def _is_read(self) -> bool:
         """Whether long queries read the arrays."""
         return (
@@ -266,14 +252,23 @@ class MapStorage(StoredMap):
         """How deep the ground is solid, and whether the first hole changes it."""
         return self.thickness, self._thickens
 
-    @solid_depth.setter
-    def solid_depth(self, solid: tuple[float, bool]) -> None:
-        self.set_thickness(solid[0])
-        self._thickens = solid[1]
+    def edit_solid_depth(self, solid: tuple[float, bool]) -> None:
+        """Make an edit of how deep the ground is solid, and whether the first hole changes it."""
+
+        def put() -> None:
+            self.set_thickness(solid[0])
+            self._thickens = solid[1]
+
+        self.edit("thickness", place_of(self, "thickness", self.whole), put)
 
     def put_solid_depth(self, solid: tuple[float, bool]) -> None:
         if self.solid_depth != solid:
-            self.edit("thickness", self.whole, lambda: setattr(self, "solid_depth", solid))
+            self.edit_solid_depth(solid)
+
+    def mark_holes(self, index: Any, marks: NDArray[Any]) -> None:
+        """Write marks of holes to the cells that an index selects."""
+        kept = self.cells[index] & np.uint8(0xFF ^ kernels.CELL_HOLE)
+        self.cells[index] = kept | (marks * np.uint8(kernels.CELL_HOLE))
 
     def put_back(
         self,
@@ -289,12 +284,11 @@ class MapStorage(StoredMap):
             if what == "heights":
                 self.heights[place] = values
             elif what == "holes":
-                kept = self.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
-                self.cells[place] = kept | (values * np.uint8(kernels.CELL_HOLE))
+                self.mark_holes(place, values)
             else:
                 self.prepare_material_edit()[place] = values
 
-        self.edit(what, region_of(self, what, place), put)
+        self.edit(what, place, put)
 
     @property
     def nbytes(self) -> int:
@@ -303,13 +297,14 @@ class MapStorage(StoredMap):
         return self.heights.nbytes + self.cells.nbytes + made
 
     def edit(
-        self, what: Edited, region: Region, put: Callable[[], None], *, holes: bool = False
+        self, what: Edited, place: Ranges, put: Callable[[], None], *, holes: bool = False
     ) -> None:
         """Make an edit by ``put``, which writes values, and update all that follows from them.
 
         ``holes`` tells whether there are any then.
         """
-        self.watchers.prepare(what, region, place_of(self, what, region))
+        region = region_of(self, what, place)
+        self.watchers.prepare(what, region, place)
         if what == "heights":
             self.prepare_edit()
         elif what == "holes":

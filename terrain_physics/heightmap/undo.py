@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
+from terrain_physics.heightmap.cells import (
+    Bounds,
+    Ranges,
+    Region,
+    bounds_of,
+    ranges_of,
+    rectangles_of,
+    shared,
+    within,
+)
 from terrain_physics.heightmap.framed import (
     DTYPES,
     TYPES,
@@ -20,9 +29,6 @@ from terrain_physics.heightmap.framed import (
 
 # Edits are joined by squares of so many samples or cells along each side.
 _SQUARE = 64
-
-Bounds = tuple[int, int, int, int]
-"""First row, end of rows, first column, end of columns."""
 
 Square = tuple[Edited, int, int]
 """What a square is of, and its row and column among all squares of a map."""
@@ -54,13 +60,12 @@ class Patch(NamedTuple):
         if not (0 <= row_0 < row_1 and 0 <= column_0 < column_1):
             raise ValueError(f"rows and columns must be some, got {bounds}")
         values = np.frombuffer(content, DTYPES[what]).reshape(row_1 - row_0, column_1 - column_0)
-        return cls(what, (slice(row_0, row_1), slice(column_0, column_1)), values)
+        return cls(what, ranges_of(bounds), values)
 
     @property
     def bounds(self) -> Bounds:
         """First row, end of rows, first column, end of columns."""
-        rows, columns = self.place
-        return rows.start, rows.stop, columns.start, columns.stop
+        return bounds_of(self.place)
 
     @property
     def content(self) -> bytes:

@@ -11,20 +11,18 @@ run they are only widened, and made tight again later.
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.missing import find_missing
 from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, read_only
-from terrain_physics._locks import LongCalls, Mark, Rank, holding, in_order, new_lock
+from terrain_physics._locks import LongCalls, Mark, Rank, new_lock
 from terrain_physics._support.interruptions import carried_out
-from terrain_physics.heightmap.cells import Ranges, Region, rectangles_of, shared, within
+from terrain_physics.heightmap.cells import Ranges, Region, ranges_of, rectangles_of, shared, within
 from terrain_physics.heightmap.framed import TYPES, Edited, StoredMap, no_changes, region_of
 from terrain_physics.heightmap.tiled import TileMemory
 from terrain_physics.lattice.blocks import LatticeBlocks
@@ -35,9 +33,6 @@ from terrain_physics.lattice.tile import LatticeShape, LoadedTile, TileSource
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.watching import Watchers
-
-_T = TypeVar("_T")
-
 
 _MISSING = CachedDispatch(find_missing)
 
@@ -80,7 +75,6 @@ class LatticeMap(StoredMap):
         "_revision",
         "_running",
         "_table",
-        "_tile_frame",
         "exists",
         "loaded",
         "material_names",
@@ -103,9 +97,6 @@ class LatticeMap(StoredMap):
         self._missing = exists.reshape(-1).astype(np.uint8)
         self._edited, self._loose = set[tuple[int, int]](), set[int]()
         self._ends = GroundEnds(shape, self.exists, self.loaded)
-        self._tile_frame = np.zeros(kernels.FRAME_SIZE)
-        self._tile_frame[[kernels.ROWS, kernels.COLUMNS]] = shape.side
-        self._tile_frame.setflags(write=False)
         self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
         self.frame[: kernels.HAS_TABLE] = (
             *shape.origin, *shape.cell_size, shape.height_scale, 0.0, shape.diagonal,
@@ -343,16 +334,6 @@ class LatticeMap(StoredMap):
 
     # Edits
 
-    @property
-    def locks(self) -> list[AbstractContextManager[Any]]:
-        """The locks that an edit holds, in order."""
-        watched = {reader.lock for reader, _ in self.watchers.readers()}
-        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
-
-    def editing(self, edit: Callable[[], _T]) -> _T:
-        """Make an edit while all its locks are held."""
-        return holding(lambda: self.locks, edit)
-
     def edit(self, what: Edited, place: Ranges, values: NDArray[Any]) -> None:
         """Set all samples of a range, or the marks of holes or materials of a range of cells.
 
@@ -443,8 +424,7 @@ class LatticeMap(StoredMap):
             if marks is None:
                 self._make(what, place, values)
                 return
-            for part in rectangles_of(marks):
-                own = slice(*part[:2]), slice(*part[2:])
+            for own in map(ranges_of, rectangles_of(marks)):
                 self._make(what, within(place, own), values[own])
 
         self.editing(make)
@@ -470,19 +450,12 @@ class LatticeMap(StoredMap):
                 tile.generation = self._generation
             tile.write(what, own, values[there])
             if what == "heights":
-                self._survey(tile, own)
+                tile.survey(own)
             if not all(map(operator.is_, tile.arrays, self._arrays[tile.number])):
                 self._show_tile(tile)
             written.append(tile.number)
         self._edited.update(_squares_of(place))
         return written
-
-    def _survey(self, tile: LoadedTile, own: Ranges) -> None:
-        """Find the blocks of a tile anew around samples that were written."""
-        rows, columns = ((max(span.start - 1, 0), min(span.stop, self.shape.side)) for span in own)
-        samples = tile.heights.reshape(-1).view()
-        samples.setflags(write=False)
-        block_kernels.put_blocks(samples, self._tile_frame, *rows, *columns, tile.blocks)
 
     def _changed(self, what: Edited, region: Region, changed: list[int]) -> None:
         """Update everything derived from edited tiles, and record the change."""

@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Bytes, Float32s
+from terrain_physics._kernels.heightmap.blocks import put_blocks
+from terrain_physics._kernels.types import Bytes, Float32s, Floats
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.framed import Edited
@@ -138,11 +140,27 @@ class LoadedTile:
             self.materials = self._or_zeros(self.materials)
             self.materials[own] = values
 
+    def survey(self, own: Ranges) -> None:
+        """Find the blocks anew around samples that were written."""
+        rows, columns = ((max(span.start - 1, 0), min(span.stop, self.side)) for span in own)
+        samples = self.heights.reshape(-1).view()
+        samples.setflags(write=False)
+        put_blocks(samples, _frame_of(self.side), *rows, *columns, self.blocks)
+
     def copy_arrays(self) -> None:
         """Have new arrays of the same values: others go on reading the old ones."""
         self.heights = self.heights.copy()
         self.cells = None if self.cells is None else self.cells.copy()
         self.materials = None if self.materials is None else self.materials.copy()
+
+
+@cache
+def _frame_of(side: int) -> Floats:
+    """Return the frame of a tile for kernels that find blocks."""
+    frame = np.zeros(kernels.FRAME_SIZE)
+    frame[[kernels.ROWS, kernels.COLUMNS]] = side
+    frame.setflags(write=False)
+    return frame
 
 
 class TileSource(ABC):

@@ -164,11 +164,11 @@ class Forest:
         self._row_slots = _grown(self._row_slots, size)
 
     def _forget_trees(self) -> None:
-        self._trees.clear()
+        living, slots = self.living(), self._row_slots.copy()
+        slots[living] = _PENDING
+        # Nothing is called from here on, so no signal handler comes in between.
+        self._trees, self._changed, self._row_slots = [], [living], slots
         self._slots = self._nodes = self._gaps = 0
-        living = self.living()
-        self._row_slots[living] = _PENDING
-        self._changed = [living]
         self._arrays = None
 
     def _settle(self) -> None:

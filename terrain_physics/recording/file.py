@@ -10,7 +10,6 @@ import pathlib
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from terrain_physics._kernels.character.state.layout import FORMAT as STATE_FORM
 from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
-from terrain_physics._support.archives import array_of, members_of, refuse_other_bytes
+from terrain_physics._support.archives import Pieces, array_of, members_of, refuse_other_bytes
 from terrain_physics._support.files import checked_size, file_name, written_whole
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
@@ -383,16 +382,16 @@ def _frames_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> tuple[Start, list[RecordedFrame]]:
     """Return what a file holds; raise any error where its parts do not fit each other."""
-    hashes = arrays["hashes"]
+    hashes = Pieces(arrays["hashes"])
     keys: list[Any] = [checked_name(key) for key in header["start"]]
-    known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
+    known = dict(zip(keys, map(_digits, hashes.take(len(keys)).tolist()), strict=True))
     grounds = [{str(key): str(own) for key, own in told.items()} for told in header["grounds"]]
     start = Start(known, grounds, _scene_of(header, arrays, keys))
     happened = _events_of(header, arrays, len(grounds))
     frames: list[RecordedFrame] = []
     counts = arrays["counts"].tolist()
     nothing = _writes(arrays, 0, 0, 0)  # one for all frames: there may be a million
-    end, hashes_end = 0, len(keys)
+    end = 0
     for told, seconds, count, events in zip(
         header["frames"], arrays["delta_times"].tolist(), counts, happened, strict=True
     ):
@@ -409,14 +408,12 @@ def _frames_of(
         writes = _writes(arrays, end, count, len(keys)) if count else nothing
         end += count
         time = checks.between("delta_time", seconds, 0.0, LONGEST_STEP)
-        states = hashes[hashes_end : hashes_end + len(keys)]
-        hashes_end += len(keys)
-        if hashes_end > len(hashes):
-            raise ValueError(hashes_end)
+        states = hashes.take(len(keys))
         waits = Waits.of_saved(told["waits"], len(grounds)) if "waits" in told else None
         outcome: Any = (events, keys, states, told.get("things"), waits)
         frames.append(RecordedFrame(time, left, bodies, material_rules, *writes, *outcome))
-    if hashes_end != len(hashes) or end != len(arrays["rows"]):
+    hashes.end()
+    if end != len(arrays["rows"]):
         raise ValueError(end)
     return start, frames
 
@@ -425,16 +422,14 @@ def _snapshots_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]], frames: list[RecordedFrame]
 ) -> list[Snapshot]:
     """Return the snapshots of frames; raise any error where they do not fit them."""
-    rows, content = arrays["snapshot_rows"], arrays["snapshot_bytes"]
-    found, last, row, end = [], 0, 0, 0
+    rows, content = Pieces(arrays["snapshot_rows"]), Pieces(arrays["snapshot_bytes"])
+    found, last = [], 0
     for number, size in header["snapshots"]:
         last = checks.whole("frame", number, last + 1, len(frames))
-        first_row, row = row, row + len(frames[last - 1].keys) * SAVED.size
-        first, end = end, end + checks.whole("size", size, 0, len(content) - end)
-        own = rows[first_row:row].reshape(-1, SAVED.size)
-        found.append(Snapshot(last, own, content[first:end].tobytes()))
-    if row != len(rows) or end != len(content):
-        raise ValueError(end)
+        own = rows.take(len(frames[last - 1].keys) * SAVED.size).reshape(-1, SAVED.size)
+        found.append(Snapshot(last, own, content.take(size).tobytes()))
+    rows.end()
+    content.end()
     return found
 
 
@@ -472,21 +467,19 @@ def _events_of(
 ) -> list[list[Event]]:
     """Return the events of each frame; raise any error where they do not fit their numbers."""
     rows = arrays["events"].reshape(-1, _EVENT_SIZE)
-    content, counts = arrays["event_bytes"], arrays["event_counts"].tolist()
-    added = iter(header["added"])
-    end, events = 0, []
+    content, added, events = Pieces(arrays["event_bytes"]), iter(header["added"]), []
     for row in rows:
         kind, ground, key, size, *own = row.tolist()
         name = KINDS[checks.whole("kind", kind, 0, len(KINDS) - 1)]
         index = checks.whole("ground", ground, 0, grounds - 1)
-        first, end = end, end + checks.whole("size", size, 0, len(content) - end)
+        values = content.take(size).tobytes()
         about = next(added) if name in {"added", "replaced"} else None
-        events.append(Event(name, index, key, tuple(own), content[first:end].tobytes(), about))
-    rest = iter(events)
-    happened = [list(islice(rest, checks.whole("count", k, 0, len(events)))) for k in counts]
-    if end != len(content) or sum(counts) != len(events) or next(added, None) is not None:
-        raise ValueError(end)
-    return happened
+        events.append(Event(name, index, key, tuple(own), values, about))
+    happened = Pieces(events)
+    found = [happened.take(count) for count in arrays["event_counts"].tolist()]
+    for pieces in (content, happened, Pieces([*added])):
+        pieces.end()
+    return found
 
 
 def _event_numbers(event: Event) -> list[int]:

@@ -7,9 +7,10 @@ that was taken over, and a part that was added as all that it held: nothing is c
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from terrain_physics.ground.ground import (
     saved_part,
 )
 from terrain_physics.ground.meshes import NO_PLACE, Place
-from terrain_physics.ground.parts import GroundParts
+from terrain_physics.ground.parts import GroundParts, KeptParts
 from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
@@ -536,19 +537,10 @@ def _patch_of(event: Event) -> Patch:
 
 
 def _redo_thickness(part: Any, event: Event) -> None:
-    (depth,) = _floats(event).tolist()
-    queries: Any = queries_of(part)
+    (depth,), queries = _floats(event).tolist(), cast("Any", queries_of(part))
+    solid = checks.between("thickness", depth, TINY, np.inf), bool(event.numbers[0])
     storage = queries.storage
-    if not event.numbers[0]:
-        part.thickness = depth
-        return
-
-    solid = checks.between("thickness", depth, TINY, np.inf), True
-
-    def put() -> None:
-        storage.solid_depth = solid
-
-    storage.editing(lambda: storage.edit("thickness", storage.whole, put))
+    storage.editing(lambda: storage.edit_solid_depth(solid))
 
 
 def _redo_vertices(part: Any, event: Event) -> None:
@@ -576,13 +568,12 @@ def _redo_added(ground: Any, event: Event) -> None:
         raise ValueError("there is such a part")
     key = checks.whole("key", event.key, 0, MOST_NUMBERS - 1)
 
-    def put(laid_out: _LaidOut) -> None:  # where it is, the restore tells
-        laid_out.parts[key] = part
-        laid_out.layers[key] = checks.whole("layers", layers, 0, ALL_LAYERS)
+    def put(parts: dict[int, Any], known: KeptParts) -> None:  # where it is, the restore tells
+        parts[key], known.layers[key] = part, checks.whole("layers", layers, 0, ALL_LAYERS)
         if name is not None:
-            laid_out.names[key] = str(name)
+            known.names[key] = str(name)
         if scale != 1.0:
-            laid_out.scales[key] = scale
+            known.scales[key] = scale
 
     _lay_out(ground, put)
 
@@ -604,36 +595,26 @@ def _redo_removed(ground: Any, event: Event) -> None:
         ground.remove(event.key)
         return
 
-    def take(laid_out: _LaidOut) -> None:  # others come in its place
-        del laid_out.parts[event.key], laid_out.layers[event.key]
-        laid_out.names.pop(event.key, None)
-        laid_out.scales.pop(event.key, None)
+    def take(parts: dict[int, Any], known: KeptParts) -> None:  # others come in its place
+        for own in (parts, known.layers):
+            del own[event.key]
+        for own in (known.names, known.scales):
+            own.pop(event.key, None)
 
     _lay_out(ground, take)
 
 
-class _LaidOut(NamedTuple):
-    """The parts of a ground by key, and all that is known of them."""
-
-    parts: dict[int, Any]
-    layers: dict[int, int]
-    names: dict[int, str]
-    scales: dict[int, float]
-
-
-def _lay_out(ground: Ground, change: Callable[[_LaidOut], None]) -> None:
+def _lay_out(ground: Ground, change: Callable[[dict[int, Any], KeptParts], None]) -> None:
     """Change which parts there are by a restore."""
     keeper = keeper_of(ground)
     held = parts_of(ground)
 
     def lay_out() -> None:
-        known = _LaidOut(
-            dict(ground.parts), held.layers.copy(), dict(held.naming.parts), held.scales.copy()
-        )
-        change(known)
-        keys = sorted(known.parts)
+        parts, known = dict(ground.parts), KeptParts(*map(copy, held.layout()))
+        change(parts, known)
+        keys = sorted(parts)
         keeper.lay_out(
-            {key: known.parts[key] for key in keys},
+            {key: parts[key] for key in keys},
             {key: known.layers[key] for key in keys},
             known.names,
             known.scales,

@@ -13,7 +13,7 @@ from terrain_physics.recording.scenes import Played, checked_scene, hashes_of, p
 from terrain_physics.recording.snapshots import Snapshot, latest
 from terrain_physics.recording.start import Scene
 from terrain_physics.recording.waiting import again, put_totals
-from terrain_physics.world.compare import Mismatch
+from terrain_physics.world.compare import Mismatch, of_hashes
 
 
 class Moment(NamedTuple):
@@ -44,11 +44,7 @@ class Moment(NamedTuple):
     @property
     def mismatch(self) -> Mismatch | None:
         """The first character that is in another state than the recorded one."""
-        recorded, found = self.hashes, hashes_of(self.state)
-        for key in [*recorded, *(key for key in found if key not in recorded)]:
-            if recorded.get(key) != found.get(key):
-                return Mismatch(self.number, key, None, recorded.get(key), found.get(key))
-        return None
+        return of_hashes(self.number, self.hashes, hashes_of(self.state))
 
 
 def played(

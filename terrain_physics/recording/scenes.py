@@ -22,7 +22,6 @@ from terrain_physics.character.group_data import (
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows, state_hashes
-from terrain_physics.character.state import state_of
 from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
 from terrain_physics.recording.file import (
@@ -36,7 +35,7 @@ from terrain_physics.recording.start import Kind, RecordedScene
 from terrain_physics.recording.worlds import (
     Things,
     lay_out,
-    put_world,
+    put_things,
     read_things,
     read_world,
     things_of,
@@ -45,7 +44,7 @@ from terrain_physics.surface.ground_files import SavedGround
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from terrain_physics.world.seen import have_seen, look_around
-from terrain_physics.world.things import adopt, members_of, rows_of, settings_of, take_over
+from terrain_physics.world.things import adopt, settings_of
 from terrain_physics.world.world import World, contents_of
 
 
@@ -93,6 +92,8 @@ class Played:
     def on(self, keys: Sequence[Key]) -> list[int]:
         """Return which of the grounds each character is on."""
         numbers = {id(ground): number for number, ground in enumerate(self.grounds)}
+        if len(numbers) < 2:
+            return [0] * len(keys)
         things = dict(self.turn)
         return [numbers[id(things[key].ground)] for key in keys]
 
@@ -108,19 +109,10 @@ class Played:
         self,
         state: GroupState,
         written: Collection[int],
-        made: Collection[Any] = frozenset(),  # noqa: ARG002
+        made: Collection[Any] = frozenset(),
     ) -> None:
         """Put characters into a state: those with some numbers, and those made anew."""
-        movers, rules = dict(self.turn), dict(state.material_rules)
-        if list(state.keys) != list(movers):  # only those of a group come and go
-            raise ValueError(
-                f"recording must be of the characters {[*movers]}, got {[*state.keys]}"
-            )
-        rows = Rows.unpacked(packed_rows(state))
-        for number in written:
-            key = state.keys[number]
-            given = state_of(rows.at(number), state.colliders[number], rules.get(key, ()))
-            take_over(movers[key], given)
+        put_things(self.turn, state, written, made)
 
     def recorded(self, state: GroupState, grounds: list[SavedGround]) -> RecordedScene:
         """Return what is kept of it in a state, on grounds that were saved in its order."""
@@ -145,23 +137,9 @@ class _PlayedGroup(_PlayedOne):
 
     kind: Kind = "group"
 
-    def read(self) -> GroupState:
-        adopt(self.scene)
-        members: Any = members_of(self.scene)
-        colliders = dict(zip(members.keys, members.colliders, strict=True))
-        rules, rows = dict(members.material_rules), rows_of(self.scene)
-        return state_of_rows(members.seed, colliders, rules, rows.packed())
-
-    def on(self, keys: Sequence[Key]) -> list[int]:
-        return [0] * len(keys)
-
-    def put(
-        self,
-        state: GroupState,
-        written: Collection[int],  # noqa: ARG002
-        made: Collection[Any] = frozenset(),  # noqa: ARG002
-    ) -> None:
-        take_over(self.scene, state)
+    @property
+    def turn(self) -> list[tuple[Any, Any]]:
+        return [(None, self.scene)]
 
     def recorded(self, state: GroupState, grounds: list[SavedGround]) -> RecordedScene:
         options: Any = settings_of(self.scene)
@@ -169,7 +147,7 @@ class _PlayedGroup(_PlayedOne):
         return super().recorded(state, grounds)._replace(crowd=crowd)
 
 
-class _PlayedWorld(_PlayedGroup):
+class _PlayedWorld(_PlayedOne):
     """A world: members of its groups have two keys."""
 
     kind: Kind = "world"
@@ -191,18 +169,10 @@ class _PlayedWorld(_PlayedGroup):
     def lay_out(self, things: Things, bodies: Mapping[Any, Collider]) -> set[Any]:
         return lay_out(self.scene, things, bodies)
 
-    def put(
-        self,
-        state: GroupState,
-        written: Collection[int],
-        made: Collection[Any] = frozenset(),
-    ) -> None:
-        put_world(self.scene, state, written, made)
-
     def recorded(self, state: GroupState, grounds: list[SavedGround]) -> RecordedScene:
         clock = self.scene.clock
         world = [clock.seconds, clock.max_steps, self.things()]
-        return Played.recorded(self, state, grounds)._replace(world=world)
+        return super().recorded(state, grounds)._replace(world=world)
 
 
 _KINDS: dict[Any, type[Played]] = {

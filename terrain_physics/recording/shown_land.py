@@ -8,8 +8,9 @@ import numpy as np
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region, common, shared
+from terrain_physics.heightmap.cells import Ranges, Region, bounds_of, common, ranges_of, shared
 from terrain_physics.heightmap.checks import diagonal_name
+from terrain_physics.heightmap.framed import Edited
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.tiles.loading.supply import TileSupply
 from terrain_physics.tiles.saving.values import LandValues
@@ -44,10 +45,8 @@ class ShownLand:
         materials = np.zeros(size, np.uint8)
         values = LandValues(self._supply)
         for number, own, place in self._tiles_near():
-            tile, (rows, columns) = values.tile(number), place
-            heights[rows.start : rows.stop + 1, columns.start : columns.stop + 1] = tile.heights[
-                own[0].start : own[0].stop + 1, own[1].start : own[1].stop + 1
-            ]
+            tile = values.tile(number)
+            heights[ranges_of(bounds_of(place), 1)] = tile.heights[ranges_of(bounds_of(own), 1)]
             holes[place] |= tile.values("holes", own)
             materials[place] = tile.values("materials", own)
             if tile.cells is not None:
@@ -73,7 +72,7 @@ class ShownLand:
     def _tiles_near(self) -> Iterable[tuple[int, Ranges, Ranges]]:
         """Give each tile that has cells which are shown: its cells there, and in the map."""
         land, region = self._supply.land, self._region
-        cells = slice(*region[:2]), slice(*region[2:])
+        cells = ranges_of(region)
         for number in land.tiles_of(cells, 0):
             both = shared(land.shape.place_of(number, 0), cells)
             if both is not None and self._near[both[1]].any():
@@ -95,29 +94,20 @@ class ShownLand:
 
     def _moved(self, region: Region, lines: int) -> Ranges:
         """Return cells of the land, or their corners, as those of the map."""
-        row, column = self._region.row_start, self._region.column_start
-        return (
-            slice(region.row_start - row, region.row_stop - row + lines),
-            slice(region.column_start - column, region.column_stop - column + lines),
-        )
+        (row, _, column, _), (row_0, row_1, column_0, column_1) = self._region, region
+        return ranges_of((row_0 - row, row_1 - row, column_0 - column, column_1 - column), lines)
 
     def _copy(self, region: Region, values: LandValues) -> None:
         """Copy what is new in a region of cells."""
-        rows, columns = slice(*region[:2]), slice(*region[2:])
-        corners = self._moved(region, 1)
-        present = self.terrain[corners]
-        heights = values.of(
-            "heights", (slice(rows.start, rows.stop + 1), slice(columns.start, columns.stop + 1))
-        )
-        if not np.array_equal(present, heights, equal_nan=True):
-            self.terrain[corners] = heights
-        cells = self._moved(region, 0)
-        holes = values.of("holes", (rows, columns)).astype(np.bool_) | ~self._near[cells]
-        if (self.terrain.holes[cells] != holes).any():
-            self.terrain.holes[cells] = holes
-        materials = values.of("materials", (rows, columns))
-        if (self.terrain.materials[cells] != materials).any():
-            self.terrain.materials[cells] = materials
+        shown: dict[Edited, Any] = {"heights": self.terrain}
+        shown |= {"holes": self.terrain.holes, "materials": self.terrain.materials}
+        for what, target in shown.items():
+            lines = int(what == "heights")
+            place, new = self._moved(region, lines), values.of(what, ranges_of(region, lines))
+            if what == "holes":
+                new = new.astype(np.bool_) | ~self._near[place]
+            if not np.array_equal(target[place], new, equal_nan=bool(lines)):
+                target[place] = new
 
 
 def land_near(

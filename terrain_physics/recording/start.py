@@ -9,25 +9,22 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
-from terrain_physics.character.colliders import collider_from, described
+from terrain_physics._support.archives import Pieces
 from terrain_physics.character.fixed_step import FixedStep
 from terrain_physics.character.frame_time import MaxDelta
-from terrain_physics.character.group_data import GroupState, Key, packed_rows, state_of_rows
-from terrain_physics.character.material_rules import saved_material_rules
+from terrain_physics.character.group_data import GroupState, Key, packed_rows
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.character.rows import Rows
-from terrain_physics.character.state import state_of
 from terrain_physics.group.crowd import CrowdOptions
 from terrain_physics.group.group import CharacterGroup
-from terrain_physics.recording.worlds import checked_name, lay_out, put_world
+from terrain_physics.recording.worlds import checked_name, lay_out, put_things
 from terrain_physics.surface.ground_files import SavedGround, SavedPart
 from terrain_physics.tiles.saving.land_content import reference_in
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
 from terrain_physics.world.ground.found import loaded_on
-from terrain_physics.world.things import take_over
-from terrain_physics.world.world import World
+from terrain_physics.world.saved import Bodies, members_in, state_of_members, told_members
+from terrain_physics.world.world import World, contents_of
 
 Scene = CharacterGroup | CharacterMovement | World | Mapping[Key, CharacterMovement]
 
@@ -69,18 +66,18 @@ class RecordedScene(NamedTuple):
     def made(self, tiles: Sequence[StoredTiles | None]) -> Scene:
         """Return the scene anew, with grounds of its own, on the tiles that they stand on."""
         grounds = list(map(loaded_on, self.grounds, tiles))
-        if self.kind == "group":
-            options: Any = {} if self.crowd is None else self.crowd._asdict()
-            group = CharacterGroup(grounds[0], collide=self.crowd is not None, **options)
-            take_over(group, self.state)
-            return group
         if self.kind == "world":
             return self._made_world(grounds[0])
-        movers = {
-            key: self._made_one(number, grounds[self.on[number]])
-            for number, key in enumerate(self.state.keys)
-        }
-        return movers[self.state.keys[0]] if self.kind == "character" else movers
+        things: dict[Any, Any]
+        if self.kind == "group":
+            options: Any = {} if self.crowd is None else self.crowd._asdict()
+            options |= {"seed": self.state.seed, "collide": self.crowd is not None}
+            things = {None: CharacterGroup(grounds[0], **options)}
+        else:
+            own = zip(self.state.keys, self.on, self.state.colliders, strict=True)
+            things = {key: CharacterMovement(grounds[on], body) for key, on, body in own}
+        put_things(things.items(), self.state, (), things)
+        return things if self.kind == "characters" else next(iter(things.values()))
 
     def _made_world(self, ground: AnyGround) -> World:
         seconds, max_steps, things = self.world
@@ -88,21 +85,13 @@ class RecordedScene(NamedTuple):
         made = lay_out(world, things, dict(zip(self.state.keys, self.state.colliders, strict=True)))
         for thing in world.values():
             thing.max_delta = MaxDelta.default
-        put_world(world, self.state, (), made)
+        put_things(contents_of(world).turn, self.state, (), made)
         return world
-
-    def _made_one(self, number: int, ground: AnyGround) -> CharacterMovement:
-        key, collider = self.state.keys[number], self.state.colliders[number]
-        mover = CharacterMovement(ground, collider)
-        row = Rows.unpacked(packed_rows(self.state)[number : number + 1]).at(0)
-        rules = dict(self.state.material_rules).get(key, ())
-        take_over(mover, state_of(row, collider, rules))
-        return mover
 
     def packed(self) -> tuple[dict[str, Any], UInt64s, NDArray[np.uint8]]:
         """Return it as JSON, the rows of the characters, and the bytes of the grounds."""
-        numbers: dict[Any, int] = {}
-        bodies = [numbers.setdefault(body, len(numbers)) for body in self.state.colliders]
+        bodies = Bodies()
+        members = told_members(self.state, bodies)
         grounds, content = [], []
         for ground in self.grounds:
             about, arrays = zip(*(part.packed() for part in ground.parts), strict=True)
@@ -111,10 +100,8 @@ class RecordedScene(NamedTuple):
             content += arrays
         about_scene = {
             "kind": self.kind,
-            "seed": self.state.seed,
-            "colliders": [described(body) for body in numbers],
-            "bodies": bodies,
-            "material_rules": self.state.material_rules,
+            **members,
+            "colliders": bodies.saved(),
             "on": self.on,
             "crowd": self.crowd,
             "world": self.world,
@@ -128,23 +115,16 @@ class RecordedScene(NamedTuple):
         cls, about: Any, keys: Sequence[Key], rows: UInt64s, content: NDArray[np.uint8]
     ) -> Self:
         """Return what `packed` gave; raise any error where its parts do not fit each other."""
-        known = [collider_from(parts) for parts in about["colliders"]]
-        bodies = [known[checks.whole("body", k, 0, len(known) - 1)] for k in about["bodies"]]
-        colliders = dict(zip(keys, bodies, strict=True))
-        rules: dict[Any, Any] = {
-            checked_name(key): saved_material_rules(own) for key, own in about["material_rules"]
-        }
-        seed = checks.whole("seed", about["seed"], 0, 2**64 - 1)
-        state = state_of_rows(seed, colliders, rules, rows.reshape(len(keys), SAVED.size))
-        grounds, end = [], 0
+        members = members_in(about, keys, Bodies(about["colliders"]), checked_name)
+        state = state_of_members(members, rows.reshape(len(keys), SAVED.size))
+        grounds, pieces = [], Pieces(content.tobytes())
         for kind, own, parts, sizes in about["grounds"]:
-            saved = []
-            for part, size in zip(parts, sizes, strict=True):
-                first, end = end, end + checks.whole("size", size, 0, len(content) - end)
-                saved.append(SavedPart.unpacked(part, content[first:end].tobytes()))
+            saved = [
+                SavedPart.unpacked(part, pieces.take(size))
+                for part, size in zip(parts, sizes, strict=True)
+            ]
             grounds.append(SavedGround(kind, saved, own))
-        if end != len(content):
-            raise ValueError(end)
+        pieces.end()
         on = [checks.whole("on", number, 0, len(grounds) - 1) for number in about["on"]]
         crowd = None if about["crowd"] is None else CrowdOptions.checked(*about["crowd"])
         scene = cls(_KINDS[about["kind"]], state, on, crowd, grounds, about["world"])

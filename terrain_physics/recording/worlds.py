@@ -1,6 +1,7 @@
-"""Worlds that are recorded: their characters as rows of one state, and which things there are."""
+"""Things that are recorded: their characters as rows of one state; and which ones a world has."""
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from terrain_physics.world.things import (
 )
 from terrain_physics.world.world import World, contents_of
 
+Turn = Iterable[tuple[Any, Any]]
+"""What is updated, by its key, in order; a group that is all there is has None for a key."""
+
 Things = list[list[Any]]
 """For each thing of a world, in the order of adding: its key, and settings if it is a group."""
 
@@ -61,21 +65,27 @@ def read_world(world: World) -> GroupState:
     return read_things(contents.turn)
 
 
-def read_things(turn: Iterable[tuple[Any, Any]]) -> GroupState:
+def _name(key: Any, member: Any) -> Any:
+    """Return what a state calls a member of a group; the group has no key if it is all there is."""
+    return member if key is None else (key, member)
+
+
+def read_things(turn: Turn) -> GroupState:
     """Return the numbers of characters by their keys, and of members by two keys each."""
     colliders: dict[Any, Collider] = {}
     rules: dict[Any, Any] = {}
-    rows = [np.zeros((0, SAVED.size), np.uint64)]
+    seed, rows = 0, [np.zeros((0, SAVED.size), np.uint64)]
     for key, thing in turn:
         members = members_of(thing)
         if members is None:
             colliders[key], rules[key] = thing.collider, material_rules_of(thing)
         else:
-            names: list[Any] = [(key, member) for member in members.keys]
+            names = [_name(key, member) for member in members.keys]
             colliders.update(zip(names, members.colliders, strict=True))
-            rules |= {(key, member): own for member, own in members.material_rules}
+            rules |= {_name(key, member): own for member, own in members.material_rules}
+            seed = members.seed if key is None else seed
         rows.append(rows_of(thing).packed())
-    return state_of_rows(0, colliders, rules, np.concatenate(rows))
+    return state_of_rows(seed, colliders, rules, np.concatenate(rows))
 
 
 def lay_out(world: World, things: Things, bodies: Mapping[Any, Collider]) -> set[Any]:
@@ -112,31 +122,38 @@ def _group_on(world: World, settings: Any) -> CharacterGroup:
     return CharacterGroup(world.ground, seed=seed, **options)
 
 
-def put_world(
-    world: World, state: GroupState, written: Collection[int], made: Collection[Any]
+def _members_first(key: Any, names: list[Any]) -> list[Any]:
+    """Return the members of a group that come first among names."""
+    if key is None:
+        return names
+    own = takewhile(lambda name: isinstance(name, tuple) and name[0] == key, names)
+    return [member for _, member in own]
+
+
+def put_things(
+    turn: Turn, state: GroupState, written: Collection[int], made: Collection[Any]
 ) -> None:
-    """Put characters of a world into a state: those with some numbers, and those made anew."""
+    """Put characters into a state: those with some numbers, and those made anew."""
     rows, rules = Rows.unpacked(packed_rows(state)), dict(state.material_rules)
     names: list[Any] = list(state.keys)
     end, touched = 0, set(written)
-    for key, thing in contents_of(world).turn:
+    for key, thing in turn:
         first = end
         known = members_of(thing)
         if known is None:
             end += 1
             if names[first:end] != [key]:
-                raise ValueError(f"recording must be of a world with {key!r}")
+                raise ValueError(f"recording must be of {key!r}, got {names[first:end]}")
             if first in touched or key in made:
                 body = state.colliders[first]
                 take_over(thing, state_of(rows.at(first), body, rules.get(key, ())))
             continue
-        while end < len(names) and isinstance(names[end], tuple) and names[end][0] == key:
-            end += 1
-        members = [name[1] for name in names[first:end]]
+        members = _members_first(key, names[first:])
+        end += len(members)
         if members != [*known.keys] or key in made or touched.intersection(range(first, end)):
             colliders = dict(zip(members, state.colliders[first:end], strict=True))
-            own = {name[1]: rules[name] for name in names[first:end] if name in rules}
+            own = {member: rules.get(_name(key, member), ()) for member in members}
             packed = rows.at(slice(first, end)).packed()
             take_over(thing, state_of_rows(known.seed, colliders, own, packed))
     if end != len(names):
-        raise ValueError("recording must be of the characters of its world")
+        raise ValueError(f"recording must be of its scene, got {names[end:]} beside")

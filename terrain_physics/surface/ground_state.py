@@ -165,11 +165,19 @@ class Keeper:
         if kept.keeper is not self:
             raise ValueError("state must be of this ground, got one of another ground")
         self.refuse_inside()
-        self._changing(lambda: self.history.storages_to(kept.mark), lambda: self._go_to(kept))
+        if not self._is_at(kept):
+            self._changing(lambda: self.history.storages_to(kept.mark), lambda: self._go_to(kept))
+
+    def _is_at(self, kept: KeptGround) -> bool:
+        """Tell whether nothing is to be put back; go on from how often characters had waited."""
+        with self._unchanged():
+            is_same = kept.version == self._version()
+            if is_same:
+                self._put_waits(kept.waits)
+            return is_same
 
     def _go_to(self, kept: KeptGround) -> None:
-        if kept.version == self._version():
-            self._put_waits(kept.waits)
+        if self._is_at(kept):
             return
         before = kept_of(self._state())
         try:

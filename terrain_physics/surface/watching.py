@@ -96,8 +96,11 @@ class Watchers:
 
     def readers(self) -> list[tuple[Reader, int]]:
         """Return the watchers that read arrays in place, with the number of the object for each."""
-        found = [(known(), number) for known, number in list(self._watching)]
-        return [(watch, number) for watch, number in found if isinstance(watch, Reader)]
+        return [
+            (watch, number)
+            for known, number in list(self._watching)
+            if isinstance(watch := known(), Reader)
+        ]
 
     def prepare(self, what: str, *details: Any) -> None:
         """Tell watchers with a method of this name that a change is about to be made."""

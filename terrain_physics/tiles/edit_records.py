@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._public import public
-from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.cells import Bounds, Ranges, ranges_of
 from terrain_physics.heightmap.framed import DTYPES, KINDS
-from terrain_physics.heightmap.undo import Bounds, Patch
+from terrain_physics.heightmap.undo import Patch
 from terrain_physics.tiles.log import Log, Read
 
 MAGIC, VERSION = b"\x89EDITS\r\n", 1
@@ -84,7 +84,7 @@ class EditRecord(NamedTuple):
     @property
     def ranges(self) -> Ranges:
         """Rows and columns as slices."""
-        return slice(self.row_start, self.row_stop), slice(self.column_start, self.column_stop)
+        return ranges_of(self[1:5])
 
     def patch(self, values: NDArray[Any]) -> Patch:
         """Return it with its values."""
@@ -93,7 +93,7 @@ class EditRecord(NamedTuple):
     @property
     def length(self) -> int:
         """How many bytes it is in the log."""
-        rows, columns = self.row_stop - self.row_start, self.column_stop - self.column_start
+        rows, columns = self.shape
         return HEAD + rows * columns * _SIZES[self.kind]
 
     @property
@@ -237,7 +237,8 @@ class RecordReader:
 
     def _is_whole(self, file: BinaryIO, place: int) -> bool:
         """Tell whether a record or a mark stands at a place."""
-        if self._searched > _MOST_SEARCHED * (self._log.size + _AT_ONCE):
+        size = self._log.size
+        if place > size or self._searched > _MOST_SEARCHED * (size + _AT_ONCE):
             return False
         file.seek(place)
         try:

@@ -1,9 +1,10 @@
 """The records of edits by squares of the lattice, each as large as a tile."""
 
 from collections.abc import Iterator
+from itertools import pairwise, product
 from typing import NamedTuple, Self
 
-from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.cells import Bounds
 from terrain_physics.heightmap.framed import KINDS
 from terrain_physics.tiles.edit_records import EditRecord
 
@@ -33,11 +34,6 @@ class EditedHeights(NamedTuple):
     column_stop: int
     least: float
     greatest: float
-
-    @property
-    def place(self) -> Ranges:
-        """Rows and columns as slices."""
-        return slice(self.row_start, self.row_stop), slice(self.column_start, self.column_stop)
 
     def joined(self, other: Self) -> Self:
         """Return what holds both."""
@@ -120,7 +116,7 @@ class EditSquares:
                     ]
         return found
 
-    def within(self, kind: int, bounds: tuple[int, int, int, int]) -> list[EditRecord]:
+    def within(self, kind: int, bounds: Bounds) -> list[EditRecord]:
         """Return the records of a kind in the squares that a rectangle meets, the oldest first."""
         corners = [(row, column) for row, _, column, _ in squares_of(bounds, self._side)]
         keys = [(kind, row // self._side, column // self._side) for row, column in corners]
@@ -134,20 +130,12 @@ class EditSquares:
         return sum(square.size for square in self._squares.values())
 
 
-def squares_of(bounds: tuple[int, int, int, int], side: int) -> list[tuple[int, int, int, int]]:
+def squares_of(bounds: Bounds, side: int) -> list[Bounds]:
     """Return the parts of a rectangle in each square that it meets."""
-    row_start, row_stop, column_start, column_stop = bounds
-    return [
-        (
-            row,
-            min(row - row % side + side, row_stop),
-            column,
-            min(column - column % side + side, column_stop),
-        )
-        for row in _starts(row_start, row_stop, side)
-        for column in _starts(column_start, column_stop, side)
-    ]
+    rows, columns = _spans(*bounds[:2], side), _spans(*bounds[2:], side)
+    return [(*down, *across) for down, across in product(rows, columns)]
 
 
-def _starts(start: int, stop: int, side: int) -> list[int]:
-    return [start, *range(start - start % side + side, stop, side)]
+def _spans(start: int, stop: int, side: int) -> list[tuple[int, int]]:
+    """Return the parts of a range in each square."""
+    return list(pairwise([start, *range(start - start % side + side, stop, side), stop]))

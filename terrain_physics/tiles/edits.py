@@ -11,14 +11,11 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.heightmap import blocks as kernels
-from terrain_physics._kernels.heightmap import grid
-from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import Rank, new_lock
-from terrain_physics.heightmap.cells import Ranges, shared
+from terrain_physics.heightmap.cells import Bounds, Ranges, bounds_of, shared
 from terrain_physics.heightmap.checks import refuse_overflow
 from terrain_physics.heightmap.framed import KINDS, Edited
-from terrain_physics.heightmap.undo import Bounds, Patch
+from terrain_physics.heightmap.undo import Patch
 from terrain_physics.lattice.tile import LoadedTile
 from terrain_physics.tiles.edit_records import (
     FOLLOWED,
@@ -41,7 +38,7 @@ from terrain_physics.tiles.edit_squares import (
 )
 from terrain_physics.tiles.file_log import FileLog
 from terrain_physics.tiles.format import tile_name
-from terrain_physics.tiles.log import Log, MemoryLog, Read
+from terrain_physics.tiles.log import Log, MemoryLog
 from terrain_physics.tiles.merging import merged
 from terrain_physics.tiles.stored import StoredTiles
 
@@ -258,7 +255,7 @@ class EditStore:
         """
         kind = _NUMBERS[what]
         rows, columns = place
-        bounds = rows.start, rows.stop, columns.start, columns.stop
+        bounds = bounds_of(place)
         self._check_place(kind, bounds, values.shape)
         side = self._sizes[0]
         is_one = (
@@ -338,7 +335,7 @@ class EditStore:
                 rows.append(own[0])
                 columns.append(own[1])
         if rows:
-            self._survey(tile, _span(rows), _span(columns))
+            tile.survey((_span(rows), _span(columns)))
         return tile
 
     def _edits_of(self, number: int) -> list[tuple[EditRecord, NDArray[Any]]]:
@@ -364,22 +361,17 @@ class EditStore:
         ValueError
             If the file has changed since it was opened; the message names it.
         """
-        kind, (rows, columns) = _NUMBERS[what], place
-        bounds = rows.start, rows.stop, columns.start, columns.stop
         with ExitStack() as stack:
             with self._lock:
                 self._settle()
-                records = self._squares.within(kind, bounds)
+                records = self._squares.within(_NUMBERS[what], bounds_of(place))
                 read = stack.enter_context(self._log.reading())
-            for record in records:
-                if shared(place, record.ranges) is not None:
-                    record.patch(self._values_of(record, read)).put_over(values, place=place)
-
-    def _values_of(self, record: EditRecord, read: Read) -> NDArray[Any]:
-        try:
-            return read_values(record, read)
-        except ValueError as error:
-            raise ValueError(f"{self._log.name}: {error}") from None
+            try:
+                for record in records:
+                    if shared(place, record.ranges) is not None:
+                        record.patch(read_values(record, read)).put_over(values, place=place)
+            except ValueError as error:
+                raise ValueError(f"{self._log.name}: {error}") from None
 
     def _write(self, tile: LoadedTile, record: EditRecord, values: NDArray[Any]) -> Ranges:
         """Write an edit to the samples or cells that a tile has of it; return their ranges."""
@@ -389,16 +381,6 @@ class EditStore:
         )  # it is of the tile
         tile.write(KINDS[record.kind], own, values[there])
         return own
-
-    def _survey(self, tile: LoadedTile, rows: slice, columns: slice) -> None:
-        """Find the blocks of a tile anew around samples."""
-        side = self._tiles.shape.side
-        frame = np.zeros(grid.FRAME_SIZE)
-        frame[[grid.ROWS, grid.COLUMNS]] = side
-        samples, frame = read_only(tile.heights.reshape(-1), frame)
-        row_0, row_1 = max(rows.start - 1, 0), min(rows.stop, side)
-        column_0, column_1 = max(columns.start - 1, 0), min(columns.stop, side)
-        kernels.put_blocks(samples, frame, row_0, row_1, column_0, column_1, tile.blocks)
 
     def count(self, number: int) -> int:
         """Return a number that rises with each edit of a tile, and never falls."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from terrain_physics.heightmap.cells import rectangles_of, within
+from terrain_physics.heightmap.cells import ranges_of, rectangles_of, within
 from terrain_physics.heightmap.framed import DTYPES, KINDS
 from terrain_physics.heightmap.undo import Patch
 from terrain_physics.tiles.edit_records import EditRecord, read_values
@@ -22,5 +22,5 @@ def merged(records: Sequence[EditRecord], read: Read) -> list[Patch]:
     values, known = np.zeros(size, dtype=DTYPES[what]), np.zeros(size, dtype=np.bool_)
     for record in records:
         record.patch(read_values(record, read)).put_over(values, known, place)
-    parts = [(slice(*own[:2]), slice(*own[2:])) for own in rectangles_of(known)]
+    parts = map(ranges_of, rectangles_of(known))
     return [Patch(what, within(place, own), values[own]) for own in parts]

@@ -129,14 +129,14 @@ def compared(frame: int, mine: Side, theirs: Any) -> tuple[Mismatch | None, bool
         rows, is_whole = packed_rows(numbers_of(kept)), isinstance(theirs, AllRows)
         own = rows if is_whole else {key: row for key, row in rows.items() if key in found}
         return _of_rows(frame, own, found), is_whole
-    return _of_hashes(frame, dict(hashes_of(numbers_of(kept))), found), is_whole
+    return of_hashes(frame, dict(hashes_of(numbers_of(kept))), found), is_whole
 
 
 def compared_worlds(frame: int, here: Side, there: Side) -> Mismatch | None:
     """Return the first difference from another world."""
     mine, theirs = here.kept, there.kept
     hashes = (dict(hashes_of(numbers_of(side))) for side in (mine, theirs))
-    found = _of_hashes(frame, *hashes)
+    found = of_hashes(frame, *hashes)
     if found is not None:
         if None in (found.mine, found.theirs):
             return found
@@ -214,7 +214,8 @@ def _of_ground_hashes(
     return None
 
 
-def _of_hashes(frame: int, mine: Mapping[Name, int], theirs: Mapping[Name, Any]) -> Mismatch | None:
+def of_hashes(frame: int, mine: Mapping[Any, Any], theirs: Mapping[Any, Any]) -> Mismatch | None:
+    """Return the first character whose hash differs."""
     for key in (*mine, *(key for key in theirs if key not in mine)):
         if mine.get(key) != theirs.get(key):
             return Mismatch(frame, key, None, mine.get(key), theirs.get(key))

@@ -22,7 +22,7 @@ from terrain_physics._kernels.character.state.layout import FORMAT as STATE_FORM
 from terrain_physics._kernels.character.state.layout import SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
-from terrain_physics.character.colliders import collider_from, described
+from terrain_physics._support.archives import Pieces
 from terrain_physics.character.fixed_step import checked_counts
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import KeptRows, Key, Members, checked_key
@@ -36,6 +36,7 @@ from terrain_physics.world.contents import Contents
 from terrain_physics.world.ground.difference import difference_of, put, received, storages_in
 from terrain_physics.world.kept_character import KeptCharacter
 from terrain_physics.world.kept_world import Kept, KeptWorld
+from terrain_physics.world.saved import Bodies, members_in, told_members
 from terrain_physics.world.seen import have_seen, look_around_then
 from terrain_physics.world.things import Thing, members_of, settings_of
 
@@ -69,8 +70,7 @@ def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
     ground = contents.ground
     about, pieces = difference_of(ground, kept.ground, contents.beginning)
     seen = kept_of(kept.ground).seen
-    bodies: dict[Any, int] = {}
-    things, rows = [], []
+    bodies, things, rows = Bodies(), [], []
     for (key, thing), part in zip(kept.layout, kept.parts, strict=True):
         own = part.rows.copy()
         look_around_then(own, *seen)
@@ -81,7 +81,7 @@ def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
         "state": [_VERSION, STATE_FORMAT, SAVED.size],
         "beginning": contents.beginning.digest(),
         "ground": about,
-        "bodies": [described(body) for body in bodies],
+        "bodies": bodies.saved(),
         "things": things,
         "clock": [kept.seconds, owed, dropped, count],
     }
@@ -98,24 +98,14 @@ def bytes_of(contents: Contents, kept: KeptWorld) -> bytes:
     return _MARK + _sum(packed) + packed
 
 
-def _told(thing: Thing, part: Kept, bodies: dict[Any, int]) -> dict[str, Any]:
+def _told(thing: Thing, part: Kept, bodies: Bodies) -> dict[str, Any]:
     """Return all of a character or a group beside its rows, for JSON."""
-
-    def number(body: Any) -> int:
-        return bodies.setdefault(body, len(bodies))
-
     own: Any = part.kept
     told: dict[str, Any] = {"last": part.seconds}
     if part.keys is None:
-        return told | {"body": number(own.collider), "material_rules": own.material_rules}
-    members = own.members
-    return told | {
-        "settings": _settings(thing),
-        "seed": int(members.seed),
-        "members": members.keys,
-        "bodies": [number(body) for body in members.colliders],
-        "material_rules": members.material_rules,
-    }
+        return told | {"body": bodies.number(own.collider), "material_rules": own.material_rules}
+    told |= {"settings": _settings(thing), "members": part.keys}
+    return told | told_members(own.members, bodies)
 
 
 def _settings(thing: Thing) -> str:
@@ -263,9 +253,8 @@ class _Received(NamedTuple):
 
 def _things(header: Any, packed: UInt64s, contents: Contents) -> Iterator[_Received]:
     """Give the characters and groups of a header, each checked against the world's own."""
-    bodies = [collider_from(own) for own in header["bodies"]]
+    bodies, pieces = Bodies(header["bodies"]), Pieces(packed)
     seen: set[Key] = set()
-    end = 0
     for about in header["things"]:
         key = checked_key(about["key"])
         thing: Any = contents.things.get(key)
@@ -277,20 +266,16 @@ def _things(header: Any, packed: UInt64s, contents: Contents) -> Iterator[_Recei
         members, collider = None, None
         rules: MaterialRules = ()
         if members_of(thing) is None:
-            collider, count = _body(bodies, about["body"]), 1
+            collider, count = bodies.at(about["body"]), 1
             rules = saved_material_rules(about["material_rules"])
             if type(collider) is not type(thing.collider):
                 raise _OtherWorldError(f"{key!r} must have the same kind of body as there")
         else:
-            members = _members(about, bodies)
+            members = members_in(about, about["members"], bodies)
             count = len(members.keys)
-        first, end = end, end + count
-        if end > len(packed):
-            raise ValueError("rows must be of all characters")
-        rows = Rows.unpacked(packed[first:end])
+        rows = Rows.unpacked(pieces.take(count))
         yield _Received(key, thing, rows, members, collider, rules, seconds)
-    if end != len(packed):
-        raise ValueError("rows must be of all characters")
+    pieces.end()
 
 
 def _refuse_other_thing(key: Key, thing: Any, about: Any) -> None:
@@ -305,18 +290,3 @@ def _refuse_other_thing(key: Key, thing: Any, about: Any) -> None:
         raise _OtherWorldError(
             f"{key!r} must be the same as there, got {checks.shorten(settings)} for {own}"
         )
-
-
-def _body(bodies: list[Any], number: Any) -> Any:
-    return bodies[checks.whole("body", number, 0, len(bodies) - 1)]
-
-
-def _members(about: Any, bodies: list[Any]) -> Members:
-    """Return who is in a group."""
-    keys = tuple(checked_key(key) for key in about["members"])
-    colliders = tuple(_body(bodies, number) for number in about["bodies"])
-    rules = {checked_key(key): saved_material_rules(own) for key, own in about["material_rules"]}
-    if len(set(keys)) != len(keys) or len(colliders) != len(keys) or not rules.keys() <= {*keys}:
-        raise ValueError("members must have different keys, and a body each")
-    ruled = tuple((key, rules[key]) for key in keys if rules.get(key))
-    return Members(checks.whole("seed", about["seed"], 0, 2**64 - 1), keys, colliders, ruled)

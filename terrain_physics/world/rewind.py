@@ -52,11 +52,12 @@ class _Ring:
         frames, gone = self.kept.copy(), list[KeptWorld]()
         while frames and next(reversed(frames)) >= end:
             gone.append(frames.popitem()[1])
-        if len(frames) + len(more) > self._most:
+        frames.update(more)
+        if len(frames) > self._most:
             gone.append(frames.pop(next(iter(frames))))
         agreed = [frame for frame in self.agreed if frame < end]
         # Nothing is called in between, so no signal handler runs: the frame is kept, or not.
-        self.kept, self.agreed, self.free = frames | more, agreed, free + gone
+        self.kept, self.agreed, self.free = frames, agreed, free + gone
         for known in gone:
             known.ground = None  # lets go of edits
 

@@ -1,6 +1,6 @@
 """Characters and groups as plain data: JSON, and a row of numbers for each character."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +8,16 @@ import numpy as np
 from terrain_physics._kernels.character.state.layout import MATERIAL_RULES, RULES, SAVED
 from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
+from terrain_physics._support.archives import Pieces
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
-from terrain_physics.character.group_data import Key, checked_key, state_of_rows
+from terrain_physics.character.group_data import (
+    GroupState,
+    Key,
+    Members,
+    checked_key,
+    state_of_rows,
+)
 from terrain_physics.character.material_rules import mark_of, saved_material_rules
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
@@ -51,43 +58,79 @@ class SavedThings(NamedTuple):
     rows: UInt64s
 
 
-class _Bodies:
-    """Colliders by the numbers that they have in a file."""
+class Bodies:
+    """Colliders by the numbers that they have in a file, each once."""
 
-    def __init__(self, known: Sequence[Collider] = ()) -> None:
-        self._numbers = {body: number for number, body in enumerate(known)}
+    def __init__(self, saved: Iterable[Any] = ()) -> None:
+        """Begin with those that `saved` gave elsewhere."""
+        self._known: list[Collider] = [collider_from(own) for own in saved]
+        self._numbers: dict[Collider, int] = {}
 
-    def number(self, body: Collider | None) -> int | None:
-        return None if body is None else self._numbers.setdefault(body, len(self._numbers))
+    def number(self, body: Collider) -> int:
+        """Return the number of a collider, which may be new."""
+        return self._numbers.setdefault(body, len(self._numbers))
 
-    def described(self) -> list[dict[str, Any]]:
+    def saved(self) -> list[dict[str, Any]]:
+        """Return all that have a number, for JSON."""
         return [described(body) for body in self._numbers]
+
+    def at(self, number: Any) -> Collider:
+        """Return the collider of a number."""
+        return self._known[checks.whole("body", number, 0, len(self._known) - 1)]
+
+
+def told_members(members: Members | GroupState, bodies: Bodies) -> dict[str, Any]:
+    """Return who is in a group, beside its keys, for JSON."""
+    return {
+        "seed": int(members.seed),
+        "bodies": [bodies.number(body) for body in members.colliders],
+        "material_rules": members.material_rules,
+    }
+
+
+def members_in(
+    about: Any, keys: Iterable[Any], bodies: Bodies, checked: Callable[[Any], Any] = checked_key
+) -> Members:
+    """Return who is in a group of which `told_members` told; any error if it is damaged."""
+    names, colliders = tuple(map(checked, keys)), tuple(map(bodies.at, about["bodies"]))
+    rules = {checked(key): saved_material_rules(own) for key, own in about["material_rules"]}
+    if not len({*names}) == len(names) == len(colliders) or not rules.keys() <= {*names}:
+        raise ValueError("members must have different keys, and a body each")
+    ruled = tuple((key, rules[key]) for key in names if rules.get(key))
+    return Members(checks.whole("seed", about["seed"], 0, 2**64 - 1), names, colliders, ruled)
+
+
+def state_of_members(members: Members, packed: UInt64s) -> GroupState:
+    """Return a state of packed rows (n, size), one for each member."""
+    colliders = dict(zip(members.keys, members.colliders, strict=True))
+    return state_of_rows(members.seed, colliders, dict(members.material_rules), packed)
 
 
 def saved_things(layout: Layout) -> SavedThings:
     """Return all of characters and groups."""
-    bodies, about, rows = _Bodies(), [], []
+    bodies, about, rows = Bodies(), [], []
     for key, thing in layout:
         about.append({"key": key} | _saved(thing, bodies))
         own = rows_of(thing).copy()
         look_around(own, queries_of(thing.ground))
         rows.append(own.packed())
     found = np.concatenate([np.zeros((0, SAVED.size), np.uint64), *rows])
-    return SavedThings(about, bodies.described(), found)
+    return SavedThings(about, bodies.saved(), found)
 
 
-def _saved(thing: Any, bodies: _Bodies) -> dict[str, Any]:
+def _saved(thing: Any, bodies: Bodies) -> dict[str, Any]:
     told, members = told_of(thing), members_of(thing)
     if members is None:
         return {"kind": "character", **told, "body": bodies.number(thing.collider)}
+    own = told_members(members, bodies)
     return {
         "kind": "group",
         **told,
-        "body": bodies.number(told["body"]),
+        "body": None if told["body"] is None else bodies.number(told["body"]),
         "rules": RULES.named(told["rules"]),
         "members": members.keys,
-        "bodies": [bodies.number(own) for own in members.colliders],
-        "members_material_rules": members.material_rules,
+        "bodies": own["bodies"],
+        "members_material_rules": own["material_rules"],
     }
 
 
@@ -95,24 +138,17 @@ class _Loading:
     """Makes characters and groups of their saved form, one after another."""
 
     def __init__(self, saved: SavedThings, ground: AnyGround) -> None:
-        self._bodies = [collider_from(own) for own in saved.bodies]
-        self._rows, self._ground, self._end = saved.rows, ground, 0
+        self._bodies, self.rows, self._ground = Bodies(saved.bodies), Pieces(saved.rows), ground
 
-    def body(self, number: Any) -> Collider:
-        return self._bodies[checks.whole("body", number, 0, len(self._bodies) - 1)]
-
-    def next_rows(self, count: int) -> Rows:
+    def _next_rows(self, count: int) -> Rows:
         """Return the next rows, of characters that have seen this ground."""
-        first, self._end = self._end, self._end + count
-        if self._end > len(self._rows):
-            raise ValueError("rows must be of all characters")
-        rows = Rows.unpacked(self._rows[first : self._end])
+        rows = Rows.unpacked(self.rows.take(count))
         have_seen(rows, queries_of(self._ground))
         return rows
 
     def character(self, about: Any, owned: Mapping[str, Any]) -> CharacterMovement:
         """Return a character, with arguments about its owner."""
-        collider, row = self.body(about["body"]), self.next_rows(1).at(0)
+        collider, row = self._bodies.at(about["body"]), self._next_rows(1).at(0)
         one = CharacterMovement(
             self._ground,
             collider,
@@ -129,7 +165,7 @@ class _Loading:
         """Return a group with its members."""
         group = CharacterGroup(
             self._ground,
-            None if about["body"] is None else self.body(about["body"]),
+            None if about["body"] is None else self._bodies.at(about["body"]),
             threads=_threads(about["threads"]),
             collide=about["collide"],
             heads=about["heads"],
@@ -142,22 +178,11 @@ class _Loading:
         if not is_allowed or rules[MATERIAL_RULES] != mark_of(by_material):
             raise ValueError("rules must be those of a group")
         group._keep_rules(rules, by_material)  # noqa: SLF001
-        keys = [checked_key(key) for key in about["members"]]
-        bodies = [self.body(number) for number in about["bodies"]]
-        colliders = dict(zip(keys, bodies, strict=True))
-        if len(colliders) != len(keys):
-            raise ValueError("members must have different keys")
-        own = {k: saved_material_rules(one) for k, one in about["members_material_rules"]}
-        packed = self.next_rows(len(keys)).packed()
-        seed = checks.whole("seed", about["seed"], 0, 2**64 - 1)
-        take_over(group, state_of_rows(seed, colliders, own, packed))
+        own = about | {"material_rules": about["members_material_rules"]}
+        members = members_in(own, about["members"], self._bodies)
+        take_over(group, state_of_members(members, self._next_rows(len(members.keys)).packed()))
         time_of(group).last = _seconds(about)
         return group
-
-    def end(self) -> None:
-        """Refuse rows of nobody."""
-        if self._end != len(self._rows):
-            raise ValueError("rows must be of all characters")
 
 
 def _threads(threads: Any) -> int | None:
@@ -193,5 +218,5 @@ def loaded_things(
                 raise type(error)(f"owners[{key!r}]: {error}") from error
         else:
             raise ValueError(about["kind"])
-    loading.end()
+    loading.rows.end()
     return things

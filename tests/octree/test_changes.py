@@ -1,6 +1,8 @@
 """Objects inserted, removed and moved, against a fresh octree; bad input changes nothing."""
 
 import pickle
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,6 +189,42 @@ def test_an_interrupted_update_loses_nothing(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             octree.overlapping_pairs()
     np.testing.assert_array_equal(octree.overlapping_pairs(), oracle.pairs(rows))
+
+
+def test_an_insert_interrupted_after_any_call_is_made_or_not():
+    """As by Ctrl-C, also while rows of removed objects are used again."""
+    rows, new = (random_balls(np.random.default_rng(3), count) for count in (80, 5))
+    rows[:, 3], new[:, 3] = 0.3, 0.2
+    call, was_interrupted = 1, True
+    while was_interrupted:
+        octree = octree_of(Scene(rows, leaf_capacity=2))
+        octree.overlapping_pairs()
+        octree.remove_many(np.arange(40))
+        left = call
+
+        def interrupt(frame: Any, event: str, _: object) -> None:
+            nonlocal left
+            if frame.f_code.co_filename.endswith("forest.py") and event in {"call", "c_return"}:
+                left -= 1
+                if left == 0:
+                    sys.setprofile(None)
+                    raise KeyboardInterrupt
+
+        known, was_interrupted = sys.getprofile(), False
+        sys.setprofile(interrupt)
+        try:
+            octree.insert_many(new)
+        except KeyboardInterrupt:
+            was_interrupted = True
+        finally:
+            sys.setprofile(known)
+        there = rows[40:] if len(octree) == 40 else np.concatenate([rows[40:], new])
+        assert len(octree) == len(there)
+        pairs = oracle.pairs(there)
+        assert len(pairs)
+        np.testing.assert_array_equal(octree.overlapping_pairs(), pairs + 40)
+        call += 1
+    assert call > 10
 
 
 GONE = "no object has the id 1"

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import TiledGround
 from terrain_physics._kernels.heightmap.grid import CELL_HOLE
+from terrain_physics.heightmap.cells import ranges_of
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.tiles import edits
 from terrain_physics.tiles.edit_records import HEAD, packed, saved_mark, start_of
@@ -196,12 +197,13 @@ def test_ranges_hold_all_heights_that_were_edited(
     def check(store: EditStore) -> None:
         known = np.zeros((193, 257), np.bool_)
         for found in store.ranges():
-            values = oracle.heights[found.place]
-            new = is_new[found.place]
+            place = ranges_of(found[:4])
+            values = oracle.heights[place]
+            new = is_new[place]
             with np.errstate(invalid="ignore"):
                 bad = (values < found.least) | (values > found.greatest)
             assert not (bad & new).any()
-            known[found.place] |= True
+            known[place] |= True
         assert known[is_new].all()
 
     is_new = np.zeros((193, 257), np.bool_)
@@ -707,6 +709,19 @@ def test_values_that_no_edit_has_are_skipped(tiles: TileFile, tmp_path: Path) ->
     store = EditStore.open(_log(tmp_path), tiles, skips=True)
     assert store.places() == [("holes", (slice(4, 5), slice(6, 7)))]
     assert [one.what for one in store.lost] == ["holes", None]
+    store.close()
+
+
+def test_a_head_that_claims_more_than_any_file_is_skipped(tiles: TileFile, tmp_path: Path) -> None:
+    first = packed(1, (0, 1, 0, 1), np.ones((1, 1)))[0]
+    claim = b"none" + struct.pack("<BBBx4I", 0xED, 0, 0, 0, 2**30, 0, 2**30)
+    good = packed(1, (4, 5, 6, 7), np.ones((1, 1)))[0]
+    content = start_of(tiles.digest) + first + claim + good
+    _log(tmp_path).write_bytes(content + saved_mark(len(content)))
+    store = EditStore.open(_log(tmp_path), tiles, skips=True)
+    assert [place[0].start for _, place in store.places()] == [0, 4]
+    (lost,) = store.lost
+    assert (lost.nbytes, lost.what) == (len(claim), None)
     store.close()
 
 

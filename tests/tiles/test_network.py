@@ -12,6 +12,7 @@ from terrain_physics import AABB, TiledGround, TriangleMesh, World, WorldState
 from terrain_physics.recording.journal import contents_of
 from terrain_physics.surface import history
 from terrain_physics.tiles.making import make_tiles
+from terrain_physics.tiles.saving.values import checked_values
 from terrain_physics.world import network
 from terrain_physics.world.ground.difference import difference_of
 from tests.helpers.draws import Draws
@@ -227,3 +228,9 @@ def test_squares_that_no_land_has(squares, pair, monkeypatch):
     with pytest.raises(ValueError, match="data must be those of to_bytes, undamaged"):
         WorldState.from_bytes(data, guest)
     assert (guest.state_hash(), contents_of(guest.ground)) == before
+
+
+def test_a_number_that_is_none_is_a_hole_whatever_its_bits(pair):
+    signaling = np.array([[0x7F800001]], np.uint32).view(np.float32)
+    land = pair[0].ground._land
+    assert np.isnan(checked_values(land, "heights", signaling)).all()

@@ -78,7 +78,9 @@ class StoredValues(LandValues):
 def checked_values(terrain: FramedMap, kind: Edited, values: NDArray[Any]) -> NDArray[Any]:
     """Return values that somebody has sent, as an edit takes them; ValueError for others."""
     if kind == "heights":
-        return checked_samples(values.astype(np.float64), terrain.frame[:6].tolist())
+        with np.errstate(invalid="ignore"):  # of NaNs that somebody has made
+            wide = values.astype(np.float64)
+        return checked_samples(wide, terrain.frame[:6].tolist())
     names = terrain.material_names
     if kind == "holes" and values.max(initial=0) > 1:
         raise ValueError("holes must be marks")

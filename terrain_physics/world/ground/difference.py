@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.mesh.tree import Mesh, refit_mesh
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._support import checks
+from terrain_physics._support.archives import Pieces
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.ground.ground import loaded_part, parts_by_key, parts_of, saved_part
 from terrain_physics.ground.poses import checked_scale
@@ -149,28 +150,11 @@ class GroundDifference:
     waits: int = 0
 
 
-class _Bytes:
-    """Bytes that are taken one piece after another."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content, self._end = content, 0
-
-    def take(self, size: int) -> bytes:
-        first, self._end = self._end, self._end + size
-        if size < 0 or self._end > len(self._content):
-            raise ValueError("content must be as long as it says")
-        return self._content[first : self._end]
-
-    def end(self) -> None:
-        if self._end != len(self._content):
-            raise ValueError("content must be as long as it says")
-
-
 def received(
     about: Any, content: bytes, ground: AnyGround, beginning: Beginning
 ) -> GroundDifference:
     """Return the difference that `difference_of` gave elsewhere; any error if it is damaged."""
-    found, pieces = GroundDifference(), _Bytes(content)
+    found, pieces = GroundDifference(), Pieces(content)
     found.layout = beginning.layout if about["layout"] is None else _layout(about["layout"])
     keys = [0] if found.layout is None else found.layout[0]
     found.waits = checks.whole("waits", about["waits"], 0, MOST_EDITS)
@@ -249,7 +233,7 @@ def _known(ground: AnyGround, key: int, part: Any) -> Any:
     return present if first == second and repr(one) == repr(other) else part
 
 
-def _map(own: FirstValues, about: Any, pieces: _Bytes) -> tuple[tuple[float, bool], Wanted]:
+def _map(own: FirstValues, about: Any, pieces: Pieces) -> tuple[tuple[float, bool], Wanted]:
     """Return how deep a map is solid, and the squares that differ."""
     depth, follows, differing = about
     thickness = checks.between("thickness", np.inf if depth is None else depth, TINY, np.inf)
@@ -257,12 +241,12 @@ def _map(own: FirstValues, about: Any, pieces: _Bytes) -> tuple[tuple[float, boo
     return (thickness, follows), own.received(differing, pieces.take)
 
 
-def _vertices(beginning: Beginning, key: int, pieces: _Bytes) -> NDArray[Any]:
+def _vertices(beginning: Beginning, key: int, pieces: Pieces) -> NDArray[Any]:
     """Return the checked vertices of a mesh that was refitted."""
     mesh, storage = beginning.meshes[key], storage_of(beginning.parts[key])
     old = np.ascontiguousarray(mesh.vertices.astype("<f8"))
-    crossed = np.frombuffer(pieces.take(old.nbytes), "<u8").reshape(old.shape)
-    places = checked_vertices((old.view("<u8") ^ crossed).view("<f8"))
+    changed = np.frombuffer(pieces.take(old.nbytes), "<f8").reshape(old.shape)
+    places = checked_vertices(crossed(old, changed).view("<f8"))
     if storage.solid:
         refuse_open("vertices", places, mesh.faces)
     return places

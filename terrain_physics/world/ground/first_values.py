@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges, Region, within
+from terrain_physics.heightmap.checks import edited
 from terrain_physics.heightmap.framed import DTYPES, KINDS, Edited, StoredMap, place_of
 from terrain_physics.heightmap.undo import (
     Patch,
@@ -132,9 +133,9 @@ class FirstValues:
             own = [known[square] for known in (self.before, wanted) if square in known]
             what, place = square[0], own[0].place
             new = read(what, place, own)
-            rows, columns = np.nonzero(crossed(new, read(what, place, ())))
-            if len(rows):
-                part = slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1)
+            differs = crossed(new, read(what, place, ())) != 0
+            if differs.any():
+                _, part = edited(differs, differs.shape)
                 self.fetch(what, within(place, part))
                 self.terrain.put_back(what, within(place, part), new[part])
                 read = self.read()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.mixed_words import put_square_hash
-from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.cells import Ranges, Region, ranges_of
 from terrain_physics.heightmap.framed import KINDS, Edited, StoredMap, place_of
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.undo import (
@@ -93,10 +93,7 @@ class _Squares:
         """Hear of an edit that was made: a signal handler may have asked since `prepare`."""
         (region,) = details
         if not self._edits or self._edits[-1][1] is not region:
-            row_0, row_1, column_0, column_1 = region
-            more = int(what == "heights")
-            corners = slice(row_0, row_1 + more), slice(column_0, column_1 + more)
-            self.prepare(number, what, region, corners)
+            self.prepare(number, what, region, ranges_of(region, int(what == "heights")))
 
     def _mark(self) -> None:
         """Mark the squares that edits have met."""
