@@ -1,9 +1,10 @@
 """A body with its center inside a solid mesh is taken out, by the nearest way that is free.
 
 The ways are straight: to the nearest face, along the compass and perpendicular to the walls that it
-meets there, up, and down; then to where the body fits close to the end, as on the land. A way is
-free if there is such a place, and no other ground is on it. What the body is in at its start is no
-hindrance. Each update takes the body some way on, and looks again: so there is nothing to remember.
+meets there, up, and down, and from the last face squarely on; then to where the body fits close to
+the end, as on the land. A way is free if there is such a place, and no other ground is on it. What
+the body is in at its start is no hindrance. Each update takes the body some way on, and looks
+again: so there is nothing to remember.
 
 A center on a face leaves as one beside it, inside.
 """
@@ -49,8 +50,9 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 # Speed of a body that is taken out, and the least way in an update: those of a rescue from a map.
 _SPEED, _STEP = 30.0, 0.3  # m/s, meters
 
-# Longer than it may be, so that margins at its ends make no two pieces of one.
-_MORE = 10.0 * CONTACT_MARGIN
+# A piece that is not the last ends so far from the face ahead that the center is inside. One may be
+# longer, so that margins at its ends make no two of it.
+_WITHIN, _MORE = 4.0 * CONTACT_MARGIN, 10.0 * CONTACT_MARGIN
 
 # Most solid meshes around a center, and most faces that a way out of them leads through.
 _MOST_SOLIDS, _MOST_SHEETS = 8, 32
@@ -120,10 +122,10 @@ def _is_among(rows: Int64s, count: int, row: int) -> bool:
 
 
 @kernel(noinline=True)
-def _length_of_way(
-    ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3
-) -> float:
-    """Return how far a body must go along a direction to be out of the meshes around its center.
+def _way_inside(
+    ground: GroundTable, around: _Around, center: Vec3, direction: Vec3
+) -> tuple[float, Vec3]:
+    """Return (how far a center is in the meshes around it along a direction, the last normal).
 
     Infinity if it would be in another one then.
     """
@@ -132,16 +134,15 @@ def _length_of_way(
         place = add_scaled(center, direction, along)
         count, _ = list_solids(ground, place, around.found)
         if count == 0:
-            slant = dot(direction, normal)
-            return along + extent_along(body, normal) / slant if slant > _SLANT else np.inf
+            return along, normal
         row = int(around.found[0])
         if not _is_among(around.rows, around.size, row):
-            return np.inf
+            return np.inf, normal
         distance, normal = _face_ahead(ground, around, row, place, direction)
         along += distance + CONTACT_MARGIN
         if not along < np.inf:
-            return np.inf
-    return np.inf
+            return np.inf, normal
+    return np.inf, normal
 
 
 @kernel(noinline=True)
@@ -149,12 +150,17 @@ def _put_way(
     ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3, ways: Floats,
     count: int,
 ) -> int:  # fmt: skip
-    """Write the direction and the length of a way, if it leads out; return how many there are."""
-    size = _length_of_way(ground, body, around, center, direction)
-    if size == np.inf:
+    """Write where a way along a direction ends, and its length, if it leads out.
+
+    From the last face the body goes on squarely. Returns how many ways there are.
+    """
+    along, normal = _way_inside(ground, around, center, direction)
+    if along == np.inf or dot(direction, normal) <= _SLANT:
         return count
-    put_three_at(ways[count], 0, direction)
-    ways[count, 3] = size
+    clear = extent_along(body, normal) + CONTACT_MARGIN
+    way = add_scaled(scale(direction, along), normal, clear)
+    put_three_at(ways[count], 0, way)
+    ways[count, 3] = length(way)
     return count + 1
 
 
@@ -169,7 +175,7 @@ def _nearest_face(ground: GroundTable, around: _Around, k: int, center: Vec3) ->
 
 @kernel(noinline=True)
 def _list_ways(ground: GroundTable, body: Body, around: _Around, center: Vec3, ways: Floats) -> int:
-    """Write the ways out (_MOST_WAYS, 4), direction and length of each; return how many."""
+    """Write the ways out (_MOST_WAYS, 4), the shift and its length of each; return how many."""
     count = 0
     for k in range(around.size):
         nearest = _nearest_face(ground, around, k, center)
@@ -245,22 +251,20 @@ def _fitted(scene: Scene, ground: GroundTable, end: Vec3) -> tuple[bool, Vec3]:
 @kernel(noinline=True)
 def _nearest_free_way(
     scene: Scene, ground: GroundTable, around: _Around, center: Vec3, ways: Floats, count: int
-) -> tuple[int, Vec3]:
-    """Return (the shortest of the ways out that is free, where it ends); -1: none is."""
+) -> tuple[bool, Vec3]:
+    """Return (whether one of the ways out is free, where the shortest of those ends)."""
     for _ in range(count):
         best = 0
         for k in range(1, count):
             if ways[k, 3] < ways[best, 3]:
                 best = k
-        size = float(ways[best, 3])
-        if size == np.inf or is_spent(scene.work):
+        if ways[best, 3] == np.inf or is_spent(scene.work):
             break
-        end = add_scaled(center, three_at(ways[best], 0), size + CONTACT_MARGIN)
-        fits, place = _fitted(scene, ground, end)
+        fits, place = _fitted(scene, ground, add(center, three_at(ways[best], 0)))
         if fits and not _is_barred(scene, ground, around, center, place):
-            return best, place
+            return True, place
         ways[best, 3] = np.inf
-    return -1, center
+    return False, center
 
 
 @kernel(noinline=True)
@@ -275,19 +279,19 @@ def _leave(
     ways = borrow(memory)
     count = _list_ways(ground, scene.body, around, center, ways)
     spend(scene.work, LOOK * _MOST_WAYS)
-    best, end = _nearest_free_way(scene, ground, around, center, ways, count)
-    direction = three_at(ways[best], 0) if best >= 0 else (0.0, 0.0, 0.0)
+    is_free, end = _nearest_free_way(scene, ground, around, center, ways, count)
     keep(memory)
-    if best < 0:
+    if not is_free:
         return Leaving(0.0, 0.0, depth)
     way, left = subtract(end, center), 0.0
-    size, out = length(way), max(dot(way, direction), CONTACT_MARGIN)
-    # The last piece, from where its center would be out, is one: then it is in no solid any more.
-    last = (extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN) * (size / out)
-    piece = max(most, last)
-    if size > piece + _MORE:
-        share = min(most, size - piece) / size
-        end, left = add_scaled(center, way, share), size * (1.0 - share)
+    size = length(way)
+    if size > most + _MORE:
+        # The last piece, from where its center would be out, is one: then it is out of all solids.
+        inside, _ = _way_inside(ground, around, center, scale(way, 1.0 / size))
+        piece = max(most, size - inside + _WITHIN)
+        if size > piece + _MORE:
+            share = min(most, size - piece) / size
+            end, left = add_scaled(center, way, share), size * (1.0 - share)
     shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
     state[at.STEP_FOOT] += shift[1]
