@@ -50,12 +50,15 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 # Speed of a body that is taken out, and the least way in an update: those of a rescue from a map.
 _SPEED, _STEP = 30.0, 0.3  # m/s, meters
 
-# A piece that is not the last ends so far from the face ahead that the center is inside. One may be
-# longer, so that margins at its ends make no two of it.
+# A piece that is not the last ends so far from the face ahead that the center is inside. The last
+# may be longer, so that margins at its ends make no two of it.
 _WITHIN, _MORE = 4.0 * CONTACT_MARGIN, 10.0 * CONTACT_MARGIN
 
 # Most solid meshes around a center, and most faces that a way out of them leads through.
 _MOST_SOLIDS, _MOST_SHEETS = 8, 32
+
+# Columns of a way: from its start to its end, from there to the last face, its length.
+_WAY, _INSIDE, _SIZE, _COLUMNS = 0, 3, 6, 7
 
 # Directions of the compass; the same number of walls met there; up and down.
 _COMPASS = 8
@@ -150,17 +153,18 @@ def _put_way(
     ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3, ways: Floats,
     count: int,
 ) -> int:  # fmt: skip
-    """Write where a way along a direction ends, and its length, if it leads out.
+    """Write the row of a way along a direction, if it leads out.
 
     From the last face the body goes on squarely. Returns how many ways there are.
     """
     along, normal = _way_inside(ground, around, center, direction)
     if along == np.inf or dot(direction, normal) <= _SLANT:
         return count
-    clear = extent_along(body, normal) + CONTACT_MARGIN
-    way = add_scaled(scale(direction, along), normal, clear)
-    put_three_at(ways[count], 0, way)
-    ways[count, 3] = length(way)
+    inside, clear = scale(direction, along), extent_along(body, normal) + CONTACT_MARGIN
+    way = add_scaled(inside, normal, clear)
+    put_three_at(ways[count], _WAY, way)
+    put_three_at(ways[count], _INSIDE, inside)
+    ways[count, _SIZE] = length(way)
     return count + 1
 
 
@@ -175,7 +179,7 @@ def _nearest_face(ground: GroundTable, around: _Around, k: int, center: Vec3) ->
 
 @kernel(noinline=True)
 def _list_ways(ground: GroundTable, body: Body, around: _Around, center: Vec3, ways: Floats) -> int:
-    """Write the ways out (_MOST_WAYS, 4), the shift and its length of each; return how many."""
+    """Write the ways out (_MOST_WAYS, _COLUMNS); return how many."""
     count = 0
     for k in range(around.size):
         nearest = _nearest_face(ground, around, k, center)
@@ -251,20 +255,47 @@ def _fitted(scene: Scene, ground: GroundTable, end: Vec3) -> tuple[bool, Vec3]:
 @kernel(noinline=True)
 def _nearest_free_way(
     scene: Scene, ground: GroundTable, around: _Around, center: Vec3, ways: Floats, count: int
-) -> tuple[bool, Vec3]:
-    """Return (whether one of the ways out is free, where the shortest of those ends)."""
+) -> tuple[int, Vec3]:
+    """Return (the shortest of the ways out that is free, where it ends); -1: none is."""
     for _ in range(count):
         best = 0
         for k in range(1, count):
-            if ways[k, 3] < ways[best, 3]:
+            if ways[k, _SIZE] < ways[best, _SIZE]:
                 best = k
-        if ways[best, 3] == np.inf or is_spent(scene.work):
+        if ways[best, _SIZE] == np.inf or is_spent(scene.work):
             break
-        fits, place = _fitted(scene, ground, add(center, three_at(ways[best], 0)))
+        fits, place = _fitted(scene, ground, add(center, three_at(ways[best], _WAY)))
         if fits and not _is_barred(scene, ground, around, center, place):
-            return True, place
-        ways[best, 3] = np.inf
-    return False, center
+            return best, place
+        ways[best, _SIZE] = np.inf
+    return -1, center
+
+
+@kernel(noinline=True)
+def _end_of_piece(
+    scene: Scene, ground: GroundTable, around: _Around, center: Vec3, end: Vec3, inside: Vec3,
+    most: float,
+) -> tuple[Vec3, float]:  # fmt: skip
+    """Return (where an update ends on a way that leads ``inside`` so far, what is left of it).
+
+    It is straight to the end of the way, or, if the center were out of the solids too soon, along
+    what is inside: outside it would not find the end. The last piece is one.
+    """
+    way, extents = subtract(end, center), scene.body.half_extents
+    size = length(way)
+    piece = max(most, extents[0], extents[1], extents[2])
+    share = min(most, size - piece)
+    if share <= _MORE:
+        return end, 0.0
+    direction = scale(way, 1.0 / size)
+    along, _ = _way_inside(ground, around, center, direction)
+    if along < share + _WITHIN:
+        along = length(inside)
+        share = min(share, along - _WITHIN)
+        if share <= _MORE:
+            return end, 0.0
+        direction = scale(inside, 1.0 / along)
+    return add_scaled(center, direction, share), size - share
 
 
 @kernel(noinline=True)
@@ -275,23 +306,18 @@ def _leave(
     """Take a body out of the solid meshes around its center, its center at most so far inside."""
     scene = replaced(scene, resolver=SIMULTANEOUS)
     depth = length(_nearest_face(ground, around, 0, center))
-    memory = np.empty((_MOST_WAYS, 4))
+    memory = np.empty((_MOST_WAYS, _COLUMNS))
     ways = borrow(memory)
     count = _list_ways(ground, scene.body, around, center, ways)
     spend(scene.work, LOOK * _MOST_WAYS)
-    is_free, end = _nearest_free_way(scene, ground, around, center, ways, count)
+    best, end = _nearest_free_way(scene, ground, around, center, ways, count)
+    left = 0.0
+    if best >= 0:
+        inside = three_at(ways[best], _INSIDE)
+        end, left = _end_of_piece(scene, ground, around, center, end, inside, most)
     keep(memory)
-    if not is_free:
+    if best < 0:
         return Leaving(0.0, 0.0, depth)
-    way, left = subtract(end, center), 0.0
-    size = length(way)
-    if size > most + _MORE:
-        # The last piece, from where its center would be out, is one: then it is out of all solids.
-        inside, _ = _way_inside(ground, around, center, scale(way, 1.0 / size))
-        piece = max(most, size - inside + _WITHIN)
-        if size > piece + _MORE:
-            share = min(most, size - piece) / size
-            end, left = add_scaled(center, way, share), size * (1.0 - share)
     shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
     state[at.STEP_FOOT] += shift[1]
