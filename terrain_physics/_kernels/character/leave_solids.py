@@ -273,18 +273,16 @@ def _nearest_free_way(
 
 @kernel(noinline=True)
 def _end_of_piece(
-    scene: Scene, ground: GroundTable, around: _Around, center: Vec3, end: Vec3, inside: Vec3,
-    most: float,
-) -> tuple[Vec3, float]:  # fmt: skip
-    """Return (where an update ends on a way that leads ``inside`` so far, what is left of it).
+    ground: GroundTable, around: _Around, center: Vec3, end: Vec3, row: Floats, most: float
+) -> tuple[Vec3, float]:
+    """Return (where an update ends on its way to a place, how far it is from there).
 
-    It is straight to the end of the way, or, if the center were out of the solids too soon, along
-    what is inside: outside it would not find the end. The last piece is one.
+    It is on the straight line to there, or, if the center were out of the solids too soon, along
+    what is inside: outside it would not find the place. The last piece is one.
     """
-    way, extents = subtract(end, center), scene.body.half_extents
+    way, inside = subtract(end, center), three_at(row, _INSIDE)
     size = length(way)
-    piece = max(most, extents[0], extents[1], extents[2])
-    share = min(most, size - piece)
+    share = min(most, size - max(most, length(subtract(three_at(row, _WAY), inside))))
     if share <= _MORE:
         return end, 0.0
     direction = scale(way, 1.0 / size)
@@ -313,8 +311,7 @@ def _leave(
     best, end = _nearest_free_way(scene, ground, around, center, ways, count)
     left = 0.0
     if best >= 0:
-        inside = three_at(ways[best], _INSIDE)
-        end, left = _end_of_piece(scene, ground, around, center, end, inside, most)
+        end, left = _end_of_piece(ground, around, center, end, ways[best], most)
     keep(memory)
     if best < 0:
         return Leaving(0.0, 0.0, depth)
