@@ -1,8 +1,11 @@
-"""Among lifts, doors, presses and spinners nobody leaps."""
+"""Among lifts, doors, presses and spinners nobody leaps, or is pressed through a wall."""
 
+import numpy as np
 import pytest
 
-from tests.group.leaps import leaps
+from terrain_physics import CharacterMovement, Ground, HeightMap, TriangleMesh
+from tests.group.leaps import BODIES, leaps
+from tests.oracles.motion import pose
 
 
 @pytest.mark.parametrize(
@@ -17,3 +20,17 @@ from tests.group.leaps import leaps
 )
 def test_nobody_leaps_among_moving_parts(seed, seconds):
     assert not leaps(seed, seconds)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.17, 0.2])
+def test_a_block_put_into_a_box_time_and_again_presses_it_through_no_wall(step):
+    floor = HeightMap(np.zeros((9, 9)), origin=(-4, 0, -4))
+    wall = TriangleMesh([(0, 0, -3), (0, 6, -3), (0, 6, 3), (0, 0, 3)], [(0, 2, 1), (0, 3, 2)])
+    ground = Ground([floor, wall])
+    hero = CharacterMovement(ground, BODIES["box"], position=(-0.47, 0, 0))
+    hero.update(1 / 60)
+    block = ground.add(TriangleMesh.box((1.5, 1.25, 2.4)), transform=pose((-2, 1.45, 0)))
+    for x in np.arange(-2, 0, step):
+        ground.move(block, pose((x, 1.45, 0)))
+        hero.update(1 / 60)
+        assert hero.position.x < 0
