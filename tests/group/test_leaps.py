@@ -23,7 +23,7 @@ def test_nobody_leaps_among_moving_parts(seed, seconds):
 
 
 @pytest.mark.parametrize("step", [0.1, 0.17, 0.2])
-def test_a_block_put_into_a_box_time_and_again_presses_it_through_no_wall(step):
+def test_a_block_put_into_a_box_presses_it_through_no_wall(step):
     floor = HeightMap(np.zeros((9, 9)), origin=(-4, 0, -4))
     wall = TriangleMesh([(0, 0, -3), (0, 6, -3), (0, 6, 3), (0, 0, 3)], [(0, 2, 1), (0, 3, 2)])
     ground = Ground([floor, wall])

@@ -11,6 +11,7 @@ from tests.group.puts import is_let_out, put_on_a_crowd
         3,
         12,
         18,
+        417,
         1171,
         1964,
         *(pytest.param(seed, marks=pytest.mark.full) for seed in range(20, 80)),

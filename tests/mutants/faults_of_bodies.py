@@ -5,6 +5,7 @@ from tests.mutants.fault import Fault
 _SOLIDS = "tests/character/test_inside_solids.py"
 _DOORS = "tests/behaviour/test_doors.py"
 _KERBS = "tests/character/test_kerbs.py"
+_LEAPS = "tests/group/test_leaps.py"
 
 FAULTS_OF_BODIES = (
     Fault(
@@ -27,7 +28,21 @@ FAULTS_OF_BODIES = (
         "_kernels.character.moving_base.squeeze",
         "    most = np.inf if is_put else near.most_push\n",
         "    most = np.inf\n",
-        ("tests/group/test_leaps.py::test_nobody_leaps_among_moving_parts",),
+        (f"{_LEAPS}::test_nobody_leaps_among_moving_parts",),
+    ),
+    Fault(
+        "pushes_lead_through_fronts",
+        "_kernels.character.contacts.resolve",
+        "        if (is_front or (guarded and way[1] < 0.0)) and crosses(",
+        "        if is_front and not guarded and crosses(",
+        (f"{_LEAPS}::test_a_block_put_into_a_box_presses_it_through_no_wall",),
+    ),
+    Fault(
+        "a_way_out_is_left_before_its_end",
+        "_kernels.character.leave_solids",
+        "    if along < share + _WITHIN:\n",
+        "    if along < 0.0:\n",
+        ("tests/group/test_puts.py::test_solids_put_on_a_crowd_let_all_out",),
     ),
     Fault(
         "a_face_of_a_solid_is_outside",
@@ -42,6 +57,13 @@ FAULTS_OF_BODIES = (
         "            or (stride * (k + 1) >= blocked and place == straight)\n",
         "",
         (f"{_KERBS}::test_kerbs_up_to_the_step_are_passed_aslant",),
+    ),
+    Fault(
+        "a_ball_sinks_beside_an_edge",
+        "_kernels.character.walk.walk",
+        "    slack = SLOP if walked.offset[1] < start[1] - SLOP else CORNER_SLACK\n",
+        "    slack = CORNER_SLACK\n",
+        ("tests/behaviour/test_levels.py::test_a_ball_that_leans_on_an_edge_keeps_its_height",),
     ),
     Fault(
         "a_ball_climbs_with_its_side",
