@@ -46,13 +46,6 @@ FAULTS_OF_BODIES = (
         (f"{_LEAPS}::test_nobody_leaps_among_moving_parts",),
     ),
     Fault(
-        "a_way_out_is_left_before_its_end",
-        "_kernels.character.leave_solids",
-        "    if along < share + _WITHIN:\n",
-        "    if along < 0.0:\n",
-        ("tests/group/test_puts.py::test_solids_put_on_a_crowd_let_all_out",),
-    ),
-    Fault(
         "a_face_of_a_solid_is_outside",
         "_kernels.ground.solids",
         "        if where != OUTSIDE:\n",

@@ -1,10 +1,9 @@
 """A body with its center inside a solid mesh is taken out, by the nearest way that is free.
 
 The ways are straight: to the nearest face, along the compass and perpendicular to the walls that it
-meets there, up, and down, and from the last face squarely on; then to where the body fits close to
-the end, as on the land. A way is free if there is such a place, and no other ground is on it. What
-the body is in at its start is no hindrance. Each update takes the body some way on, and looks
-again: so there is nothing to remember.
+meets there, up, and down; then to where the body fits close to the end, as on the land. A way is
+free if there is such a place, and no other ground is on it. What the body is in at its start is no
+hindrance. Each update takes the body some way on, and looks again: so there is nothing to remember.
 
 A center on a face leaves as one beside it, inside.
 """
@@ -50,15 +49,11 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 # Speed of a body that is taken out, and the least way in an update: those of a rescue from a map.
 _SPEED, _STEP = 30.0, 0.3  # m/s, meters
 
-# A piece that is not the last ends so far from the face ahead that the center is inside. The last
-# may be longer, so that margins at its ends make no two of it.
-_WITHIN, _MORE = 4.0 * CONTACT_MARGIN, 10.0 * CONTACT_MARGIN
+# Longer than it may be, so that margins at its ends make no two pieces of one.
+_MORE = 10.0 * CONTACT_MARGIN
 
 # Most solid meshes around a center, and most faces that a way out of them leads through.
 _MOST_SOLIDS, _MOST_SHEETS = 8, 32
-
-# Columns of a way: from its start to its end, from there to the last face, its length.
-_WAY, _INSIDE, _SIZE, _COLUMNS = 0, 3, 6, 7
 
 # Directions of the compass; the same number of walls met there; up and down.
 _COMPASS = 8
@@ -125,10 +120,10 @@ def _is_among(rows: Int64s, count: int, row: int) -> bool:
 
 
 @kernel(noinline=True)
-def _way_inside(
-    ground: GroundTable, around: _Around, center: Vec3, direction: Vec3
-) -> tuple[float, Vec3]:
-    """Return (how far a center is in the meshes around it along a direction, the last normal).
+def _length_of_way(
+    ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3
+) -> float:
+    """Return how far a body must go along a direction to be out of the meshes around its center.
 
     Infinity if it would be in another one then.
     """
@@ -137,15 +132,16 @@ def _way_inside(
         place = add_scaled(center, direction, along)
         count, _ = list_solids(ground, place, around.found)
         if count == 0:
-            return along, normal
+            slant = dot(direction, normal)
+            return along + extent_along(body, normal) / slant if slant > _SLANT else np.inf
         row = int(around.found[0])
         if not _is_among(around.rows, around.size, row):
-            return np.inf, normal
+            return np.inf
         distance, normal = _face_ahead(ground, around, row, place, direction)
         along += distance + CONTACT_MARGIN
         if not along < np.inf:
-            return np.inf, normal
-    return np.inf, normal
+            return np.inf
+    return np.inf
 
 
 @kernel(noinline=True)
@@ -153,18 +149,12 @@ def _put_way(
     ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3, ways: Floats,
     count: int,
 ) -> int:  # fmt: skip
-    """Write the row of a way along a direction, if it leads out.
-
-    From the last face the body goes on squarely. Returns how many ways there are.
-    """
-    along, normal = _way_inside(ground, around, center, direction)
-    if along == np.inf or dot(direction, normal) <= _SLANT:
+    """Write the direction and the length of a way, if it leads out; return how many there are."""
+    size = _length_of_way(ground, body, around, center, direction)
+    if size == np.inf:
         return count
-    inside, clear = scale(direction, along), extent_along(body, normal) + CONTACT_MARGIN
-    way = add_scaled(inside, normal, clear)
-    put_three_at(ways[count], _WAY, way)
-    put_three_at(ways[count], _INSIDE, inside)
-    ways[count, _SIZE] = length(way)
+    put_three_at(ways[count], 0, direction)
+    ways[count, 3] = size
     return count + 1
 
 
@@ -179,7 +169,7 @@ def _nearest_face(ground: GroundTable, around: _Around, k: int, center: Vec3) ->
 
 @kernel(noinline=True)
 def _list_ways(ground: GroundTable, body: Body, around: _Around, center: Vec3, ways: Floats) -> int:
-    """Write the ways out (_MOST_WAYS, _COLUMNS); return how many."""
+    """Write the ways out (_MOST_WAYS, 4), direction and length of each; return how many."""
     count = 0
     for k in range(around.size):
         nearest = _nearest_face(ground, around, k, center)
@@ -260,40 +250,17 @@ def _nearest_free_way(
     for _ in range(count):
         best = 0
         for k in range(1, count):
-            if ways[k, _SIZE] < ways[best, _SIZE]:
+            if ways[k, 3] < ways[best, 3]:
                 best = k
-        if ways[best, _SIZE] == np.inf or is_spent(scene.work):
+        size = float(ways[best, 3])
+        if size == np.inf or is_spent(scene.work):
             break
-        fits, place = _fitted(scene, ground, add(center, three_at(ways[best], _WAY)))
+        end = add_scaled(center, three_at(ways[best], 0), size + CONTACT_MARGIN)
+        fits, place = _fitted(scene, ground, end)
         if fits and not _is_barred(scene, ground, around, center, place):
             return best, place
-        ways[best, _SIZE] = np.inf
+        ways[best, 3] = np.inf
     return -1, center
-
-
-@kernel(noinline=True)
-def _end_of_piece(
-    ground: GroundTable, around: _Around, center: Vec3, end: Vec3, row: Floats, most: float
-) -> tuple[Vec3, float]:
-    """Return (where an update ends on its way to a place, how far it is from there).
-
-    It is on the straight line to there, or, if the center were out of the solids too soon, along
-    what is inside: outside it would not find the place. The last piece is one.
-    """
-    way, inside = subtract(end, center), three_at(row, _INSIDE)
-    size = length(way)
-    share = min(most, size - max(most, length(subtract(three_at(row, _WAY), inside))))
-    if share <= _MORE:
-        return end, 0.0
-    direction = scale(way, 1.0 / size)
-    along, _ = _way_inside(ground, around, center, direction)
-    if along < share + _WITHIN:
-        along = length(inside)
-        share = min(share, along - _WITHIN)
-        if share <= _MORE:
-            return end, 0.0
-        direction = scale(inside, 1.0 / along)
-    return add_scaled(center, direction, share), size - share
 
 
 @kernel(noinline=True)
@@ -304,17 +271,23 @@ def _leave(
     """Take a body out of the solid meshes around its center, its center at most so far inside."""
     scene = replaced(scene, resolver=SIMULTANEOUS)
     depth = length(_nearest_face(ground, around, 0, center))
-    memory = np.empty((_MOST_WAYS, _COLUMNS))
+    memory = np.empty((_MOST_WAYS, 4))
     ways = borrow(memory)
     count = _list_ways(ground, scene.body, around, center, ways)
     spend(scene.work, LOOK * _MOST_WAYS)
     best, end = _nearest_free_way(scene, ground, around, center, ways, count)
-    left = 0.0
-    if best >= 0:
-        end, left = _end_of_piece(ground, around, center, end, ways[best], most)
+    direction = three_at(ways[best], 0) if best >= 0 else (0.0, 0.0, 0.0)
     keep(memory)
     if best < 0:
         return Leaving(0.0, 0.0, depth)
+    way, left = subtract(end, center), 0.0
+    size, out = length(way), max(dot(way, direction), CONTACT_MARGIN)
+    # The last piece, from where its center would be out, is one: then it is in no solid any more.
+    last = (extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN) * (size / out)
+    piece = max(most, last)
+    if size > piece + _MORE:
+        share = min(most, size - piece) / size
+        end, left = add_scaled(center, way, share), size * (1.0 - share)
     shift = subtract(end, center_at(state, rules))
     put_three_at(state, at.POSITION, add(three_at(state, at.POSITION), shift))
     state[at.STEP_FOOT] += shift[1]
