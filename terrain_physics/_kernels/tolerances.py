@@ -249,7 +249,7 @@ TOUCH_TOLERANCE = 1e-10
 # One operation in float64. Unit: relative. Read by: geometry.
 FLOAT64_ROUNDING = 2.0**-53
 
-# One operation in float32. Unit: relative. Read by: counter.
+# One operation in float32. Unit: relative. Read by: counter, walkability.
 FLOAT32_ROUNDING = 2.0**-24
 
 # Eight ulp of the remainder: far more than three operations need. Unit: relative. Read by:

@@ -85,6 +85,11 @@ def test_a_steep_bevel_at_a_flat_angle(seed):
     assert levels.keeps_its_height(levels.kerb(levels.grazing_kerb_case(seed)))
 
 
+def test_a_ball_that_leans_on_an_edge_keeps_its_height():
+    """It is pushed off no farther than it is in the edge, so it does not sink, and climb again."""
+    assert levels.keeps_its_height(levels.kerb(levels.kerb_case(1908)))
+
+
 @pytest.mark.parametrize(("kind", "count"), few_or_many(levels.FALSE_STEPS, 2, 15))
 def test_false_steps(kind, count):
     assert not false_steps(kind, count)
@@ -105,13 +110,9 @@ def test_all_low_ledges_before_a_wall():
     assert not ledges(ALL)
 
 
-BOBS_YET = {1908}
-"""A ball on the steps of a map, at 90 Hz: by 5 mm."""
-
-
 @pytest.mark.long
 def test_all_kerbs():
-    assert set(kerbs(ALL)) == BOBS_YET
+    assert not kerbs(ALL)
 
 
 @pytest.mark.long

@@ -5,6 +5,8 @@ from tests.mutants.fault import Fault
 _SOLIDS = "tests/character/test_inside_solids.py"
 _DOORS = "tests/behaviour/test_doors.py"
 _KERBS = "tests/character/test_kerbs.py"
+_LEAPS = "tests/group/test_leaps.py"
+_STAIRS = "tests/walkability/test_stairs.py"
 
 FAULTS_OF_BODIES = (
     Fault(
@@ -27,7 +29,21 @@ FAULTS_OF_BODIES = (
         "_kernels.character.moving_base.squeeze",
         "    most = np.inf if is_put else near.most_push\n",
         "    most = np.inf\n",
-        ("tests/group/test_leaps.py::test_nobody_leaps_among_moving_parts",),
+        (f"{_LEAPS}::test_nobody_leaps_among_moving_parts",),
+    ),
+    Fault(
+        "pushes_lead_through_fronts",
+        "_kernels.character.contacts.resolve",
+        "        if (is_front or (guarded and way[1] < 0.0)) and crosses(",
+        "        if is_front and not guarded and crosses(",
+        (f"{_LEAPS}::test_a_block_put_into_a_box_presses_it_through_no_wall",),
+    ),
+    Fault(
+        "who_is_pressed_is_lifted_any_distance",
+        "_kernels.character.contacts.resolve",
+        "            most = min(most, scene.body.half_extents[1] - lifted)\n",
+        "            most = min(most, np.inf)\n",
+        (f"{_LEAPS}::test_nobody_leaps_among_moving_parts",),
     ),
     Fault(
         "a_face_of_a_solid_is_outside",
@@ -44,11 +60,25 @@ FAULTS_OF_BODIES = (
         (f"{_KERBS}::test_kerbs_up_to_the_step_are_passed_aslant",),
     ),
     Fault(
+        "a_ball_sinks_beside_an_edge",
+        "_kernels.character.walk.walk",
+        "    slack = SLOP if walked.offset[1] < start[1] - SLOP else CORNER_SLACK\n",
+        "    slack = CORNER_SLACK\n",
+        ("tests/behaviour/test_levels.py::test_a_ball_that_leans_on_an_edge_keeps_its_height",),
+    ),
+    Fault(
         "a_ball_climbs_with_its_side",
         "_kernels.character.walk.climb",
         "    return foot + body.radius * (upright - normal[1]) <= highest\n",
         "    return True\n",
         (f"{_KERBS}::test_the_side_of_a_ramp_is_no_step_where_its_edge_is_too_high",),
+    ),
+    Fault(
+        "a_body_stands_on_an_edge_of_exactly_the_limit",
+        "_kernels.walkability.resting",
+        "    if upright < walkable + rounding and _is_on_edges(scene, manifold.contacts):\n",
+        "    if upright < walkable and _is_on_edges(scene, manifold.contacts):\n",
+        (f"{_STAIRS}::test_a_nosing_of_exactly_the_limit_is_led_over_both_ways",),
     ),
     Fault(
         "a_part_that_falls_fast_keeps_its_rider",

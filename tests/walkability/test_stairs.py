@@ -74,6 +74,14 @@ def test_on_fine_grids_and_short_treads_there_nearly_always_is_a_way(
     assert len(differing("mesh", spacing, range(40), tread)) <= 0.05 * 80
 
 
+def test_a_nosing_of_exactly_the_limit_is_led_over_both_ways() -> None:
+    """At x = 1 a body lies at 30 degrees on an edge, and slips by the rounding of its height."""
+    paths = map_of(flight(0.18, 0.3, 5), slope_limit=math.radians(30))
+    ends = (-2, 0, 0), (4, 0.9, 0)
+    assert paths.path(*ends) is not None
+    assert paths.path(*ends[::-1]) is not None
+
+
 @pytest.mark.parametrize("degrees", rest_is_full([30, 45, 60]))
 def test_steps_that_are_too_high_lead_down_only(degrees: int) -> None:
     paths = map_of(flight(0.25), slope_limit=math.radians(degrees), step_offset=0.2)

@@ -283,7 +283,7 @@ def _leave(
     way, left = subtract(end, center), 0.0
     size, out = length(way), max(dot(way, direction), CONTACT_MARGIN)
     # The last piece, from where its center would be out, is one: then it is in no solid any more.
-    last = (extent_along(scene.body, direction) + 2.0 * CONTACT_MARGIN) * (size / out)
+    last = (extent_along(scene.body, direction) + 4.0 * CONTACT_MARGIN) * (size / out)
     piece = max(most, last)
     if size > piece + _MORE:
         share = min(most, size - piece) / size

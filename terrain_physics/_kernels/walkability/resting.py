@@ -39,6 +39,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
+    FLOAT32_ROUNDING,
     SAME_NORMAL_COSINE,
     SLOP,
     SLOPE_SLACK,
@@ -54,10 +55,11 @@ _NOWHERE, _LIES, _BALANCES, _STANDS = range(4)
 
 
 @kernel(noinline=True, no_refcount=True)
-def _rest(scene: Scene, offset: Vec3, walkable: float, fall: float) -> int:
+def _rest(scene: Scene, offset: Vec3, walkable: float, rounding: float, fall: float) -> int:
     """Tell how a body at an offset rests that overlaps nothing.
 
-    It stands on walkable ground, or it lies on edges such as nosings, which it may slip from.
+    It stands on walkable ground, or it lies on edges such as nosings, which it may slip from: as
+    heights are kept in 32 bits, the normal of an edge is less upright by ``rounding`` at most.
 
     Wedged between steep faces it has come to lie on one of them first, and slid from there. A box
     that falls by ``fall``, as in an update, may slip if it meets anything steep there: it balances.
@@ -65,8 +67,11 @@ def _rest(scene: Scene, offset: Vec3, walkable: float, fall: float) -> int:
     manifold = list_contacts(scene, offset)
     if max(manifold.depth, manifold.overlap) > SLOP or is_buried(scene, offset):
         return _NOWHERE
-    if _most_upright(scene, manifold.contacts) < walkable:
-        return _LIES if _is_on_edges(scene, manifold.contacts) else _NOWHERE
+    upright = _most_upright(scene, manifold.contacts)
+    if upright < walkable + rounding and _is_on_edges(scene, manifold.contacts):
+        return _LIES
+    if upright < walkable:
+        return _NOWHERE
     if scene.body.kind != BOX:
         return _STANDS
     deeper = list_contacts(scene, subtract(offset, (0.0, fall, 0.0)))
@@ -159,14 +164,15 @@ def _walkable(rules: Floats) -> float:
 
 @kernel(noinline=True)
 def _rest_in_world(
-    rules: Floats, center: Vec3, fall: float, draws: UInt64s, ground: GroundTable, memory: Memory
-) -> int:
+    rules: Floats, center: Vec3, rounding: float, fall: float, draws: UInt64s, ground: GroundTable,
+    memory: Memory,
+) -> int:  # fmt: skip
     """Tell the same of a body in the world, among what is there for it.
 
     One-way parts that it is not before are not there, and no body stands in a solid mesh.
     """
     scene = scene_around(rules, center, 0.0, draws, ground, memory)
-    rest = _rest(scene, (0.0, 0.0, 0.0), _walkable(rules), fall)
+    rest = _rest(scene, (0.0, 0.0, 0.0), _walkable(rules), rounding, fall)
     return _NOWHERE if rest != _NOWHERE and is_in_solid(ground, center) else rest
 
 
@@ -186,10 +192,12 @@ def _put_levels(
     up = highest_rise(scene, (0.0, 0.0, 0.0)) if is_simple else _rise_above(scene, -np.inf)
     while -np.inf < up < np.inf:
         center = add(origin, (0.0, up, 0.0))
+        rounding = FLOAT32_ROUNDING * abs(center[1] - foot) / scene.body.least
         if is_simple:
-            rest = _rest(scene, (0.0, up, 0.0), walkable, fall)
+            rest = _rest(scene, (0.0, up, 0.0), walkable, rounding, fall)
         else:
-            rest = _rest_in_world(rules, center, fall, scene.random_state, ground, memory)
+            draws = scene.random_state
+            rest = _rest_in_world(rules, center, rounding, fall, draws, ground, memory)
         if rest == _STANDS:
             # Else the same level: of its rises the highest counts.
             level += 1 if up > stood + CONTACT_MARGIN else 0

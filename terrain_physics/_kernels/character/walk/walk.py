@@ -397,9 +397,11 @@ def _without_recoil(
     """
     along = along_planes(scene.planes, walked.planes, displacement)
     _, into = flat(subtract(displacement, along))
-    if _leads_back(scene, start, into, walked, CORNER_SLACK):
+    # Off an edge that it leans on, a round body is pushed a little too far, and sinks beside it.
+    slack = SLOP if walked.offset[1] < start[1] - SLOP else CORNER_SLACK
+    if _leads_back(scene, start, into, walked, slack):
         slid = _try_displacement(scene, start, along, limits, walked.planes)
-        if slid.ended == BLOCKED and dot(subtract(slid.offset, walked.offset), into) > CORNER_SLACK:
+        if slid.ended == BLOCKED and dot(subtract(slid.offset, walked.offset), into) > slack:
             return slid
         walked = _try_displacement(scene, start, displacement, limits, int(np.int64(0)))
     _, ahead = flat(displacement)
