@@ -13,7 +13,7 @@ import numpy as np
 from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
-from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._kernels.ground.contact_rows import find_on_map
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE
 from terrain_physics._public import hinted
 from terrain_physics._support.helper_process import start_helper
@@ -341,7 +341,7 @@ def _can_be_helped() -> bool:
     from terrain_physics._kernels import _cache  # which loads numba
 
     is_shared = _cache.cache_folder() is not None and not _cache.why_refused()
-    largest = (update_characters, count_chunks, find_contacts)
+    largest = (update_characters, count_chunks, find_on_map)
     is_done = all(_jit.is_cached(kernel) for kernel in largest)
     is_python = Path(sys.executable or "").stem.startswith("python")  # not a game or an editor
     return is_shared and is_python and not is_done and not getattr(sys, "frozen", False)

@@ -48,7 +48,8 @@ def test_a_minute(name: str) -> None:
     assert main([name, "--seconds", "60", "--seed", "1000000"]) == 0
 
 
-@pytest.mark.alone  # that a case hangs is told by the clock
+@pytest.mark.full  # it waits for the clock to tell that a case hangs
+@pytest.mark.alone
 def test_failures_crashes_and_hangs_are_told(tmp_path: Path) -> None:
     (tmp_path / "damaged.py").write_text(DAMAGED)
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
