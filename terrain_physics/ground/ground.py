@@ -438,6 +438,7 @@ class Ground(Surface):
             raise ValueError(f"key must leave at least one part, got {key!r} of the only one")
         return number
 
+    @quick
     def move(self, key: int | str, transform: Any, delta_time: float | None = None) -> None:
         """Move a mesh: characters on this moving base go along, and it pushes those in its way.
 
@@ -510,6 +511,7 @@ class Ground(Surface):
 
         held.change(move)
 
+    @quick
     def move_many(self, keys: Any, transforms: Any, delta_time: Any = None) -> None:
         """Move many meshes at once: the same as `move` for each, in the order of the keys.
 

@@ -28,22 +28,23 @@ _MANY = 8
 @kernel
 def find_parts(
     table: Int64s, reaches: Floats, count: int, numbers: Int64s, rows: Int64s, places: Int64s
-) -> tuple[int, bool]:
+) -> tuple[int, bool, bool]:
     """Write the rows of meshes (n,) in their table, and in that of ``count`` movers, 0 for none.
 
-    Returns n, or else the index of the first number that no mesh has; and whether each is there
-    once, as far as it is plain: numbers that ascend are.
+    Returns n, or else the index of the first number that no mesh has; whether each is there once,
+    as far as it is plain: numbers that ascend are; and whether all are movers.
     """
-    ascend = True
+    ascend, move = True, True
     for k in range(len(numbers)):
         number = int(numbers[k])
         row = row_of_number(table, number)
         is_there = row < row_count(table) and table[row, NUMBER] == number
         if not is_there or table[row, MESH] == 0:
-            return k, ascend
+            return k, ascend, move
         ascend = ascend and (k == 0 or numbers[k - 1] < number)
         rows[k], places[k] = row, column_of(reaches, count, float(number)) + 1
-    return len(numbers), ascend
+        move = move and places[k] > 0
+    return len(numbers), ascend, move
 
 
 @kernel(inline=True)
