@@ -8,7 +8,10 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pyglm import glm
 
+from terrain_physics._kernels._quick import put_entries, slots
+from terrain_physics._kernels.ground.moves import move_one
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Int64s
@@ -48,7 +51,7 @@ from terrain_physics.surface.ground_files import (
 )
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.limits import refuse_far_row
-from terrain_physics.surface.surface import Surface, queries_of
+from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
 
 Part = HeightMap | TriangleMesh
 
@@ -1304,3 +1307,14 @@ def loaded_ground(saved: SavedGround) -> Part | Ground:
     if part.header["kind"] != saved.kind:
         raise ValueError(saved.kind)
     return loaded_part(part)
+
+
+# What the entry in C knows of a move, in its order. Whoever edits what `move` does, or a name of
+# what it writes to, edits `_build/quick/moves.c` too.
+put_entries(
+    (
+        *(*KEPT_BY_ENTRIES, Ground, *slots(Ground, "_held"), GroundParts),
+        *(move_one, checks.ROTATION_TOLERANCE, glm.dvec3, glm.mat4, glm.dmat4),
+    ),
+    (Ground, "move"),
+)

@@ -539,9 +539,14 @@ class GroundMeshes(Meshes):
     # For queries: see `Meshes`
 
     def begin_reading(self, mark: Mark) -> Int64s:
-        with self.asked as table:
-            self._readers.add(mark)
-            return table
+        with self.asked:
+            return self.read(mark)
+
+    def read(self, mark: Mark) -> Int64s:
+        """Do that for a caller who holds the lock."""
+        table = self.followed().view
+        self._readers.add(mark)
+        return table
 
     @property
     def ground_arrays(self) -> GroundArrays:

@@ -772,17 +772,21 @@ class GroundParts:
     def begin_asking_all(self, mark: Mark) -> GroundArrays:
         """Return the arrays for a long question: maps and meshes stay as they are until it ends."""
         with self.followed:
-            meshes = self._meshes.begin_reading(mark)
-            self._map_set.reader.begin(mark)
-            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
+            return self._read(mark)
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
         """Return the arrays for a long query of characters, as `begin_asking_all`; movers stay."""
         with self.followed:
-            arrays = self.begin_asking_all(mark)
+            arrays = self._read(mark)
             self._meshes.movers.begin_reading(mark)
             self._reading.add(mark)
             return arrays
+
+    def _read(self, mark: Mark) -> GroundArrays:
+        """Return the arrays as of `begin_asking_all`; the caller holds the lock."""
+        meshes = self._meshes.read(mark)
+        self._map_set.reader.begin(mark)
+        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""

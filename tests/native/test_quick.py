@@ -94,9 +94,18 @@ OF_PLACES = ("height_at", "normal_at")
 ENTRIES = [
     (CharacterMovement, "update"),
     (CharacterView, "walk"),
+    (Ground, "move"),
     (Surface, "raycast"),
     *((Surface, name) for name in (*OF_POINTS, *OF_BALLS, *OF_PLACES)),
 ]
+
+
+HOLDERS: dict[type, Any] = {
+    CharacterMovement: lambda: pair()[0],
+    CharacterView: lambda: pair()[0],
+    Ground: with_parts,
+    Surface: rough,
+}
 
 
 def outcome(call, *given, **options):
@@ -727,7 +736,7 @@ def test_entries_show_themselves_as_the_methods(kind, name):
     assert pydoc.render_doc(entry) == pydoc.render_doc(method)
     assert inspect.getsource(entry) == inspect.getsource(method)
     assert f" {name}(" in pydoc.plain(pydoc.render_doc(kind))
-    thing = rough() if kind is Surface else pair()[0]
+    thing = HOLDERS[kind]()
     bound = getattr(thing, name)
     assert type(bound) is MethodType
     assert inspect.signature(bound) == inspect.signature(MethodType(method, thing))
@@ -746,7 +755,7 @@ def test_entries_are_kept_and_copied_as_the_methods(kind: Any, name: str) -> Non
     maker: Any = type(entry)
     with pytest.raises(TypeError, match="cannot create"):
         maker()
-    thing = rough() if kind is Surface else pair()[0]
+    thing = HOLDERS[kind]()
     method = weakref.WeakMethod(getattr(thing, name))  # as events of pyglet keep it
     assert method() == getattr(thing, name)
     del thing
