@@ -31,9 +31,8 @@ def by_one(key, matrix, turns):
     ground, arrays, count = parts()
     changes, pose = np.zeros((4, CHANGE_SIZE)), np.empty((1, 12))
     given = matrix.reshape(-1).copy()
-    end = move_one(
-        *arrays, count, key, given, turns, TOLERANCE, FRAME, 9.0, changes, 1, pose
-    )  # fmt: skip
+    known = (*arrays, count, key, given, turns, TOLERANCE, FRAME, 9.0, changes, 1, pose)
+    end = move_one(*known)
     return end, changes[1:], ground
 
 
@@ -44,7 +43,8 @@ def by_many(key, pose):
     reaches = ground._held.movers.shown.reaches
     assert find_parts(arrays[0], reaches, count, numbers, rows, places) == (1, True, key != 3)
     changes = np.zeros((3, CHANGE_SIZE))
-    end = move_parts(*arrays, rows, places, pose, np.array([FRAME]), 9.0, changes)
+    known = (*arrays, rows, places, pose, np.array([FRAME]), 9.0, changes)
+    end = move_parts(*known)
     return 1 + end, changes, ground
 
 

@@ -5,6 +5,7 @@ import math
 import threading
 import tracemalloc
 from _thread import allocate_lock
+from functools import partial
 
 import numpy as np
 import pytest
@@ -292,5 +293,5 @@ def test_a_move_calls_nothing_else():
     nothing = calls_of(lambda: None)
     for way in ((4.0, 3.0, 7.0), matrix):
         # Now and then the log of changes needs more room, for which there is the method.
-        calls = [calls_of(lambda way=way: ground.move(LIFT, way, FRAME)) for _ in range(9)]
-        assert calls.count(nothing) >= 7
+        calls = [calls_of(partial(ground.move, LIFT, way, FRAME)) for _ in range(9)]
+        assert sum(count <= nothing for count in calls) >= 7
