@@ -1135,7 +1135,9 @@ def _checked_times(delta_time: Any, count: int) -> NDArray[np.float64]:
     if delta_time is None:
         return np.zeros(count)
     if isinstance(delta_time, int | float):
-        return np.full(count, checked_seconds("delta_time", delta_time))
+        seconds = np.empty(count)
+        seconds.fill(checked_seconds("delta_time", delta_time))
+        return seconds
     given = checks.real_array("delta_time", delta_time)
     if given.ndim == 0:
         return np.full(count, checked_seconds("delta_time", float(given)))
@@ -1317,4 +1319,5 @@ put_entries(
         *(move_one, checks.ROTATION_TOLERANCE, glm.dvec3, glm.mat4, glm.dmat4),
     ),
     (Ground, "move"),
+    (Ground, "move_many"),
 )

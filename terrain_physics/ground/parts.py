@@ -470,7 +470,8 @@ class GroundParts:
         self, make: Callable[[], None], what: str, numbers: Int64s, values: Callable[[], Floats]
     ) -> None:
         """Change how meshes move, count that, and tell it, though a signal handler raises."""
-        gone, told = self._gone + len(numbers), cast("list[Floats]", [])
+        gone = self._gone + len(numbers)
+        told: list[Floats] = []
 
         def put() -> None:
             make()

@@ -96,7 +96,7 @@ OF_PLACES = ("height_at", "normal_at")
 ENTRIES = [
     (CharacterMovement, "update"),
     (CharacterView, "walk"),
-    (Ground, "move"),
+    *((Ground, name) for name in ("move", "move_many")),
     (Surface, "raycast"),
     *((Surface, name) for name in (*OF_POINTS, *OF_BALLS, *OF_PLACES)),
 ]

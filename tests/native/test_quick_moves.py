@@ -48,10 +48,10 @@ def told(ground):
     return poses, movers, held.version, changes.rows.tobytes(), changes.rows.flags.writeable, hits
 
 
-def same(quick, plain, *given, **options):
+def same(quick, plain, *given, by="move", **options):
     """Move by both roads, and compare all that comes of it."""
-    found = outcome(quick.move, *given, **options)
-    assert found == outcome(by_python(plain, "move"), *given, **options), (given, options)
+    found = outcome(getattr(quick, by), *given, **options)
+    assert found == outcome(by_python(plain, by), *given, **options), (given, options)
     assert told(quick) == told(plain), (given, options)
     return found
 
@@ -75,6 +75,8 @@ def test_moves_have_the_same_bits():
             last = (None, FRAME, 0.25, 1, 1e-6, 3600)[number % 6]
             same(quick, plain, key, way, *(() if last is None else (last,)))
             same(quick, plain, key, way, delta_time=last)
+            for only in ([way], (way,), np.array([way]) if number % 12 < 11 else [way]):
+                same(quick, plain, [key], only, FRAME, by="move_many")
     same(quick, plain, STILL, (1, 2, 3))
     same(quick, plain, STILL, (1, 2, 3.5), FRAME)
     same(quick, plain, STILL, (1, 2, 4.0), FRAME)
@@ -105,6 +107,31 @@ def test_hostile_moves_have_the_same_effect(value):
     ]:
         same(quick, plain, *given, **options)
         same(quick, plain, LIFT, place, FRAME)
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, 1e38, 2**70, np.int64(1), "door", "gate"], ids=repr)
+def test_hostile_moves_of_many_have_the_same_effect(value):
+    quick, plain = moving(), moving()
+    places = np.array([(4.0, 2.0, 7.0)])
+    for given, options in [
+        ((value, places), {}),
+        (([value], places), {}),
+        (([LIFT], value), {}),
+        (([LIFT], [value]), {}),
+        (((LIFT,), [(1.0, value, 2.0)]), {}),
+        (([LIFT], [[[value] * 4] * 4]), {}),
+        (([LIFT], places, value), {}),
+        (([LIFT], places), {"delta_time": value}),
+        (([LIFT], places), {"delta_time": [value]}),
+        (([LIFT], places, FRAME, value), {}),
+        ((np.array([LIFT]), places, FRAME), {}),
+        (([LIFT, DOOR], places, FRAME), {}),
+        (([LIFT], places[0], FRAME), {}),
+        (([], places[:0], FRAME), {}),
+        (([], []), {}),
+        (([LIFT],), {}),
+    ]:
+        same(quick, plain, *given, by="move_many", **options)
 
 
 def test_matrices_at_the_limit_have_the_same_effect():
@@ -273,6 +300,7 @@ def test_memory_stays_level():
             ground.move(LIFT, array, delta_time=FRAME)
             ground.move(LIFT, glm.vec3(4, 2, 7))
             outcome(ground.move, LIFT, (math.nan, 0.0, 0.0))
+            ground.move_many([LIFT], array[np.newaxis], FRAME)
 
     play(500)
     gc.collect()
@@ -295,3 +323,4 @@ def test_a_move_calls_nothing_else():
         # Now and then the log of changes needs more room, for which there is the method.
         calls = [calls_of(partial(ground.move, LIFT, way, FRAME)) for _ in range(9)]
         assert sum(count <= nothing for count in calls) >= 7
+    assert calls_of(partial(ground.move_many, [LIFT], np.array([(4.0, 3.0, 7.0)]))) <= nothing

@@ -51,20 +51,23 @@ static int read_matrix(PyObject *value, Moved *moved) {
   return is_usual;
 }
 
-/* move(self, key, transform, delta_time) */
-static int moved_of(Quick *quick, PyObject *arguments, PyObject *options, Moved *moved) {
+/* The time of arguments that may end with `delta_time`. */
+static int read_seconds(PyObject *arguments, PyObject *options, Moved *moved) {
   Py_ssize_t count = PyTuple_Size(arguments);
   PyObject *seconds = count == 4 ? ITEM(arguments, 3) : Py_None;
-  double place[3];
-  if (count < 3 || count > 4 || !PyLong_CheckExact(ITEM(arguments, 1))) return 0;
+  if (count < 3 || count > 4) return 0;
   if (options && (count > 3 || PyDict_Size(options) != 1 ||
                   !(seconds = PyDict_GetItemWithError(options, NAME[N_delta_time]))))
     return 0;
-  if (seconds != Py_None && (!number(seconds, &moved->seconds) ||
-                             !(1e-6 <= moved->seconds && moved->seconds <= 3600.0)))
-    return 0;
-  moved->number = ITEM(arguments, 1);
-  PyObject *transform = ITEM(arguments, 2);
+  return seconds == Py_None || (number(seconds, &moved->seconds) && 1e-6 <= moved->seconds &&
+                                moved->seconds <= 3600.0);
+}
+
+/* The mesh of a key, and where it goes. */
+static int read_moved(Quick *quick, PyObject *key, PyObject *transform, Moved *moved) {
+  double place[3];
+  if (!PyLong_CheckExact(key)) return 0;
+  moved->number = key;
   if (tuple(transform, 3)) {
     if (!three_numbers(quick, transform, place)) return 0;
     for (int axis = 0; axis < 3; axis++) moved->matrix[4 * axis + 3] = place[axis];
@@ -144,19 +147,47 @@ static PyObject *move_locked(Quick *quick, PyObject *parts, const Moved *moved) 
   return result;
 }
 
-static PyObject *move(Quick *quick, PyObject *arguments, PyObject *options) {
-  Moved moved = {0};
-  PyObject *result = NULL;
-  if (PyTuple_Size(arguments) < 1 ||
-      !PyObject_TypeCheck(ITEM(arguments, 0), (PyTypeObject *)KEPT(GROUND)) ||
-      !moved_of(quick, arguments, options, &moved))
-    return NULL;
-  PyObject *parts = slot_of(KEPT(HELD), ITEM(arguments, 0)), *meshes = NULL, *lock = NULL;
+static PyObject *move_on(Quick *quick, PyObject *ground, const Moved *moved) {
+  PyObject *parts = slot_of(KEPT(HELD), ground), *meshes = NULL, *lock = NULL, *result = NULL;
   if (parts && IS_OF(parts, PARTS) && (meshes = PyObject_GetAttr(parts, NAME[N__meshes])) &&
       (lock = PyObject_GetAttr(meshes, NAME[N_lock])) && take(lock)) {
-    result = move_locked(quick, parts, &moved);
+    result = move_locked(quick, parts, moved);
     give_back(lock);
   }
   drop((PyObject *[]){parts, meshes, lock}, 3);
+  return result;
+}
+
+/* Whether a call is one to a ground, with a usual time. */
+static int is_move(Quick *quick, PyObject *arguments, PyObject *options, Moved *moved) {
+  return read_seconds(arguments, options, moved) &&
+         PyObject_TypeCheck(ITEM(arguments, 0), (PyTypeObject *)KEPT(GROUND));
+}
+
+/* move(self, key, transform, delta_time) */
+static PyObject *move(Quick *quick, PyObject *arguments, PyObject *options) {
+  Moved moved = {0};
+  if (!is_move(quick, arguments, options, &moved) ||
+      !read_moved(quick, ITEM(arguments, 1), ITEM(arguments, 2), &moved))
+    return NULL;
+  return move_on(quick, ITEM(arguments, 0), &moved);
+}
+
+/* The only item of a sequence; a new reference, NULL: there is none. */
+static PyObject *only_item(PyObject *sequence) {
+  int is_usual = PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence) ||
+                 (Py_TYPE(sequence) == &PyArray_Type && PyArray_NDIM((PyArrayObject *)sequence));
+  return is_usual && PyObject_Size(sequence) == 1 ? PySequence_GetItem(sequence, 0) : NULL;
+}
+
+/* move_many(self, keys, transforms, delta_time), of one mesh */
+static PyObject *move_many(Quick *quick, PyObject *arguments, PyObject *options) {
+  Moved moved = {0};
+  if (!is_move(quick, arguments, options, &moved)) return NULL;
+  PyObject *key = only_item(ITEM(arguments, 1)), *result = NULL;
+  PyObject *transform = key ? only_item(ITEM(arguments, 2)) : NULL;
+  if (transform && read_moved(quick, key, transform, &moved))
+    result = move_on(quick, ITEM(arguments, 0), &moved);
+  drop((PyObject *[]){key, transform}, 2);
   return result;
 }
