@@ -22,8 +22,15 @@ from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.near import faces_near
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
-from terrain_physics._kernels.mesh.parts import MeshPart, Parts, part_at, row_count
+from terrain_physics._kernels.mesh.part_tree import (
+    NODES_ON_PATH,
+    NONE,
+    ROOT,
+    items_near,
+    overlaps,
+    widened,
+)
+from terrain_physics._kernels.mesh.parts import OWNER, MeshPart, Parts, part_at, row_count
 from terrain_physics._kernels.mesh.tree import LANES, STACK
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, SIDES
 from terrain_physics._kernels.surface.shapes import bounds_at, center_at
@@ -106,33 +113,45 @@ def _is_marked(start: Vec3, per_meter: Vec3, marks: Int64s, lower: Vec3, upper: 
 
 
 @kernel(noinline=True)
-def _put_near_sides(sides: Parts, kind: int, shapes: Floats, are_beside: Bytes) -> None:
-    """Write which shapes are near a side: their boxes meet that of a triangle."""
+def is_near_sides(sides: Parts, number: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a box meets that of any triangle of a side of a map, or of any map for -1."""
+    low, high = widened(lower, upper)
+    if row_count(sides.rows) <= 1:
+        return False
+    if not overlaps(sides.tree, int(sides.tree.links[NONE, ROOT]), low, high):
+        return False  # most are far from all
     nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides.rows), np.int64)
-    stack, faces = np.empty(STACK, np.int32), np.empty(1, np.int64)
-    marks = np.zeros(_ACROSS, np.int64)
-    start, end = _bounds_of_all(kind, shapes, len(are_beside))
-    per_meter = (_ACROSS / (end[0] - start[0]), 0.0, _ACROSS / (end[2] - start[2]))
-    count = 0
-    for k in range(items_near(sides.tree, start, end, borrow(nodes), borrow(found))):
-        part = part_at(sides.rows, int(found[k]))
-        if _mark_sides(part, start, end, per_meter, borrow(marks), len(are_beside)):
-            count = len(are_beside)
-    for index in range(count):
-        lower, upper = bounds_at(kind, shapes, index)
-        low, high = widened(lower, upper)
-        if not _is_marked(start, per_meter, borrow(marks), low, high):
-            continue
-        for k in range(items_near(sides.tree, low, high, borrow(nodes), borrow(found))):
+    stack, faces, is_near = np.empty(STACK, np.int32), np.empty(1, np.int64), False
+    for k in range(items_near(sides.tree, low, high, borrow(nodes), borrow(found))):
+        if number < 0 or sides.rows[found[k], OWNER] == number:
             part = part_at(sides.rows, int(found[k]))
             if faces_near(part, low, high, 1.0, borrow(stack), borrow(faces)) > 0:
-                are_beside[index] = NEAR_SIDES
+                is_near = True
                 break
     keep(nodes)
     keep(found)
     keep(stack)
     keep(faces)
-    keep(marks)
+    return is_near
+
+
+@kernel(noinline=True)
+def _put_near_sides(sides: Parts, kind: int, shapes: Floats, are_beside: Bytes) -> None:
+    """Write which shapes are near a side: their boxes meet that of a triangle."""
+    nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides.rows), np.int64)
+    marks, are_any = np.zeros(_ACROSS, np.int64), False
+    start, end = _bounds_of_all(kind, shapes, len(are_beside))
+    per_meter = (_ACROSS / (end[0] - start[0]), 0.0, _ACROSS / (end[2] - start[2]))
+    for k in range(items_near(sides.tree, start, end, nodes, found)):
+        part = part_at(sides.rows, int(found[k]))
+        are_any |= _mark_sides(part, start, end, per_meter, marks, len(are_beside))
+    for index in range(len(are_beside) if are_any else 0):
+        lower, upper = bounds_at(kind, shapes, index)
+        low, high = widened(lower, upper)
+        if _is_marked(start, per_meter, marks, low, high) and is_near_sides(
+            sides, -1, lower, upper
+        ):
+            are_beside[index] = NEAR_SIDES
 
 
 @kernel(noinline=True)
