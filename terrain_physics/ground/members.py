@@ -29,6 +29,8 @@ class MapMember(NamedTuple):
         The ground's number for each material of each map; None if they are the same.
     layers : int
         Of each of the maps, a bit for each.
+    own_lock : context manager
+        Short questions hold it: that of the map, or of the ground if it has several.
     """
 
     queries: SolidMapQueries
@@ -36,6 +38,7 @@ class MapMember(NamedTuple):
     parts: Int64s
     named: Bytes | None
     layers: int
+    own_lock: AbstractContextManager[Any]
 
     def filtered(self, mask: int) -> "MapMember":  # noqa: ARG002
         """Return the member for a mask: maps are united only with those of the same layers."""
@@ -84,11 +87,6 @@ class MapMember(NamedTuple):
         owners = self.owners(own)
         ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)
         known[rows] = (owners.ids >= 0) | (self.union is None)  # no tile may be where a union is
-
-    @property
-    def own_lock(self) -> AbstractContextManager[Any]:
-        """The lock that short questions hold: of the map, or of the ground if it has several."""
-        return self.queries.storage.lock
 
     @property
     def made_of(self) -> MapMaterials | None:

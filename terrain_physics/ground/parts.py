@@ -36,6 +36,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MOVERS,
     NOTHING,
     GroundArrays,
+    MapMaterials,
     MoverArrays,
     map_rows,
 )
@@ -84,6 +85,27 @@ class _Before(NamedTuple):
     broken: KeptParts | None = None  # as the change has left them, once they are put back
 
 
+class _Shown(NamedTuple):
+    """The maps as `MapSet.shown` counted them, and what they were: another one for each change.
+
+    Attributes
+    ----------
+    version : int
+    maps : list of MapMember
+    arrays : list
+        Of each its arrays, then of each its materials.
+    table : ndarray of int64
+        See `map_rows`.
+    made_of : list of MapMaterials or None
+    """
+
+    version: int
+    maps: list[MapMember]
+    arrays: list[Any]
+    table: Int64s
+    made_of: list[MapMaterials | None]
+
+
 class GroundParts:
     """The parts of a ground, and the arrays of all of them for characters.
 
@@ -116,6 +138,7 @@ class GroundParts:
     """
 
     __slots__ = (
+        "_alone",
         "_arrays",
         "_before",
         "_gone",
@@ -123,7 +146,6 @@ class GroundParts:
         "_is_changing",
         "_layout",
         "_logged_of",
-        "_map_arrays",
         "_map_set",
         "_maps",
         "_materials",
@@ -178,12 +200,11 @@ class GroundParts:
         self._history: History | None = None
         self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown: tuple[int, list[MapMember], list[Any], Int64s, list[Any]] = (
-            -1, [], [], NO_MAPS, [],
-        )  # fmt: skip
+        self._shown = _Shown(-1, [], [], NO_MAPS, [])
+        self._alone = self._shown, NOTHING
         self._solids: dict[TiledMap, SolidMapQueries] = {}
         self._sides = SideTable()
-        self._arrays = self._map_arrays = NOTHING
+        self._arrays = NOTHING
         self._logged_of: dict[PartQueries, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
@@ -622,7 +643,7 @@ class GroundParts:
         if self._meshes.layers or not members:
             members.append(self._mesh_member())
         self.members = sorted(members, key=operator.attrgetter("first"))
-        self._shown = -1, *self._shown[1:]  # the rows of maps are those of other members
+        self._shown = self._shown._replace(version=-1)  # rows of maps are those of other members
 
     def _map_members(self) -> list[MapMember]:
         """Return the members of the maps: those on the same layers are united."""
@@ -662,7 +683,8 @@ class GroundParts:
         if any(row is not None for row in named):
             same = np.arange(MOST_MATERIALS, dtype=np.uint8)
             table = np.stack([same if row is None else row for row in named])
-        return MapMember(queries, union, np.array(numbers), table, self.layers[numbers[0]])
+        layers, lock = self.layers[numbers[0]], queries.storage.lock
+        return MapMember(queries, union, np.array(numbers), table, layers, lock)
 
     def _mesh_member(self) -> MeshMember:
         return MeshMember(self._mesh_queries, self._meshes.first, self._meshes.layers)
@@ -750,17 +772,19 @@ class GroundParts:
         The only map of a ground is asked while its own lock is held, and not the ground's.
         """
         while True:
-            members = self.current(mask)
+            is_usual = mask == ALL_LAYERS and self._before is None
+            members = self.members if is_usual else self.current(mask)
             lock = members[0].own_lock if len(members) == 1 else None
             if lock is None:
                 with self.followed:
                     return ask(self.ground_arrays(), *about)
-            arrays = self._map_arrays_now()
+            shown, arrays = self._alone
             with lock:
-                if self._shows_maps(arrays):
+                if self._is_shown(shown):
                     answer = ask(arrays, *about)
-                    if self._shows_maps(arrays):  # no part came or went meanwhile
+                    if self._is_shown(shown):  # no part came or went meanwhile
                         return answer
+            self._show_alone()
 
     def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
         """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
@@ -795,7 +819,11 @@ class GroundParts:
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
         arrays = self._arrays
-        if self._shows_maps(arrays) and self._meshes.shows(arrays):
+        shown = self._shown
+        if (
+            self._is_shown(shown) and shown.table is arrays.maps
+            and self._sides.view is arrays.sides and self._meshes.shows(arrays)
+        ):  # fmt: skip
             return arrays
         if self._map_set.reader.changed:  # a signal handler has edited a map
             with self.followed:
@@ -803,28 +831,25 @@ class GroundParts:
         meshes = self._meshes.followed().view
         return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
-    def _shows_maps(self, arrays: GroundArrays) -> bool:
-        """Tell whether arrays have the maps as they are now, sides included."""
-        shown, maps = self._shown, self._map_set
-        is_latest = shown[0] == maps.shown and not maps.reader.changed
-        return is_latest and shown[3] is arrays.maps and self._sides.view is arrays.sides
+    def _is_shown(self, shown: "_Shown") -> bool:
+        """Tell whether these are the maps as they are now, sides included."""
+        maps = self._map_set
+        return shown is self._shown and shown.version == maps.shown and not maps.reader.changed
 
-    def _map_arrays_now(self) -> GroundArrays:
-        """Return the arrays of the maps alone."""
-        if not self._shows_maps(self._map_arrays):
-            with self.followed:
-                maps = self._maps_now()
-                sides, made_of = self._sides.view, self._shown[4]
-                self._map_arrays = GroundArrays(
-                    maps, NO_MESHES, NO_MOVERS, sides, made_of, self._sides.find_skins
-                )
-        return self._map_arrays
+    def _show_alone(self) -> None:
+        """Have the arrays of the maps alone as they are now."""
+        with self.followed:
+            maps = self._maps_now()
+            sides, made_of = self._sides.view, self._shown.made_of
+            find_skins = self._sides.find_skins
+            arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of, find_skins)
+            self._alone = self._shown, arrays
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            made_of = self._shown[4]
+            made_of = self._shown.made_of
             self._arrays = arrays = GroundArrays(
                 maps, meshes, movers, sides, made_of, self._find_skins
             )
@@ -837,8 +862,8 @@ class GroundParts:
 
     def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""
-        (shown, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
-        if shown != latest:
+        (version, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
+        if version != latest:
             storages = [member.queries.storage for member in self._maps]
             views = [storage.views for storage in storages]
             now = [*views, *(storage.materials for storage in storages)]
@@ -848,7 +873,7 @@ class GroundParts:
                 made_of = [member.made_of for member in self._maps]
             self._show_sides()
             # Last: who was interrupted shows it again.
-            self._shown = latest, self._maps, now, table, made_of
+            self._shown = _Shown(latest, self._maps, now, table, made_of)
         return table
 
     def _show_sides(self) -> None:

@@ -1,22 +1,19 @@
 """The questions to a ground of several parts: each part answers, the answers are joined."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from pyglm import glm
 
 from terrain_physics._kernels._quick import tell_of
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
-    highest,
     joined_lists,
     joined_triangles,
 )
@@ -62,40 +59,6 @@ class GroundQueries(Queries):
             answer = ask(self._parts.current(self.mask))
             if shown is self._parts.members:
                 return answer
-
-    # Places
-
-    def height(self, x: float, z: float) -> float:
-        def ask(members: list[Member]) -> float:
-            best = math.nan
-            for member in members:
-                level = member.queries.height(x, z)
-                if level > best or math.isnan(best):
-                    best = level
-            return best
-
-        return self._asked(ask)
-
-    def normal(self, x: float, z: float) -> glm.vec3:
-        xs, zs = read_only(np.array([x]), np.array([z]))
-        return glm.vec3(self.normals(xs, zs, None)[0])
-
-    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self._asking() as members:
-            answers = [member.queries.heights(xs, zs, threads) for member in members]
-        return np.asarray(np.fmax.reduce(answers))
-
-    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self._asking() as members:
-            if len(members) == 1:
-                return members[0].queries.normals(xs, zs, threads)
-            return _highest(members, xs, zs, threads)[1]
-
-    def heights_and_normals(
-        self, xs: Floats, zs: Floats, threads: int | None
-    ) -> tuple[Floats, Floats]:
-        with self._asking() as members:
-            return _highest(members, xs, zs, threads)
 
     # Triangles in boxes
 
@@ -178,14 +141,6 @@ class GroundQueries(Queries):
         for member in self._parts.members:
             member.put_triangles_at(parts, triangles, points, out)
         return out
-
-
-def _highest(
-    members: Sequence[Member], xs: Floats, zs: Floats, threads: int | None
-) -> tuple[Floats, Floats]:
-    """Return the greatest heights, and the normals there."""
-    answers = [member.queries.heights_and_normals(xs, zs, threads) for member in members]
-    return highest([levels for levels, _ in answers], [normals for _, normals in answers])
 
 
 tell_of("parts", GroundQueries)  # whoever edits `asked` edits `_build/quick/` too

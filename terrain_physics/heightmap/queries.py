@@ -11,7 +11,6 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_shape import (
     contacts_of_shape,
     contacts_of_sphere,
@@ -24,11 +23,10 @@ from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
-from terrain_physics._support.threads import Workers
 from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -37,11 +35,7 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import for_kernels
 
-# Nanoseconds for one query on one thread, roughly.
-_POINT_COST = 8
-
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
-_SURFACE = CachedDispatch(surface_at)
 _ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
 _TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
 
@@ -74,23 +68,6 @@ class MapQueries(Queries):
         with storage.lock:
             heights, cells, _, frame = storage.views
             return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
-
-    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self.storage.reading() as (views, _):
-            return _surface_at(views, xs, zs, threads, normals=False).reshape(-1)
-
-    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self.storage.reading() as (views, _):
-            return _surface_at(views, xs, zs, threads, normals=True)
-
-    def heights_and_normals(
-        self, xs: Floats, zs: Floats, threads: int | None
-    ) -> tuple[Floats, Floats]:
-        with self.storage.reading() as (views, _):
-            return (
-                _surface_at(views, xs, zs, threads, normals=False).reshape(-1),
-                _surface_at(views, xs, zs, threads, normals=True),
-            )
 
     # Triangles in boxes
 
@@ -207,17 +184,3 @@ def _no_ground() -> MapQueries:
     """Return the queries of a map that is one hole."""
     frame = (0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, float(kernels.DIAGONAL_AC), inf)
     return MapQueries(MapStorage(np.full((2, 2), np.nan, dtype=np.float32), frame, None, None))
-
-
-def _surface_at(
-    views: MapArrays, xs: Floats, zs: Floats, threads: int | None, *, normals: bool
-) -> Floats:
-    """Return heights (n, 1) or normals (n, 3) at places."""
-    heights, cells, _, frame = views
-    out = np.empty((xs.size, 3 if normals else 1))
-
-    def work(first: int, last: int) -> None:
-        _SURFACE.call(heights, cells, frame, xs, zs, first, last, normals, out)
-
-    Workers(threads).run(work, xs.size, _POINT_COST)
-    return out

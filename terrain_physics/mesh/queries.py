@@ -5,18 +5,15 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
-from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels._quick import slots, tell_of
 from terrain_physics._kernels.mesh.contacts import list_near, triangles_near
-from terrain_physics._kernels.mesh.queries import height_at, height_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
-from terrain_physics._support.threads import Workers
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
@@ -26,10 +23,6 @@ from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import Triangles
 
-# Nanoseconds for one query on one thread, roughly.
-_RAY_COST = 500
-
-_HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
 _NEAR = CachedDispatch(list_near)
 
 _Answer = TypeVar("_Answer")
@@ -48,35 +41,6 @@ class MeshQueries(Queries):
 
     def filtered(self, mask: int) -> "MeshQueries":
         return MeshQueries(self.storage, mask)
-
-    # Places
-
-    def height(self, x: float, z: float) -> float:
-        with self.storage.asked as table:
-            level: float = _HEIGHT.call(table, self.mask, x, z)[0]
-        return level
-
-    def normal(self, x: float, z: float) -> glm.vec3:
-        with self.storage.asked as table:
-            return glm.vec3(_HEIGHT.call(table, self.mask, x, z)[1:])
-
-    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        return self.heights_and_normals(xs, zs, threads)[0]
-
-    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        return self.heights_and_normals(xs, zs, threads)[1]
-
-    def heights_and_normals(
-        self, xs: Floats, zs: Floats, threads: int | None
-    ) -> tuple[Floats, Floats]:
-        heights, normals = np.empty(len(xs)), np.empty((len(xs), 3))
-        with self.storage.reading as table:
-
-            def look(first: int, last: int) -> None:
-                _HEIGHTS.call(table, self.mask, xs, zs, first, last, heights, normals)
-
-            Workers(threads).run(look, len(xs), _RAY_COST)
-        return heights, normals
 
     # Triangles in boxes
 

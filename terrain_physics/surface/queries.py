@@ -10,7 +10,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground import closest, inside
+from terrain_physics._kernels.ground import closest, heights, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
@@ -48,6 +48,7 @@ _Answer = TypeVar("_Answer")
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
+_SURFACE, _SURFACES = CachedDispatch(heights.surface_over), CachedDispatch(heights.put_surface)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
 _SWEEP = CachedDispatch(sweep_rows)
@@ -87,27 +88,30 @@ class Queries(ABC):
 
     # Places
 
-    @abstractmethod
     def height(self, x: float, z: float) -> float:
         """Return the height at a place."""
+        return self.asked(surface_at, self.mask, x, z)[0]
 
-    @abstractmethod
     def normal(self, x: float, z: float) -> glm.vec3:
         """Return the normal at a place."""
+        return glm.vec3(self.asked(surface_at, self.mask, x, z)[1]) + 0.0
 
-    @abstractmethod
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         """Return the heights (n,) at places (n,), (n,)."""
+        with lasting(self.begin_asking) as arrays:
+            return surface_over(arrays, self.mask, xs, zs, threads, (len(xs), 0))[0]
 
-    @abstractmethod
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         """Return the normals (n, 3) at places (n,), (n,)."""
+        with lasting(self.begin_asking) as arrays:
+            return surface_over(arrays, self.mask, xs, zs, threads, (0, len(xs)))[1]
 
-    @abstractmethod
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
         """Return heights and normals of the same moment, even if the ground is edited meanwhile."""
+        with lasting(self.begin_asking) as arrays:
+            return surface_over(arrays, self.mask, xs, zs, threads, (len(xs), len(xs)))
 
     # Triangles in boxes
 
@@ -346,6 +350,26 @@ class Queries(ABC):
 
         And whether they are there, as `triangle_at`. The points may be of any layout.
         """
+
+
+def surface_at(arrays: GroundArrays, mask: int, x: float, z: float) -> tuple[float, Floats3]:
+    """Return the height and the normal at a place; nobody edits the arrays meanwhile."""
+    level, normal = _SURFACE.call(arrays.table, mask, x, z)
+    return level, normal
+
+
+def surface_over(
+    arrays: GroundArrays, mask: int, xs: Floats, zs: Floats, threads: int | None,
+    wanted: tuple[int, int],
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Return the heights and the normals at places: so many of each are ``wanted``, all or none."""
+    levels, normals = np.empty((wanted[0], 1)), np.empty((wanted[1], 3))
+
+    def work(first: int, last: int) -> None:
+        _SURFACES.call(arrays.table, mask, xs, zs, first, last, levels, normals)
+
+    Workers(threads).run(work, len(xs), _RAY_COST if arrays.has_meshes else _POINT_COST)
+    return levels.reshape(-1), normals
 
 
 def one_ray(

@@ -19,12 +19,14 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.edits import set_heights
-from terrain_physics.heightmap.queries import MapQueries, _surface_at
+from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.solid.sides import Sides
+from terrain_physics.surface.queries import surface_over
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     Cut,
@@ -797,12 +799,12 @@ def test_a_long_query_sees_the_tiles_as_they_were_when_it_began():
     ground = Ground(tiles)
     queries = followed(ground)[0].queries
     xs, zs = read_only(np.array([1.0, 40.0, 32.0]), np.full(3, 5.0))
-    with queries.storage.reading() as (views, _):
+    with queries.reading() as arrays:
         for level in (9.0, 7.0):
             for tile in tiles:
                 tile[:] = level
             assert ground.height_at(33.0, 5.0) == level
-        assert (_surface_at(views, xs, zs, 1, normals=False) == 0.0).all()
+        assert (surface_over(arrays, ALL_LAYERS, xs, zs, 1, (3, 0))[0] == 0.0).all()
     assert (ground.height_at(xs, zs) == 7.0).all()
 
 
