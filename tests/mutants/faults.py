@@ -690,7 +690,7 @@ FAULTS = (
     ),
     Fault(
         "sides_of_an_edit_are_those_before",
-        "heightmap.solid.queries",
+        "heightmap.solid.solid_map",
         "        if self._arrays_at == storage.revision and known is arrays:\n",
         "        if self._arrays_at >= 0:\n",
         (f"{_PATCHES}::test_a_hole_made_later_has_sides_too",),
@@ -703,8 +703,17 @@ FAULTS = (
         (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
     ),
     Fault(
+        "closest_face_at_no_distance_passed_over",
+        "_kernels.mesh.queries",
+        "if square < best or (square == best and order[spot] < face):\n                    if not",
+        "if square < best:\n                    if not",
+        (
+            "tests/ground/test_ties.py::test_of_many_points_on_a_face_the_closest_is_that_of_the_first",
+        ),
+    ),
+    Fault(
         "sides_of_a_later_neighbor_stay",
-        "heightmap.solid.queries",
+        "heightmap.solid.solid_map",
         "        self.sides.others = maps\n",
         "",
         (f"{_PATCHES}::test_a_neighbor_that_comes_later_covers_a_side",),

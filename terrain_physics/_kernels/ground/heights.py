@@ -65,7 +65,7 @@ def surface_over(table: Int64s, mask: int, x: float, z: float) -> tuple[float, V
     return best, normal
 
 
-class _Surface(NamedTuple):
+class _Levels(NamedTuple):
     """Heights (n, 1) and normals (n, 3) of places; one of no rows is not wanted."""
 
     levels: Floats
@@ -73,15 +73,15 @@ class _Surface(NamedTuple):
 
 
 @kernel(inline=True)
-def _room_like(own: _Surface, last: int) -> _Surface:
+def _room_like(own: _Levels, last: int) -> _Levels:
     """Return room for what another member has over the same places."""
     rows = last if len(own.normals) > 0 else 0
-    return _Surface(np.empty((last, 1)), np.empty((rows, 3)))  # unwritten, it costs nothing
+    return _Levels(np.empty((last, 1)), np.empty((rows, 3)))  # unwritten, it costs nothing
 
 
 @kernel(noinline=True)
 def _put_map(
-    maps: Int64s, row: int, xs: Floats, zs: Floats, first: int, last: int, own: _Surface
+    maps: Int64s, row: int, xs: Floats, zs: Floats, first: int, last: int, own: _Levels
 ) -> None:
     """Write what a map has over the places first..last."""
     heights, cells, _, frame = map_arrays(maps, row)
@@ -92,9 +92,7 @@ def _put_map(
 
 
 @kernel(noinline=True)
-def _put_meshes(
-    meshes: Parts, xs: Floats, zs: Floats, first: int, last: int, own: _Surface
-) -> None:
+def _put_meshes(meshes: Parts, xs: Floats, zs: Floats, first: int, last: int, own: _Levels) -> None:
     """Write what all meshes have over the places first..last."""
     memory = make_scratch(meshes)
     scratch = borrowed(memory)
@@ -108,7 +106,7 @@ def _put_meshes(
 
 
 @kernel(noinline=True)
-def _raise_to(more: _Surface, first: int, last: int, own: _Surface) -> None:
+def _raise_to(more: _Levels, first: int, last: int, own: _Levels) -> None:
     """Write what is higher over what is there."""
     for k in range(first, last):
         if _is_higher(float(more.levels[k, 0]), float(own.levels[k, 0])):
@@ -133,14 +131,14 @@ def put_surface(
 
     They are NaN without ground. One of them may have no rows: it is not wanted.
     """
-    tables, own, count = borrow(table), _Surface(levels, normals), 0
+    tables, own, count = borrow(table), _Levels(levels, normals), 0
     maps, meshes = maps_in(tables), parts_in(tables, MESHES, mask)
     behind = _place_of_meshes(maps, meshes)
     members = int(behind >= 0)
     for row in range(len(maps)):
         members += int(maps[row, MAP_LAYERS] & mask != 0)
     if members > 1 and len(levels) == 0:
-        own = _Surface(np.empty((last, 1)), normals)
+        own = _Levels(np.empty((last, 1)), normals)
     more = _room_like(own, last) if members > 1 else own
     for row in range(len(maps) + 1):
         if row == behind:
