@@ -703,15 +703,6 @@ FAULTS = (
         (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
     ),
     Fault(
-        "closest_face_at_no_distance_passed_over",
-        "_kernels.mesh.queries",
-        "if square < best or (square == best and order[spot] < face):\n                    if not",
-        "if square < best:\n                    if not",
-        (
-            "tests/ground/test_ties.py::test_of_many_points_on_a_face_the_closest_is_that_of_the_first",
-        ),
-    ),
-    Fault(
         "sides_of_a_later_neighbor_stay",
         "heightmap.solid.solid_map",
         "        self.sides.others = maps\n",
