@@ -31,6 +31,9 @@ class _SurfaceAlone(SolidMap):
         (bottomless,) = read_only(np.where(np.arange(len(frame)) == THICKNESS, math.inf, frame))
         return arrays_alone((heights, cells, blocks, bottomless), self.storage.materials)
 
+    def answer(self, mask: int, ask: Any, *about: Any) -> Any:  # noqa: ARG002
+        return ask(self.ground_arrays, *about)
+
     @property
     def is_bare(self) -> bool:
         return True
