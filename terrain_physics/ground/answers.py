@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Int64s
 from terrain_physics.surface.results import Triangles
 
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
@@ -55,13 +55,3 @@ def joined_lists(offsets: Sequence[Int64s], owners: Sequence[Owners]) -> tuple[I
     queries = [np.repeat(np.arange(len(starts) - 1), np.diff(starts)) for starts in offsets]
     order = order_of(keys_of(queries, owners))
     return np.sum(offsets, axis=0), np.concatenate([owner.ids for owner in owners])[order]
-
-
-def highest(heights: Sequence[Floats], normals: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """Return the greatest heights (n,) and their normals (n, 3); of equals, the first."""
-    best, result = heights[0], normals[0]
-    for level, normal in zip(heights[1:], normals[1:], strict=True):
-        is_higher = (level > best) | (np.isnan(best) & ~np.isnan(level))
-        best = np.where(is_higher, level, best)
-        result = np.where(is_higher[:, np.newaxis], normal, result)
-    return best, result

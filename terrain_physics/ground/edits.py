@@ -12,11 +12,12 @@ from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.edits import paint, set_heights
 from terrain_physics.heightmap.framed import LiveMap
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.materials import Names, material_number
+from terrain_physics.surface.queries import Queries
 
 
 def _shares(
@@ -28,7 +29,7 @@ def _shares(
     return iter([(cast("MapStorage | LatticeMap", terrain), place, values)])
 
 
-def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
+def apply_to_all(maps: Sequence[SolidMap], brush: Brush) -> None:
     """Change the heights of all maps; the caller holds their locks."""
     # If one map refuses its change, no map is changed.
     strokes = [(terrain.storage, brush.stroke(terrain.storage)) for terrain in maps]
@@ -48,7 +49,7 @@ def apply_to_all(maps: Sequence[SolidMapQueries], brush: Brush) -> None:
     carried_out(put)
 
 
-def paint_all(maps: Sequence[SolidMapQueries], disc: Disc, material: Any, names: Names) -> None:
+def paint_all(maps: Sequence[SolidMap], disc: Disc, material: Any, names: Names) -> None:
     """Give cells of all maps a material of the ground, which has these names."""
     # A material that no map has is refused also where the brush reaches no map.
     if isinstance(material, str) and names is not None:
@@ -92,6 +93,6 @@ def _own_number(material: Any, names: Names, own_names: Names) -> int:
     return material_number("material", material, own_names)
 
 
-def highest_at(maps: Sequence[SolidMapQueries], disc: Disc) -> float:
+def highest_at(maps: Sequence[SolidMap], disc: Disc) -> float:
     """Return the height of the highest map at the center; NaN if none has ground there."""
-    return float(np.fmax.reduce([terrain.height(disc.x, disc.z) for terrain in maps]))
+    return float(np.fmax.reduce([Queries(terrain).height(disc.x, disc.z) for terrain in maps]))

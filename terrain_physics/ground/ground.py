@@ -22,24 +22,23 @@ from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
 from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, Place
 from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
-from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.parts import GroundParts, PartSource
 from terrain_physics.ground.poses import (
     Pose,
     checked_scale,
     pose_and_scale,
 )
-from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.ground.transforms import pose_of_one, poses_of_many
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
-from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND as MESH
 from terrain_physics.mesh.saved import saved_mesh
+from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import (
     MOST_EDITS,
     SavedGround,
@@ -51,6 +50,7 @@ from terrain_physics.surface.ground_files import (
 )
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.limits import refuse_far_row
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
 
 Part = HeightMap | TriangleMesh
@@ -212,19 +212,19 @@ class Ground(Surface):
         names: Mapping[int, str],
         scales: Mapping[int, float],
     ) -> None:
-        queries = self._queries_with(parts)
-        on = dict(zip(queries, layers, strict=True))
-        self._held = GroundParts(queries, on, next_key, changes, poses, movers, names, scales)
+        sources = self._sources_with(parts)
+        on = dict(zip(sources, layers, strict=True))
+        self._held = GroundParts(sources, on, next_key, changes, poses, movers, names, scales)
         self._parts = self._held.surfaces = parts
         self._queries = self._queries_over(self._held)
 
-    def _queries_with(self, parts: dict[int, Part]) -> dict[int, PartQueries]:
-        """Return the queries of all parts by their keys."""
-        return {key: _queries_of(part) for key, part in parts.items()}
+    def _sources_with(self, parts: dict[int, Part]) -> dict[int, PartSource]:
+        """Return what is asked of all parts, by their keys."""
+        return {key: _source_of(part) for key, part in parts.items()}
 
-    def _queries_over(self, held: GroundParts) -> GroundQueries:
+    def _queries_over(self, held: GroundParts) -> Queries:
         """Return the queries of the ground."""
-        return GroundQueries(held)
+        return Queries(held)
 
     @property
     def parts(self) -> Mapping[int, Part]:
@@ -348,7 +348,7 @@ class Ground(Surface):
         on = _checked_layers("layers", layers)
         called = None if name is None else _checked_name("name", name)
         place = _checked_place(part, transform)
-        queries = _queries_of(part)
+        source = _source_of(part)
 
         def add() -> int:
             if isinstance(part, HeightMap):
@@ -358,11 +358,11 @@ class Ground(Surface):
                 raise ValueError(f"name must be that of no other part, got {name!r} of key {owner}")
             key = self._held.next_number
             names = {} if called is None else {key: called}
-            self._held.adopt({key: queries}, {key: on}, key + 1, 1, names, {key: place})
+            self._held.adopt({key: source}, {key: on}, key + 1, 1, names, {key: place})
             self._parts[key] = part
             return key
 
-        return self._held.change(add, queries)
+        return self._held.change(add, source)
 
     def _refuse_again(self, part: HeightMap) -> None:
         known = next((key for key, own in self._parts.items() if own is part), None)
@@ -406,7 +406,7 @@ class Ground(Surface):
 
         def replace() -> None:
             number = self._mesh_key(key)
-            self._held.replace(number, cast("MeshQueries", _queries_of(mesh)))
+            self._held.replace(number, cast("MeshStorage", _source_of(mesh)))
             self._parts[number] = mesh
 
         self._held.change(replace)
@@ -745,7 +745,7 @@ class Ground(Surface):
 
     def _checked_key(self, key: Any) -> int:
         """Return the key of a part, given by its key or by its name."""
-        known = self._held.queries
+        known = self._held.sources
         if type(key) is int and key in known:  # most are
             return key
         if isinstance(key, str):
@@ -809,7 +809,7 @@ class Ground(Surface):
     def _refuse_strangers(self, ids: Int64s, part: Int64s, own: Int64s) -> None:
         """Raise ValueError for ids that no triangle has, now or any more."""
         for key in np.unique(part[ids != -1]).tolist():
-            known = self._held.queries.get(key)
+            known = self._held.sources.get(key)
             if known is None:
                 bad = ids[part == key].flat[0]
                 raise ValueError(f"triangle must be of a part that is there, got {bad} of {key}")
@@ -934,7 +934,7 @@ class Ground(Surface):
         """
         disc = Disc.of(center, radius)
 
-        def edit(maps: list[SolidMapQueries]) -> None:
+        def edit(maps: list[SolidMap]) -> None:
             level = highest_at(maps, disc) if height is None else checks.finite("height", height)
             apply_to_all(maps, leveling(disc, level, flat, strength))
 
@@ -1009,10 +1009,10 @@ class Ground(Surface):
         disc = Disc.of(center, radius)
         self._editing(disc, lambda maps: paint_all(maps, disc, material, self.material_names))
 
-    def _editing(self, disc: Disc, edit: Callable[[list[SolidMapQueries]], None]) -> None:  # noqa: ARG002
+    def _editing(self, disc: Disc, edit: Callable[[list[SolidMap]], None]) -> None:  # noqa: ARG002
         """Edit all maps within a disc; nobody else edits them meanwhile."""
 
-        def edit_some(maps: list[SolidMapQueries]) -> None:
+        def edit_some(maps: list[SolidMap]) -> None:
             if not maps:
                 raise ValueError("parts must hold a HeightMap to be edited, got meshes only")
             edit(maps)
@@ -1060,10 +1060,10 @@ class Ground(Surface):
         return self._held.editing(lambda _: self._saved_now())
 
     def _saved_now(self) -> SavedGround:
-        parts, same = _each_once(self._held.queries)
+        parts, same = _each_once(self._held.sources)
         saved = [self._saved_part(part.storage) for part in parts]
         about: dict[str, Any] = {
-            "keys": list(self._held.queries),
+            "keys": list(self._held.sources),
             "layers": list(self._held.layers.values()),
             "next_key": self._held.next_number,
             "changes": self._held.own_changes,
@@ -1207,11 +1207,11 @@ def _scales_in(about: Any) -> Iterable[tuple[str, Any]]:
     return found
 
 
-def _each_once(queries: Mapping[int, PartQueries]) -> tuple[list[PartQueries], dict[int, int]]:
+def _each_once(sources: Mapping[int, PartSource]) -> tuple[list[PartSource], dict[int, int]]:
     """Return different parts, and for each other key the first one of the same mesh."""
     firsts: dict[int, int] = {}
     found, same = [], {}
-    for key, part in queries.items():
+    for key, part in sources.items():
         first = firsts.setdefault(id(part.storage), key)
         if first == key:
             found.append(part)
@@ -1264,14 +1264,14 @@ def _saved_names(about: Any, keys: Sequence[int]) -> dict[int, str]:
     return {keys[place]: name for place, name in found.items()}
 
 
-def _queries_of(part: Part) -> PartQueries:
-    return cast("PartQueries", queries_of(part))
+def _source_of(part: Part) -> PartSource:
+    return cast("PartSource", queries_of(part).source)
 
 
 def parts_of(ground: Any) -> Any:
     """Return the `GroundParts` of a ground; None for a map or a mesh by itself."""
-    queries = queries_of(ground)
-    return queries.parts if isinstance(queries, GroundQueries) else None
+    source = queries_of(ground).source
+    return source if isinstance(source, GroundParts) else None
 
 
 def parts_by_key(ground: Any) -> dict[int, Part]:
@@ -1280,7 +1280,7 @@ def parts_by_key(ground: Any) -> dict[int, Part]:
 
 
 def saved_part(storage: Any) -> SavedPart:
-    """Return the saved form of a part, from the storage of its queries."""
+    """Return the saved form of a part, from its storage."""
     return saved_map(storage) if isinstance(storage, MapStorage) else saved_mesh(storage)
 
 
@@ -1297,7 +1297,7 @@ def saved_ground(ground: Part | Ground) -> SavedGround:
     """Return the saved form of a ground of any kind."""
     if isinstance(ground, Ground):
         return ground._saved()  # noqa: SLF001 of its own file
-    part = saved_part(_queries_of(ground).storage)
+    part = saved_part(queries_of(ground).storage)
     return SavedGround(part.header["kind"], [part], {})
 
 

@@ -131,11 +131,11 @@ class GroundKeeper(Keeper):
         The caller has checked them, and makes this a change.
         """
         held = self._held
-        land = [number for number in held.queries if number not in self._parts]
-        queries = {number: held.queries[number] for number in land}
-        queries |= {number: cast("Any", queries_of(part)) for number, part in parts.items()}
+        land = [number for number in held.sources if number not in self._parts]
+        sources = {number: held.sources[number] for number in land}
+        sources |= {number: cast("Any", queries_of(part).source) for number, part in parts.items()}
         on = {number: held.layers[number] for number in land} | layers
-        layout = KeptParts(queries, on, names, scales, next_number)
+        layout = KeptParts(sources, on, names, scales, next_number)
         self._put(parts, layout, self._held.motion())
 
     def _put(self, parts: dict[int, Any], layout: KeptParts, motion: MeshMotion) -> None:

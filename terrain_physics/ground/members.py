@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics.ground.answers import Owners
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.tiled import TiledMap
-from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.ground_arrays import MapMaterials
 
 
@@ -19,7 +20,7 @@ class MapMember(NamedTuple):
 
     Attributes
     ----------
-    queries : SolidMapQueries
+    source : SolidMap
         Of the map itself, or of the union.
     union : TiledMap or None
         The same as one map, if there are several.
@@ -29,13 +30,20 @@ class MapMember(NamedTuple):
         The ground's number for each material of each map; None if they are the same.
     layers : int
         Of each of the maps, a bit for each.
+    own_lock : context manager
+        Short questions hold it: that of the map, or of the ground if it has several.
+    mask : int
+        The layers that are asked.
     """
 
-    queries: SolidMapQueries
+    source: SolidMap
     union: TiledMap | None
     parts: Int64s
     named: Bytes | None
     layers: int
+    own_lock: AbstractContextManager[Any]
+
+    mask: int = ALL_LAYERS
 
     def filtered(self, mask: int) -> "MapMember":  # noqa: ARG002
         """Return the member for a mask: maps are united only with those of the same layers."""
@@ -78,22 +86,17 @@ class MapMember(NamedTuple):
     ) -> None:
         """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
         ids, materials, known = out
-        rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.id_count))
+        rows = np.flatnonzero((parts == self.first) & (triangles < self.source.id_count))
         own = triangles[rows]
-        _, made_of, _ = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
+        _, made_of, _ = self.source.triangles_at(np.zeros_like(rows), own, points[rows])
         owners = self.owners(own)
         ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)
         known[rows] = (owners.ids >= 0) | (self.union is None)  # no tile may be where a union is
 
     @property
-    def own_lock(self) -> AbstractContextManager[Any]:
-        """The lock that short questions hold: of the map, or of the ground if it has several."""
-        return self.queries.storage.lock
-
-    @property
     def made_of(self) -> MapMaterials | None:
         """The materials, as they are now; None: all are 0."""
-        made = self.queries.storage.materials
+        made = self.source.storage.materials
         if made is None and self.named is None:
             return None
         return MapMaterials(made, self.parts, self.named)
@@ -110,17 +113,19 @@ class MeshMember(NamedTuple):
 
     Attributes
     ----------
-    queries : MeshQueries
-        Of the meshes.
+    source : Meshes
     first : int
         The lowest number.
     layers : int
         All that a mesh is on, a bit for each.
+    mask : int
+        The layers that are asked.
     """
 
-    queries: MeshQueries
+    source: Meshes
     first: int
     layers: int
+    mask: int = ALL_LAYERS
 
     @property
     def own_lock(self) -> None:
@@ -128,7 +133,7 @@ class MeshMember(NamedTuple):
 
     def filtered(self, mask: int) -> "MeshMember":
         """Return the meshes that the mask selects; without any, queries find nothing."""
-        return MeshMember(self.queries.filtered(mask), self.first, self.layers & mask)
+        return self._replace(layers=self.layers & mask, mask=mask)
 
     def owners(self, triangles: Int64s) -> Owners:
         """Return the owners of triangles (n,); -1 stays."""
@@ -143,7 +148,7 @@ class MeshMember(NamedTuple):
     ) -> None:
         """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
         ids, materials, known = out
-        own, made_of, own_known = self.queries.triangles_at(parts, triangles, points)
+        own, made_of, own_known = self.source.triangles_at(parts, triangles, points)
         rows = np.flatnonzero(own_known)
         ids[rows], materials[rows], known[rows] = own[rows], made_of[rows], True
 

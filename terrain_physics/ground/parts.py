@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -9,24 +10,25 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bytes, Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, holding
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._locks import Entered, LongCalls, Mark, holding, lasting
+from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
+from terrain_physics.ground.answers import joined_lists, joined_triangles
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, MeshMotion, Place
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.solid.side_table import SideTable
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.lattice.lattice_map import LatticeMap
-from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
@@ -36,6 +38,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MOVERS,
     NOTHING,
     GroundArrays,
+    MapMaterials,
     MoverArrays,
     map_rows,
 )
@@ -43,11 +46,13 @@ from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.history import History
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
+from terrain_physics.surface.queries import Askable
+from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
 
-PartQueries = SolidMapQueries | MeshQueries
+PartSource = SolidMap | MeshStorage
 Storage = MapStorage | LatticeMap | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
@@ -60,7 +65,7 @@ class KeptParts(NamedTuple):
 
     Attributes
     ----------
-    queries, layers, next_number
+    sources, layers, next_number
         As of `GroundParts`.
     names : dict of int to str
         Those of the parts.
@@ -68,7 +73,7 @@ class KeptParts(NamedTuple):
         See `GroundMeshes`.
     """
 
-    queries: dict[int, PartQueries]
+    sources: dict[int, PartSource]
     layers: dict[int, int]
     names: dict[int, str]
     scales: dict[int, float]
@@ -84,12 +89,33 @@ class _Before(NamedTuple):
     broken: KeptParts | None = None  # as the change has left them, once they are put back
 
 
-class GroundParts:
+class _Shown(NamedTuple):
+    """The maps as `MapSet.shown` counted them, and what they were: another one for each change.
+
+    Attributes
+    ----------
+    version : int
+    maps : list of MapMember
+    arrays : list
+        Of each its arrays, then of each its materials.
+    table : ndarray of int64
+        See `map_rows`.
+    made_of : list of MapMaterials or None
+    """
+
+    version: int
+    maps: list[MapMember]
+    arrays: list[Any]
+    table: Int64s
+    made_of: list[MapMaterials | None]
+
+
+class GroundParts(Askable):
     """The parts of a ground, and the arrays of all of them for characters.
 
     Attributes
     ----------
-    queries : dict of int to SolidMapQueries and MeshQueries
+    sources : dict of int to SolidMap and MeshStorage
         Of the parts, by their numbers, which ascend.
     layers : dict of int to int
         Those that the parts are on, a bit for each, by their numbers.
@@ -97,7 +123,7 @@ class GroundParts:
         The names of materials and parts; a new one if they have changed, and only then.
     next_number : int
         Of the next part: no number is used twice.
-    map_queries : list of SolidMapQueries
+    map_queries : list of SolidMap
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
@@ -116,6 +142,7 @@ class GroundParts:
     """
 
     __slots__ = (
+        "_alone",
         "_arrays",
         "_before",
         "_gone",
@@ -123,11 +150,9 @@ class GroundParts:
         "_is_changing",
         "_layout",
         "_logged_of",
-        "_map_arrays",
         "_map_set",
         "_maps",
         "_materials",
-        "_mesh_queries",
         "_meshes",
         "_reading",
         "_shown",
@@ -140,14 +165,17 @@ class GroundParts:
         "members",
         "naming",
         "next_number",
-        "queries",
+        "sources",
         "surfaces",
         "watchers",
     )
 
+    naming: Naming
+    cell_sizes: tuple[tuple[float, float], ...]
+
     def __init__(
         self,
-        parts: dict[int, PartQueries],
+        parts: dict[int, PartSource],
         layers: dict[int, int],
         next_number: int,
         changes: int,
@@ -157,7 +185,7 @@ class GroundParts:
         scales: Mapping[int, float],
     ) -> None:
         """Take over parts, see `adopt`; ``movers`` as `GroundMovers.saved` gives them."""
-        self.queries: dict[int, PartQueries] = {}
+        self.sources: dict[int, PartSource] = {}
         self.layers: dict[int, int] = {}
         self.next_number = 0
         self.watchers = Watchers()
@@ -165,12 +193,11 @@ class GroundParts:
         self.naming = NO_NAMES
         self._materials = GroundMaterials()
         self._meshes = GroundMeshes()
-        self._mesh_queries = MeshQueries(self._meshes)
         self._map_set = MapSet(self._meshes.lock)
         self.followed = Entered(self._meshes.lock, self._begin_followed)
         self.surfaces: dict[int, Any] = {}
         self._before: _Before | None = None
-        self.map_queries: list[SolidMapQueries] = []
+        self.map_queries: list[SolidMap] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
@@ -178,13 +205,12 @@ class GroundParts:
         self._history: History | None = None
         self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown: tuple[int, list[MapMember], list[Any], Int64s, list[Any]] = (
-            -1, [], [], NO_MAPS, [],
-        )  # fmt: skip
-        self._solids: dict[TiledMap, SolidMapQueries] = {}
+        self._shown = _Shown(-1, [], [], NO_MAPS, [])
+        self._alone = self._shown, NOTHING
+        self._solids: dict[TiledMap, SolidMap] = {}
         self._sides = SideTable()
-        self._arrays = self._map_arrays = NOTHING
-        self._logged_of: dict[PartQueries, int] = {}  # versions of maps, as noted
+        self._arrays = NOTHING
+        self._logged_of: dict[PartSource, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
         self.change(adopt, *parts.values())
@@ -213,9 +239,9 @@ class GroundParts:
             self._before = before = before._replace(broken=self.layout())
         self._meshes.clear()
         self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
-        self.queries, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
+        self.sources, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
         places = {number: (None, scale) for number, scale in layout.scales.items()}
-        self._put(layout.queries, layout.layers, places)
+        self._put(layout.sources, layout.layers, places)
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=True, maps=True)
         self._name(dict(layout.names))
@@ -238,7 +264,7 @@ class GroundParts:
             return
         self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
 
-    def change(self, make: Callable[[], _T], *coming: PartQueries) -> _T:
+    def change(self, make: Callable[[], _T], *coming: PartSource) -> _T:
         """Make one change at a time, whatever the thread; nobody edits the coming parts.
 
         A signal handler would find it half done: it may query and edit, but not change parts.
@@ -266,7 +292,7 @@ class GroundParts:
 
     def adopt(
         self,
-        parts: dict[int, PartQueries],
+        parts: dict[int, PartSource],
         layers: dict[int, int],
         next_number: int,
         changes: int,
@@ -299,7 +325,7 @@ class GroundParts:
 
     def _put(
         self,
-        parts: dict[int, PartQueries],
+        parts: dict[int, PartSource],
         layers: Mapping[int, int],
         places: Mapping[int, Place],
     ) -> bool:
@@ -315,7 +341,7 @@ class GroundParts:
                 # A lattice is the only map, so it is never united: its edits alone are heard of.
                 self._map_set.add(number, cast("MapStorage", storage), on)
                 self._logged_of[part] = part.version
-            self.queries[number], self.layers[number] = part, on
+            self.sources[number], self.layers[number] = part, on
             if self._history is not None:
                 _watch_edits(self._history, storage)
         return renamed
@@ -323,7 +349,7 @@ class GroundParts:
     def remove(self, number: int) -> None:
         """Remove a part."""
         with self.followed:
-            before, maps = self.map_depths(), _maps_of([self.queries[number]])
+            before, maps = self.map_depths(), _maps_of([self.sources[number]])
             self._begin_change()
             self._gone += 1
             self._settle(renamed=self._take(number), maps=bool(maps))
@@ -331,13 +357,12 @@ class GroundParts:
             self._note(maps, before)
             self.watchers.tell("removed", [number])
 
-    def replace(self, number: int, queries: MeshQueries) -> None:
+    def replace(self, number: int, storage: MeshStorage) -> None:
         """Put another mesh in the place of one, with its number; ValueError if it does not fit."""
         with self.followed:
-            storage = cast("MeshStorage", queries.storage)
             self._materials.refuse_more([storage.material_names])
             self._begin_change()
-            self.queries[number], self._layout = queries, None
+            self.sources[number], self._layout = storage, None
             if self._history is not None:
                 _watch_edits(self._history, storage)
             renamed = self._materials.replace(number, storage.material_names)
@@ -349,9 +374,9 @@ class GroundParts:
 
     def _take(self, number: int) -> bool:
         """Take a part out; tell whether materials of others may have new numbers."""
-        part, self._layout = self.queries.pop(number), None
+        part, self._layout = self.sources.pop(number), None
         del self.layers[number]
-        if isinstance(part, SolidMapQueries):
+        if isinstance(part, SolidMap):
             self._gone += part.version
             del self._logged_of[part]
             self._map_set.remove(number)
@@ -364,7 +389,7 @@ class GroundParts:
     def keep_edits(self, history: History) -> None:
         """Let a history know of edits of the parts, and of those that will come."""
         self._history = history
-        for part in self.queries.values():
+        for part in self.sources.values():
             _watch_edits(history, cast("Storage", part.storage))
 
     def refuse_inside(self, what: str) -> None:
@@ -381,7 +406,7 @@ class GroundParts:
         known = self._layout
         if known is None:
             names, scales = dict(self.naming.parts), self.scales.copy()
-            parts, layers = self.queries.copy(), self.layers.copy()
+            parts, layers = self.sources.copy(), self.layers.copy()
             known = KeptParts(parts, layers, names, scales, self.next_number)
             self._layout = known
         return known
@@ -413,19 +438,19 @@ class GroundParts:
 
     def _put_layout(self, layout: KeptParts, known: KeptParts) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
-        numbers = sorted({*known.queries, *layout.queries})
-        differ = [k for k in numbers if known.queries.get(k) is not layout.queries.get(k)]
+        numbers = sorted({*known.sources, *layout.sources})
+        differ = [k for k in numbers if known.sources.get(k) is not layout.sources.get(k)]
         first = differ[0] if differ else self.next_number
         renamed = False
-        for number in [k for k in known.queries if k >= first]:
+        for number in [k for k in known.sources if k >= first]:
             renamed |= self._take(number)
-        coming = {k: part for k, part in layout.queries.items() if k >= first}
+        coming = {k: part for k, part in layout.sources.items() if k >= first}
         places = {k: (None, scale) for k, scale in layout.scales.items()}
         renamed |= self._put(coming, layout.layers, places)
         moved = [k for k, on in self.layers.items() if on != layout.layers[k]]
         for number in moved:
             self._put_on(number, layout.layers[number])
-        on_others = map(self.queries.__getitem__, moved)
+        on_others = map(self.sources.__getitem__, moved)
         # Maps that were taken and put again are united anew, too.
         maps = _maps_of([*_differing(layout, known), *coming.values(), *on_others])
         self.next_number, self._layout = layout.next_number, layout
@@ -502,11 +527,23 @@ class GroundParts:
         First of all the version of the mesh; all of it can be compared.
         """
         with self.followed:
-            version = self.queries[number].version  # or later
+            version = self.sources[number].version  # or later
             pose, mover = self.pose_of(number), self.movers.get(number)
             place = None if pose is None else tuple(pose.numbers), self.scales.get(number)
             ways = None if mover is None else (mover.surface, mover.one_way)
             return self.box_of_mesh(number), (version, self.layers[number], *place, ways)
+
+    @property
+    def storage(self) -> "GroundParts":
+        return self
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        return self.followed
+
+    @property
+    def moves(self) -> int:
+        return self.movers.count
 
     @property
     def movers(self) -> GroundMovers:
@@ -551,7 +588,7 @@ class GroundParts:
             self._gone += 1
             self.watchers.tell("restored", [])
 
-    def _note(self, maps: list[SolidMapQueries], before: dict[int, float]) -> None:
+    def _note(self, maps: list[SolidMap], before: dict[int, float]) -> None:
         """Note that maps have come or gone, or are on other layers.
 
         ``before`` is the solid depth of each map: united maps are as thick as the thinnest.
@@ -572,7 +609,7 @@ class GroundParts:
 
     def map_depths(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
-        depths = [member.queries.storage.thickness for member in self._maps]
+        depths = [member.source.storage.thickness for member in self._maps]
         return {
             number: depth
             for member, depth in zip(self._maps, depths, strict=True)
@@ -584,7 +621,7 @@ class GroundParts:
         with self.followed:
             if layers == self.layers[number]:
                 return
-            before, maps = self.map_depths(), _maps_of([self.queries[number]])
+            before, maps = self.map_depths(), _maps_of([self.sources[number]])
             self._begin_change()
             self._gone += 1
             self._put_on(number, layers)
@@ -594,7 +631,7 @@ class GroundParts:
 
     def _put_on(self, number: int, layers: int) -> None:
         self.layers[number], self._layout = layers, None
-        if isinstance(self.queries[number], SolidMapQueries):
+        if isinstance(self.sources[number], SolidMap):
             self._map_set.set_layers(number, layers)
         else:
             self._meshes.set_layers(number, layers)
@@ -610,7 +647,7 @@ class GroundParts:
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps:
-            self.map_queries = [q for q in self.queries.values() if isinstance(q, SolidMapQueries)]
+            self.map_queries = [q for q in self.sources.values() if isinstance(q, SolidMap)]
             self.cell_sizes = tuple(
                 size for terrain in self.map_queries for size in terrain.cell_sizes
             )
@@ -618,39 +655,39 @@ class GroundParts:
             self._maps = self._map_members()
         elif renamed:
             self._maps = [
-                self._map_member(member.queries, member.union, member.parts.tolist())
+                self._map_member(member.source, member.union, member.parts.tolist())
                 for member in self._maps
             ]
         members: list[Member] = [member for member in self._maps if member.layers]
         if self._meshes.layers or not members:
             members.append(self._mesh_member())
         self.members = sorted(members, key=operator.attrgetter("first"))
-        self._shown = -1, *self._shown[1:]  # the rows of maps are those of other members
+        self._shown = self._shown._replace(version=-1)  # rows of maps are those of other members
 
     def _map_members(self) -> list[MapMember]:
         """Return the members of the maps: those on the same layers are united."""
         if len(self.map_queries) == 1:  # a single map keeps its border
             self._solids = {}
-            number = next(k for k, part in self.queries.items() if part is self.map_queries[0])
+            number = next(k for k, part in self.sources.items() if part is self.map_queries[0])
             return [self._map_member(self.map_queries[0], None, [number])]
         before, self._solids = self._solids, {}
         if not self.map_queries:
             return []
         for _, terrain in self._map_set.unions:
-            self._solids[terrain] = before.get(terrain) or SolidMapQueries(terrain)
+            self._solids[terrain] = before.get(terrain) or SolidMap(terrain)
         found = [
             self._map_member(
                 self._solids[terrain], terrain if len(numbers) > 1 else None, list(numbers)
             )
             for numbers, terrain in self._map_set.unions
         ]
-        lowers, uppers = np.swapaxes([bounds_of(own.queries.storage) for own in found], 0, 1)
+        lowers, uppers = np.swapaxes([bounds_of(own.source.storage) for own in found], 0, 1)
         for member, lower, upper in zip(found, lowers, uppers, strict=True):
             near = (lowers <= upper + NEIGHBOR_GAP) & (uppers >= lower - NEIGHBOR_GAP)
             around = [found[k] for k in np.flatnonzero(near.all(axis=1)).tolist()]
-            member.queries.put_beside(
+            member.source.put_beside(
                 [
-                    other.queries.storage
+                    other.source.storage
                     for other in around
                     if other is not member and other.layers == member.layers
                 ]
@@ -658,17 +695,18 @@ class GroundParts:
         return found
 
     def _map_member(
-        self, queries: SolidMapQueries, union: TiledMap | None, numbers: list[int]
+        self, source: SolidMap, union: TiledMap | None, numbers: list[int]
     ) -> MapMember:
         named = [self._materials.named(number) for number in numbers]
         table = None
         if any(row is not None for row in named):
             same = np.arange(MOST_MATERIALS, dtype=np.uint8)
             table = np.stack([same if row is None else row for row in named])
-        return MapMember(queries, union, np.array(numbers), table, self.layers[numbers[0]])
+        layers, lock = self.layers[numbers[0]], source.storage.lock
+        return MapMember(source, union, np.array(numbers), table, layers, lock)
 
     def _mesh_member(self) -> MeshMember:
-        return MeshMember(self._mesh_queries, self._meshes.first, self._meshes.layers)
+        return MeshMember(self._meshes, self._meshes.first, self._meshes.layers)
 
     @property
     def material_names(self) -> Names:
@@ -715,7 +753,7 @@ class GroundParts:
     def own_changes(self) -> int:
         """The same without the edits and refits of the parts that there are."""
         with self.followed:
-            return self.version - sum(part.version for part in self.queries.values())
+            return self.version - sum(part.version for part in self.sources.values())
 
     def current(self, mask: int = ALL_LAYERS) -> list[Member]:
         """Return the members to query, in the order of their first parts.
@@ -728,41 +766,71 @@ class GroundParts:
         met = [member.filtered(mask) for member in self.members if member.layers & mask]
         return met or [self._mesh_member().filtered(mask)]
 
-    def begin_asking(self, mask: int, mark: Mark) -> list[Member]:
+    def _begin_asking_members(self, mask: int, mark: Mark) -> list[Member]:
         """Return the members for a long query: unions that end meanwhile stay as they are."""
         with self.followed:
             self._map_set.reader.begin(mark)
             return self.current(mask)
 
-    def editing(self, edit: Callable[[list[SolidMapQueries]], _T]) -> _T:
+    def editing(self, edit: Callable[[list[SolidMap]], _T]) -> _T:
         """Edit all maps, each once, as they are now; nobody else edits them meanwhile."""
 
         def follow_and_edit() -> _T:
             self._map_set.follow()
-            answer = edit([member.queries for member in self._maps])
+            answer = edit([member.source for member in self._maps])
             self._map_set.follow()
             return answer
 
         self.mend()
         return holding(self._map_set.locks, follow_and_edit)
 
-    def asked(self, mask: int, ask: Callable[..., _T], *about: Any) -> _T:
-        """Return the answer to a short question to the parts that a mask selects.
+    def answer(self, mask: int, ask: Callable[..., _T], *about: Any) -> _T:
+        """Return the answer to a short question, see `Askable`.
 
         The only map of a ground is asked while its own lock is held, and not the ground's.
         """
         while True:
-            members = self.current(mask)
+            is_usual = mask == ALL_LAYERS and self._before is None
+            members = self.members if is_usual else self.current(mask)
             lock = members[0].own_lock if len(members) == 1 else None
             if lock is None:
                 with self.followed:
-                    return ask(self.ground_arrays(), *about)
-            arrays = self._map_arrays_now()
+                    return ask(self.ground_arrays, *about)
+            shown, arrays = self._alone
             with lock:
-                if self._shows_maps(arrays):
+                if self._is_shown(shown):
                     answer = ask(arrays, *about)
-                    if self._shows_maps(arrays):  # no part came or went meanwhile
+                    if self._is_shown(shown):  # no part came or went meanwhile
                         return answer
+            self._show_alone()
+
+    def triangles_in(
+        self, mask: int, lower: Floats3, upper: Floats3, most: int
+    ) -> Triangles | None:
+        while True:
+            shown, answers = self.members, list[Triangles]()
+            members = self.current(mask)
+            for member in members:
+                answer = member.source.triangles_in(member.mask, lower, upper, most)
+                if answer is None:
+                    return None
+                answers.append(answer)
+            if sum(map(len, answers)) > most:
+                return None
+            if shown is self.members:  # nobody changed them meanwhile
+                owners = [s.owners(answer.ids) for s, answer in zip(members, answers, strict=True)]
+                return joined_triangles(answers, owners)
+
+    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
+        with lasting(partial(self._begin_asking_members, mask)) as members:
+            answers = [own.source.triangle_ids_in(own.mask, boxes, most) for own in members]
+        checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
+        owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
+        return joined_lists([offsets for offsets, _ in answers], owners)
+
+    @property
+    def triangle_count(self) -> int:
+        return sum(part.triangle_count for part in self.sources.values())
 
     def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
         """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
@@ -770,13 +838,13 @@ class GroundParts:
 
     # For characters
 
-    def begin_asking_all(self, mark: Mark) -> GroundArrays:
+    def begin_asking(self, mark: Mark) -> GroundArrays:
         """Return the arrays for a long question: maps and meshes stay as they are until it ends."""
         with self.followed:
             return self._read(mark)
 
-    def begin_reading(self, mark: Mark) -> GroundArrays:
-        """Return the arrays for a long query of characters, as `begin_asking_all`; movers stay."""
+    def begin_update(self, mark: Mark) -> GroundArrays:
+        """Return the arrays for a long query of characters, as `begin_asking`; movers stay."""
         with self.followed:
             arrays = self._read(mark)
             self._meshes.movers.begin_reading(mark)
@@ -792,16 +860,21 @@ class GroundParts:
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""
         with self.followed:
-            arrays = self.begin_reading(mark)
+            arrays = self.begin_update(mark)
             if self.movers.moving:
                 meshes, movers = self._meshes.still().view, self.movers.of_still()
                 arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides, arrays.made_of)
             return arrays
 
+    @property
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
         arrays = self._arrays
-        if self._shows_maps(arrays) and self._meshes.shows(arrays):
+        shown = self._shown
+        if (
+            self._is_shown(shown) and shown.table is arrays.maps
+            and self._sides.view is arrays.sides and self._meshes.shows(arrays)
+        ):  # fmt: skip
             return arrays
         if self._map_set.reader.changed:  # a signal handler has edited a map
             with self.followed:
@@ -809,28 +882,25 @@ class GroundParts:
         meshes = self._meshes.followed().view
         return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
-    def _shows_maps(self, arrays: GroundArrays) -> bool:
-        """Tell whether arrays have the maps as they are now, sides included."""
-        shown, maps = self._shown, self._map_set
-        is_latest = shown[0] == maps.shown and not maps.reader.changed
-        return is_latest and shown[3] is arrays.maps and self._sides.view is arrays.sides
+    def _is_shown(self, shown: "_Shown") -> bool:
+        """Tell whether these are the maps as they are now, sides included."""
+        maps = self._map_set
+        return shown is self._shown and shown.version == maps.shown and not maps.reader.changed
 
-    def _map_arrays_now(self) -> GroundArrays:
-        """Return the arrays of the maps alone."""
-        if not self._shows_maps(self._map_arrays):
-            with self.followed:
-                maps = self._maps_now()
-                sides, made_of = self._sides.view, self._shown[4]
-                self._map_arrays = GroundArrays(
-                    maps, NO_MESHES, NO_MOVERS, sides, made_of, self._sides.find_skins
-                )
-        return self._map_arrays
+    def _show_alone(self) -> None:
+        """Have the arrays of the maps alone as they are now."""
+        with self.followed:
+            maps = self._maps_now()
+            sides, made_of = self._sides.view, self._shown.made_of
+            find_skins = self._sides.find_skins
+            arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of, find_skins)
+            self._alone = self._shown, arrays
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self._sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            made_of = self._shown[4]
+            made_of = self._shown.made_of
             self._arrays = arrays = GroundArrays(
                 maps, meshes, movers, sides, made_of, self._find_skins
             )
@@ -843,9 +913,9 @@ class GroundParts:
 
     def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""
-        (shown, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
-        if shown != latest:
-            storages = [member.queries.storage for member in self._maps]
+        (version, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
+        if version != latest:
+            storages = [member.source.storage for member in self._maps]
             views = [storage.views for storage in storages]
             now = [*views, *(storage.materials for storage in storages)]
             if maps is not self._maps or not all(map(operator.is_, now, arrays)):
@@ -854,12 +924,12 @@ class GroundParts:
                 made_of = [member.made_of for member in self._maps]
             self._show_sides()
             # Last: who was interrupted shows it again.
-            self._shown = latest, self._maps, now, table, made_of
+            self._shown = _Shown(latest, self._maps, now, table, made_of)
         return table
 
     def _show_sides(self) -> None:
         """Put the sides of all maps, as they are now, in one table."""
-        found = [(own.first, own.layers, own.queries.sides.now()) for own in self._maps]
+        found = [(own.first, own.layers, own.source.sides.now()) for own in self._maps]
         self._sides = self._sides.with_meshes(
             {
                 (number, layers, k): patch.storage
@@ -869,31 +939,40 @@ class GroundParts:
             }
         )
 
+    def triangles_at(
+        self, parts: Int64s, triangles: Int64s, points: Floats
+    ) -> tuple[Int64s, Bytes, Bools]:
+        count = len(parts)
+        out = np.full(count, -1), np.zeros(count, np.uint8), np.zeros(count, np.bool_)
+        for member in self.members:
+            member.put_triangles_at(parts, triangles, points, out)
+        return out
+
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle that a kernel gives by part and number.
 
         And whether both are there.
         """
-        part = self.queries.get(number)
-        if isinstance(part, MeshQueries):
+        part = self.sources.get(number)
+        if isinstance(part, MeshStorage):
             found = number << ID_BITS | triangle
             with self._meshes.asked as table:
-                if number not in self.queries or not 0 <= triangle < part.triangle_count:
+                if number not in self.sources or not 0 <= triangle < part.triangle_count:
                     return -1, 0, False
                 return found, self._meshes.material_of(table, found), True
         with self.followed:
             for member in self._maps:
-                if member.first == number and triangle < member.queries.id_count:
+                if member.first == number and triangle < member.source.id_count:
                     found, owner = member.owner(triangle)
-                    own = member.queries.triangle_at(0, triangle, point)[1]
+                    own = member.source.triangle_at(0, triangle, point)[1]
                     is_known = found >= 0 or member.union is None
                     return found, member.material(owner, own), is_known
         return -1, 0, False
 
 
-def _maps_of(parts: Iterable[PartQueries]) -> list[SolidMapQueries]:
+def _maps_of(parts: Iterable[PartSource]) -> list[SolidMap]:
     """Return the maps among parts."""
-    return [part for part in parts if isinstance(part, SolidMapQueries)]
+    return [part for part in parts if isinstance(part, SolidMap)]
 
 
 def _watch_edits(history: History, storage: Storage) -> None:
@@ -902,9 +981,9 @@ def _watch_edits(history: History, storage: Storage) -> None:
     history.watch(storage, kinds[type(storage)])
 
 
-def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:
+def _differing(layout: KeptParts, known: KeptParts) -> list[PartSource]:
     """Return the parts that only one of two layouts has."""
-    one, other = layout.queries, known.queries
+    one, other = layout.sources, known.sources
     return [
         part
         for here, there in ((one, other), (other, one))
@@ -915,7 +994,7 @@ def _differing(layout: KeptParts, known: KeptParts) -> list[PartQueries]:
 
 def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
     """Return what watchers are told of when one layout follows another."""
-    now, before = layout.queries, known.queries
+    now, before = layout.sources, known.sources
     stays = [k for k, part in now.items() if before.get(k) is part]
     return {
         "removed": [k for k, part in before.items() if now.get(k) is not part],

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,6 @@ from terrain_physics.heightmap.export import checked_region, mesh_arrays, whole_
 from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
 from terrain_physics.heightmap.labeled import labeled
 from terrain_physics.heightmap.placement import placed, sampled
-from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import (
     KIND,
     holds_all,
@@ -50,7 +49,7 @@ from terrain_physics.heightmap.saved import (
     saved_map,
 )
 from terrain_physics.heightmap.solid.entries import put_entries_of_maps
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.surface.axes import AnyAxes
@@ -69,6 +68,7 @@ from terrain_physics.surface.materials import (
 )
 from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh
 from terrain_physics.surface.obj_files import write_obj
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import Surface, queries_of
 
 
@@ -189,7 +189,7 @@ class HeightMap(Surface):
         self._adopt(storage)
 
     def _adopt(self, storage: MapStorage) -> None:
-        self._storage, self._queries = storage, SolidMapQueries(storage)
+        self._storage, self._queries = storage, Queries(SolidMap(storage))
 
     @classmethod
     def load(
@@ -995,7 +995,7 @@ def loaded_map(saved: SavedPart) -> HeightMap:
     """Return a map that was saved."""
     options, version = map_options(saved)
     terrain = HeightMap(**options)
-    cast("MapQueries", queries_of(terrain)).storage.version = version
+    queries_of(terrain).storage.version = version
     return terrain
 
 

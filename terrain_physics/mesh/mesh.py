@@ -27,7 +27,6 @@ from terrain_physics.mesh.checks import (
 )
 from terrain_physics.mesh.closed import refuse_open
 from terrain_physics.mesh.models import is_model, model_triangles
-from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
@@ -42,6 +41,7 @@ from terrain_physics.surface.ground_files import (
 from terrain_physics.surface.ground_state import Keeper, StorageKeeper
 from terrain_physics.surface.materials import joined_names
 from terrain_physics.surface.mesh_arrays import MeshArrays, made_trimesh, mesh_arrays_of
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import Surface
 
 
@@ -135,7 +135,7 @@ class TriangleMesh(Surface):
         )
 
     def _adopt(self, storage: MeshStorage) -> None:
-        self._storage, self._queries = storage, MeshQueries(storage)
+        self._storage, self._queries = storage, Queries(storage)
 
     @classmethod
     def load(

@@ -1,10 +1,13 @@
 """The storage of a triangle mesh: vertices, faces, the tree over them, and derived values."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
 
 import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels._quick import slots, tell_of
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
@@ -19,10 +22,14 @@ from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MAPS, NOTHING, GroundArrays
 from terrain_physics.surface.materials import materials_of
+from terrain_physics.surface.naming import naming_of
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
 
 _NORMALS = CachedDispatch(face_normals)
+
+_Answer = TypeVar("_Answer")
 
 
 class MeshStorage(Meshes):
@@ -63,6 +70,7 @@ class MeshStorage(Meshes):
         "facing",
         "material_names",
         "materials",
+        "naming",
         "solid",
         "table",
         "version",
@@ -95,6 +103,7 @@ class MeshStorage(Meshes):
         the edges of these. They are neighbors, and nothing else.
         """
         self.materials, self.material_names, self.solid = materials, material_names, solid
+        self.naming = naming_of(material_names)
         self._side_ids = side_ids
         self._uses_all = side_ids is None and _uses_all(vertices, faces)
         self._shown, self.watchers = NOTHING, Watchers()
@@ -167,6 +176,13 @@ class MeshStorage(Meshes):
     # For queries: see `Meshes`
 
     @property
+    def lock(self) -> AbstractContextManager[Any]:
+        return self.asked
+
+    def answer(self, mask: int, ask: Callable[..., _Answer], *about: Any) -> _Answer:  # noqa: ARG002
+        return ask(self.ground_arrays, *about)  # arrays never change
+
+    @property
     def ground_arrays(self) -> GroundArrays:
         arrays, table = self._shown, self.table
         if arrays.meshes is not table.view:
@@ -208,3 +224,12 @@ def placed_triangles(triangles: Triangles, corners: Floats) -> Triangles:
     """Return triangles whose ``corners`` (3 n, 3) are elsewhere."""
     rows, order = read_only(corners.reshape(-1, 9), np.arange(len(triangles.ids), dtype=np.int32))
     return Triangles(corners.reshape(-1, 3, 3), _NORMALS.call(rows, order), triangles.ids)
+
+
+# Whoever edits `answer` of meshes, or what a mesh by itself shows, edits `_build/quick/` too.
+tell_of(
+    "meshes",
+    *(Queries, *slots(Queries, "source"), MeshStorage),
+    *(*slots(MeshStorage, "_shown", "table"), *slots(MeshTable, "view")),
+    *slots(GroundArrays, "meshes"),
+)

@@ -287,7 +287,7 @@ class Journal:
                 return
             event.fill = lambda: self._leave_part(number)
         elif event.kind in {"added", "replaced"}:
-            if self._storages.get(number) is parts.queries[event.key].storage:
+            if self._storages.get(number) is parts.sources[event.key].storage:
                 return
             event.fill = lambda: self._put_part(event, parts)
         else:
@@ -312,7 +312,7 @@ class Journal:
 
     def _put_part(self, event: Event, parts: GroundParts) -> None:
         """Put a part in an event, and watch it; nothing of one that is there no more."""
-        number, part = event.ground * _NUMBERS + event.key, parts.queries.get(event.key)
+        number, part = event.ground * _NUMBERS + event.key, parts.sources.get(event.key)
         self._leave_part(number)
         if part is None:
             self._events[:] = [own for own in self._events if own is not event]
@@ -344,8 +344,8 @@ class Journal:
 def _storages_of(ground: Part | Ground) -> dict[int, Any]:
     """Return the storages of the parts by their keys."""
     parts = parts_of(ground)
-    queries: Any = {0: queries_of(ground)} if parts is None else parts.queries
-    return {key: part.storage for key, part in queries.items()}
+    sources: Any = {0: queries_of(ground)} if parts is None else parts.sources
+    return {key: part.storage for key, part in sources.items()}
 
 
 def _bytes_of(ground: Part | Ground) -> int:
@@ -465,7 +465,7 @@ def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
     key = event.key
     event.numbers = parts.layers[key], 0, 0, 0
     if same is None:
-        event.about, event.content = saved_part(parts.queries[key].storage).packed()
+        event.about, event.content = saved_part(parts.sources[key].storage).packed()
     else:
         event.about = {"same": same % _NUMBERS}
     event.about["name"] = parts.naming.parts.get(key)

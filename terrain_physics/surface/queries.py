@@ -10,14 +10,18 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.ground import closest, inside
+from terrain_physics._kernels._quick import tell_of
+from terrain_physics._kernels.ground import closest, heights, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
 from terrain_physics._kernels.ground.sweeps import sweep_rows
+from terrain_physics._kernels.heightmap import grid
+from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.mesh.queries import along_a_curve
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
 from terrain_physics._support.checks import MOST_RESULTS, Floats3
@@ -40,7 +44,7 @@ from terrain_physics.surface.results import (
     Triangles,
     new_hit,
 )
-from terrain_physics.surface.shapes import Shape, row_of
+from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 from terrain_physics.surface.streaming import Streaming
 
 _Answer = TypeVar("_Answer")
@@ -48,6 +52,9 @@ _Answer = TypeVar("_Answer")
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
+_SURFACE, _SURFACES = CachedDispatch(heights.surface_over), CachedDispatch(heights.put_surface)
+_HEIGHT, _NORMAL = CachedDispatch(grid.height_at), CachedDispatch(grid.normal_at)
+_ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
 _SWEEP = CachedDispatch(sweep_rows)
@@ -62,18 +69,125 @@ _ATTEMPTS = 3
 """How often an answer is found without a lock that changes of parts would wait for."""
 
 
-class Queries(ABC):
-    """Answers of one kind of ground.
+class Askable(ABC):
+    """What can be asked: the arrays of a map, of a mesh, or of all parts of a ground."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def storage(self) -> Any:
+        """What has the arrays."""
+
+    @property
+    @abstractmethod
+    def naming(self) -> Naming:
+        """The names of materials and parts; as they are now."""
+
+    @property
+    @abstractmethod
+    def version(self) -> int:
+        """The number of edits so far."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> ChangeLog:
+        """The latest changes of the ground, up to `version`."""
+
+    @property
+    @abstractmethod
+    def triangle_count(self) -> int:
+        """Count of triangles that have ids."""
+
+    @property
+    def id_count(self) -> int:
+        """Count of ids: of triangles, and of sides of maps."""
+        return self.triangle_count
+
+    @property
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        """Cell sizes of each map, in meters along x and z.
+
+        As long as the maps are the same, it is the same tuple object.
+        """
+        return ()
+
+    @property
+    def moves(self) -> int:
+        """How many moves of parts there have been."""
+        return 0
+
+    @property
+    @abstractmethod
+    def lock(self) -> AbstractContextManager[Any]:
+        """The lock to hold while a kernel reads `ground_arrays` in a short query."""
+
+    @property
+    @abstractmethod
+    def ground_arrays(self) -> GroundArrays:
+        """The arrays of the ground, for kernels of characters."""
+
+    lone: Any = None
+    """The arrays of a map by itself, whose surface has kernels of its own; None: other ground."""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is known that there is nothing but that surface."""
+        return False
+
+    @abstractmethod
+    def answer(self, mask: int, ask: Callable[..., _Answer], *about: Any) -> _Answer:
+        """Return the answer to a short question: of `ground_arrays`, and what it is about."""
+
+    @abstractmethod
+    def begin_asking(self, mark: Mark) -> GroundArrays:
+        """Return the arrays for a long question; they stay until the mark is given back."""
+
+    def begin_update(self, mark: Mark) -> GroundArrays:
+        """Return them for an update of characters."""
+        return self.begin_asking(mark)
+
+    @abstractmethod
+    def triangles_in(
+        self, mask: int, lower: Floats3, upper: Floats3, most: int
+    ) -> Triangles | None:
+        """See `Queries`."""
+
+    @abstractmethod
+    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
+        """See `Queries`."""
+
+    @abstractmethod
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
+        """See `Queries`."""
+
+    @abstractmethod
+    def triangles_at(
+        self, parts: Int64s, triangles: Int64s, points: Floats
+    ) -> tuple[Int64s, Bytes, Bools]:
+        """See `Queries`."""
+
+    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:  # noqa: ARG002
+        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
+        return None
+
+
+class Queries:
+    """The answers of a ground.
 
     Arrays come in as float64, C-contiguous and read-only. They have as many rows as the answer,
     unless a method says otherwise. The rules of the answers are those of the matching `Surface`
     method. The answer to one question and the answer to many agree bit for bit.
+
+    Parameters
+    ----------
+    source : Askable
+        What is asked.
+    mask : int
+        The layers of parts that are asked, a bit for each.
     """
 
-    __slots__ = ("keeper",)
-
-    mask: int = ALL_LAYERS
-    """The layers of parts that are asked, a bit for each."""
+    __slots__ = ("keeper", "mask", "source")
 
     keeper: Keeper | None
     """What keeps the states of the ground, once there are any."""
@@ -81,52 +195,74 @@ class Queries(ABC):
     streaming: Streaming | None = None
     """What brings the ground that an update needs; None if all of it is always there."""
 
-    @abstractmethod
+    def __init__(self, source: Askable, mask: int = ALL_LAYERS) -> None:
+        self.source, self.mask, self.keeper = source, mask, None
+
     def filtered(self, mask: int) -> "Queries":
         """Return the queries of the parts on layers of the mask."""
+        return Queries(self.source, mask)
+
+    @property
+    def storage(self) -> Any:
+        """What has the arrays."""
+        return self.source.storage
 
     # Places
 
-    @abstractmethod
     def height(self, x: float, z: float) -> float:
         """Return the height at a place."""
+        lone = self.source.lone
+        if lone is None or self.mask != ALL_LAYERS:
+            return self.source.answer(self.mask, surface_at, self.mask, x, z)[0]
+        with lone.lock:
+            heights, cells, _, frame = lone.views
+            level: float = _HEIGHT.call(heights, cells, frame, x, z)
+            return level
 
-    @abstractmethod
     def normal(self, x: float, z: float) -> glm.vec3:
         """Return the normal at a place."""
+        lone = self.source.lone
+        if lone is None or self.mask != ALL_LAYERS:
+            return glm.vec3(self.source.answer(self.mask, surface_at, self.mask, x, z)[1]) + 0.0
+        with lone.lock:
+            heights, cells, _, frame = lone.views
+            return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
 
-    @abstractmethod
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         """Return the heights (n,) at places (n,), (n,)."""
+        with lasting(self.begin_asking) as arrays:
+            return surface_over(arrays, self.mask, xs, zs, threads, (len(xs), 0))[0]
 
-    @abstractmethod
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         """Return the normals (n, 3) at places (n,), (n,)."""
+        with lasting(self.begin_asking) as arrays:
+            return surface_over(arrays, self.mask, xs, zs, threads, (0, len(xs)))[1]
 
-    @abstractmethod
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
         """Return heights and normals of the same moment, even if the ground is edited meanwhile."""
+        with lasting(self.begin_asking) as arrays:
+            return surface_over(arrays, self.mask, xs, zs, threads, (len(xs), len(xs)))
 
     # Triangles in boxes
 
-    @abstractmethod
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         """Return the triangles within a box; None for more than ``most``."""
+        return self.source.triangles_in(self.mask, lower, upper, most)
 
-    @abstractmethod
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         """Return the offsets and ids of boxes: lower and upper corners, flat.
 
         More results than ``most`` are refused, here as for contacts.
         """
+        return self.source.triangle_ids_in(self.mask, boxes, most)
 
     # Rays
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         """Return the first hit of a ray of a unit direction."""
-        return self.asked(one_ray, self.mask, origin, direction, longest)
+        return self.source.answer(self.mask, one_ray, self.mask, origin, direction, longest)
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
@@ -149,11 +285,15 @@ class Queries(ABC):
 
     def few_contacts(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few triangles; None: a task for `contacts`."""
-        return self.asked(few_contacts_in, self.mask, kind, row, keep, self.of_meshes)
-
-    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:  # noqa: ARG002
-        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
-        return None
+        source = self.source
+        lone = source.lone if self.mask == ALL_LAYERS else None
+        if lone is not None and source.is_bare:
+            found = contacts_of_surface(lone, kind, row, keep)
+            if source.is_bare:  # nobody edited it meanwhile
+                return found
+        return self.source.answer(
+            self.mask, few_contacts_in, self.mask, kind, row, keep, source.of_meshes
+        )
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -168,7 +308,7 @@ class Queries(ABC):
             if found is not None and len(found) <= most:
                 return found
         with lasting(self.begin_asking) as arrays:
-            shapes = ContactRows(arrays, self.mask, kind, rows, workers, self.of_meshes)
+            shapes = ContactRows(arrays, self.mask, kind, rows, workers, self.source.of_meshes)
             return shapes.contacts(keep, most, room)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
@@ -179,11 +319,13 @@ class Queries(ABC):
             if found is not None:
                 return np.array([len(found)], np.int64)
         with lasting(self.begin_asking) as arrays:
-            return ContactRows(arrays, self.mask, kind, rows, workers, self.of_meshes).counts()
+            return ContactRows(
+                arrays, self.mask, kind, rows, workers, self.source.of_meshes
+            ).counts()
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         """Return the first touch of one row (w,) that moves by (1, 3)."""
-        return self.asked(one_sweep, self.mask, kind, row, motion)
+        return self.source.answer(self.mask, one_sweep, self.mask, kind, row, motion)
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
@@ -202,7 +344,7 @@ class Queries(ABC):
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         """Return the point of the ground closest to a point."""
-        return self.asked(point_closest, self.mask, point)
+        return self.source.answer(self.mask, point_closest, self.mask, point)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         """Return the points of the ground closest to points (n, 3)."""
@@ -218,7 +360,7 @@ class Queries(ABC):
 
     def contains_one(self, point: Floats3) -> bool:
         """Tell whether a point is in something solid, or on a surface."""
-        return self.asked(is_contained, self.mask, point)
+        return self.source.answer(self.mask, is_contained, self.mask, point)
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
@@ -227,22 +369,17 @@ class Queries(ABC):
 
     def signed_distance(self, point: Floats3) -> float:
         """Return the distance of a point to the surface, below 0 in something solid."""
-        return self.asked(distance_of, self.mask, point)
+        return self.source.answer(self.mask, distance_of, self.mask, point)
 
     @property
-    @abstractmethod
     def triangle_count(self) -> int:
         """Count of triangles that have ids."""
+        return self.source.triangle_count
 
     @property
-    def id_count(self) -> int:
-        """Count of ids: of triangles, and of sides of maps."""
-        return self.triangle_count
-
-    @property
-    @abstractmethod
     def naming(self) -> Naming:
         """The names of materials and parts; as they are now."""
+        return self.source.naming
 
     def with_names(self, ask: Callable[[], _Answer]) -> tuple[_Answer, Naming]:
         """Return an answer, and the names that its numbers of materials and its ids have.
@@ -265,17 +402,14 @@ class Queries(ABC):
     # Interface for characters
 
     @property
-    @abstractmethod
     def cell_sizes(self) -> tuple[tuple[float, float], ...]:
-        """Cell sizes of each map, in meters along x and z.
-
-        As long as the maps are the same, it is the same tuple object.
-        """
+        """Cell sizes of each map, see `Askable`."""
+        return self.source.cell_sizes
 
     @property
-    @abstractmethod
     def version(self) -> int:
         """The number of edits so far."""
+        return self.source.version
 
     @property
     def contents(self) -> int:
@@ -286,12 +420,12 @@ class Queries(ABC):
     @property
     def moves(self) -> int:
         """How many moves of parts there have been."""
-        return 0
+        return self.source.moves
 
     @property
-    @abstractmethod
     def changes(self) -> ChangeLog:
         """The latest changes of the ground, up to `version`."""
+        return self.source.changes
 
     @property
     def wake_log(self) -> ChangeLog:
@@ -305,40 +439,38 @@ class Queries(ABC):
         return NOTHING_LEFT if self.keeper is None else self.keeper.left
 
     @property
-    @abstractmethod
     def lock(self) -> AbstractContextManager[Any]:
         """The lock to hold while a kernel reads `ground_arrays` in a short query."""
+        return self.source.lock
 
     @property
-    @abstractmethod
     def ground_arrays(self) -> GroundArrays:
         """The arrays of the ground, for kernels of characters."""
+        return self.source.ground_arrays
 
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
         """Return the answer to a short question: of `ground_arrays`, and what it is about."""
-        with self.lock:
-            return ask(self.ground_arrays, *about)
+        return self.source.answer(self.mask, ask, *about)
 
     def begin_asking(self, mark: Mark) -> GroundArrays:
         """Return `ground_arrays` for a long question, as `begin_reading`."""
-        return self.begin_reading(mark)
+        return self.source.begin_asking(mark)
 
     def reading(self) -> AbstractContextManager[GroundArrays]:
         """Give `ground_arrays` to a long query; they do not change until it ends."""
         return lasting(self.begin_reading)
 
-    @abstractmethod
     def begin_reading(self, mark: Mark) -> GroundArrays:
         """Return `ground_arrays`, which do not change until the mark is given back."""
+        return self.source.begin_update(mark)
 
-    @abstractmethod
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle, given by part and number, touched at a point.
 
         And whether the part and the triangle are there; else they are -1 and 0.
         """
+        return self.source.triangle_at(part, triangle, point)
 
-    @abstractmethod
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
     ) -> tuple[Int64s, Bytes, Bools]:
@@ -346,6 +478,45 @@ class Queries(ABC):
 
         And whether they are there, as `triangle_at`. The points may be of any layout.
         """
+        return self.source.triangles_at(parts, triangles, points)
+
+
+def surface_at(arrays: GroundArrays, mask: int, x: float, z: float) -> tuple[float, Floats3]:
+    """Return the height and the normal at a place; nobody edits the arrays meanwhile."""
+    level, normal = _SURFACE.call(arrays.table, mask, x, z)
+    return level, normal
+
+
+def surface_over(
+    arrays: GroundArrays, mask: int, xs: Floats, zs: Floats, threads: int | None,
+    wanted: tuple[int, int],
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Return the heights and the normals at places: so many of each are ``wanted``, all or none."""
+    levels, normals = np.empty((wanted[0], 1)), np.empty((wanted[1], 3))
+
+    def work(first: int, last: int) -> None:
+        _SURFACES.call(arrays.table, mask, xs, zs, first, last, levels, normals)
+
+    Workers(threads).run(work, len(xs), _RAY_COST if arrays.has_meshes else _POINT_COST)
+    return levels.reshape(-1), normals
+
+
+def contacts_of_surface(
+    storage: Any, kind: int, row: Sequence[float], keep: str
+) -> Contacts | None:
+    """Return the contacts of a shape over few cells of a surface; None: over too many."""
+    deepest, shape = keep == "deepest", None if kind == SPHERE else for_kernels(np.array(row))
+    with storage.lock:
+        heights, cells, _, frame = storage.views
+        if shape is None:
+            x, y, z, radius = row
+            ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius, deepest)
+        else:
+            ints, floats = _ONE_SHAPE.call(heights, cells, frame, kind, shape, deepest)
+        if ints.size == 3 and ints[0, 0] < 0:
+            return None
+        made_of = None if storage.materials is None else storage.materials.take(ints[2])
+    return Contacts(ints, floats, made_of)
 
 
 def one_ray(
@@ -511,3 +682,6 @@ def _materials_of(arrays: GroundArrays, are_hits: Bools, whole: Int64s) -> Bytes
             here = np.flatnonzero(are_hits & (rows == row))
             materials[here] = made.of(triangles[here], cells[here])
     return materials
+
+
+tell_of("parts", Queries)  # whoever edits `asked` edits `_build/quick/` too

@@ -15,12 +15,12 @@ from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.ground import Ground, state_of_saved
 from terrain_physics.ground.keeper import GroundKeeper
 from terrain_physics.ground.movers import NONE_SAVED
-from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.parts import GroundParts, PartSource
 from terrain_physics.heightmap.brushes import Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples, hole_cells
 from terrain_physics.heightmap.heightmap import HeightMap
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_files import (
@@ -184,8 +184,8 @@ class TiledGround(Ground):
         self._supply = supply
         self._adopt(*(({}, [1], 1, 0, {}, NONE_SAVED, {}, {}) if state is None else state))
 
-    def _queries_with(self, parts: Any) -> dict[int, PartQueries]:
-        return {TILES: SolidMapQueries(self._supply.land), **super()._queries_with(parts)}
+    def _sources_with(self, parts: Any) -> dict[int, PartSource]:
+        return {TILES: SolidMap(self._supply.land), **super()._sources_with(parts)}
 
     def _queries_over(self, held: GroundParts) -> TiledQueries:
         return TiledQueries(held, self._supply)
@@ -548,7 +548,7 @@ class TiledGround(Ground):
         new = material_rows(materials, shape, names=self._land.material_names)
         self._land.edit("materials", place, new)
 
-    def _editing(self, disc: Disc, edit: Callable[[list[SolidMapQueries]], None]) -> None:
+    def _editing(self, disc: Disc, edit: Callable[[list[SolidMap]], None]) -> None:
         # Read here what the brush reads, with one sample around: no other thread waits for that.
         spans = zip(disc.around(self._land), self.sample_count, strict=True)
         rows, columns = (slice(max(s.start - 1, 0), min(s.stop + 1, most)) for s, most in spans)

@@ -145,7 +145,7 @@ class Changes:
             self._take_over({0: self._alone()}, [0])
         else:
             with parts.followed:
-                numbers = [*parts.queries, *self._seen] if _GROUND in changed else [*changed]
+                numbers = [*parts.sources, *self._seen] if _GROUND in changed else [*changed]
                 self._take_over(self._parts_now(parts, numbers), numbers)
                 self._compare_maps(parts)
         changed.clear()
@@ -166,7 +166,7 @@ class Changes:
             layers = parts.layers.get(number, 0) & self._mask
             if layers == 0 or number in moving:
                 continue
-            storage: Any = parts.queries[number].storage
+            storage: Any = parts.sources[number].storage
             if isinstance(storage, LiveMap):
                 box = storage.box_of(storage.whole)
                 found[number] = _Seen(storage, box, (parts.layers[number],))

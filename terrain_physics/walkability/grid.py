@@ -12,7 +12,7 @@ from terrain_physics.character.colliders import BoxCollider, Collider
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.ground.members import MapMember
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
-from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.queries import Queries
 from terrain_physics.walkability.places import Places
@@ -138,10 +138,10 @@ def levels_on(queries: Queries) -> int:
     """Return how many levels places need: one on maps that do not overlap, else three."""
     parts = parts_of(queries)
     if parts is None:
-        return MOST_LEVELS if isinstance(queries, MeshQueries) else 1
-    if any(isinstance(part, MeshQueries) for part in parts.queries.values()):
+        return MOST_LEVELS if isinstance(queries.source, MeshStorage) else 1
+    if any(isinstance(part, MeshStorage) for part in parts.sources.values()):
         return MOST_LEVELS
-    maps = [own.queries.storage for own in parts.members if isinstance(own, MapMember)]
+    maps = [own.source.storage for own in parts.members if isinstance(own, MapMember)]
     if len(maps) < 2:
         return 1
     lowers, uppers = np.swapaxes([bounds_of(storage) for storage in maps], 0, 1)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Mark, lasting
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.queries import Queries
@@ -28,7 +27,7 @@ class StillGround(NamedTuple):
 
 def parts_of(queries: Queries) -> GroundParts | None:
     """Return the parts of a ground; None of a map or a mesh by itself."""
-    return queries.parts if isinstance(queries, GroundQueries) else None
+    return queries.source if isinstance(queries.source, GroundParts) else None
 
 
 def reading_still(

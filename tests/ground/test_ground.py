@@ -101,7 +101,7 @@ def open_parts(parts: list[Any]) -> list[Any]:
         else part
         for part in parts
     ]
-    maps: list[Any] = [queries_of(part) for part in found if isinstance(part, HeightMap)]
+    maps: list[Any] = [queries_of(part).source for part in found if isinstance(part, HeightMap)]
     for own in maps:
         own.sides.others = [other.storage for other in maps if other is not own]
     return found

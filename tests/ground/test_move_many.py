@@ -246,7 +246,7 @@ def test_a_long_query_and_a_kept_state_keep_what_they_read():
         assert np.array_equal(arrays.movers.rows, rows, equal_nan=True)
         assert np.array_equal(arrays.meshes, meshes)
         assert np.array_equal(arrays.movers.reaches[:, :5], reaches[:, :5])
-        assert ground._held.ground_arrays().movers.rows[1, 3] != rows[1, 3]
+        assert ground._held.ground_arrays.movers.rows[1, 3] != rows[1, 3]
     after = content_of(ground)
     ground.restore(state)
     again = made()

@@ -129,3 +129,18 @@ def test_of_equal_sides_and_undersides_those_of_the_first_are_hit(name: str) -> 
         assert (one.part, many.part.tolist()) == (0, [0])
         assert one.distance == many.distance[0] == wanted.distance
         assert isinstance(parts[0], TriangleMesh) or one.triangle == wanted.triangle
+
+
+@pytest.mark.parametrize("name", ["maps", "boxes", "solid boxes"])
+def test_of_many_points_on_a_face_the_closest_is_that_of_the_first(name: str) -> None:
+    """However the parts lie in trees: no face is passed over for another at no distance."""
+
+    def part() -> Any:
+        if name == "maps":
+            return left(border="open")
+        return TriangleMesh.box((8, 2, 8), position=(4, -1, 4), solid=name == "solid boxes")
+
+    ground = Ground([part() for _ in range(9)])
+    places = [(x, -1.25, z) for x in (0, 8) for z in np.linspace(0.5, 7.5, 15)]
+    assert set(ground.closest_points(places).part.tolist()) == {0}
+    assert {ground.closest_point(place).part for place in places} == {0}

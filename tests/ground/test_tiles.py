@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, CharacterMovement, Ground, HeightMap, SphereCollider
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
+from terrain_physics._locks import lasting
 from terrain_physics.ground.parts import GroundParts
+from terrain_physics.surface.queries import many_rays, surface_at
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import examples
 from tests.helpers.threads import together
@@ -77,7 +80,7 @@ def test_a_tile_that_was_removed_and_then_edited_stays_as_it_was_for_who_reads_i
     tiles = [flat_at(0, column) for column in (0, SIDE, 2 * SIDE)]
     ground = Ground(tiles)
     readers: dict[str, Any] = {
-        "the union": ground._held.current()[0].queries.storage,
+        "the union": ground._held.current()[0].source.storage,
         "the ground": queries_of(ground),
     }
     with readers[asked].reading():
@@ -117,12 +120,12 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
     origins, directions, longest = read_only(
         np.array([(-50.0, 5, 30)]), np.array([(1.0, 0, 0)]), np.array([1e9])
     )
-    queries: Any = queries_of(ground)
-    with queries._asking() as (source,):
+    with lasting(queries_of(ground).begin_asking) as arrays:
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
-        assert source.queries.height(30.0, 30.0) == 0.0
-        assert np.isnan(source.queries.rays(origins, directions, longest, 1, None).distance[0])
+        assert surface_at(arrays, ALL_LAYERS, 30.0, 30.0)[0] == 0.0
+        hits = many_rays(arrays, ALL_LAYERS, origins, directions, longest, 1, None)
+        assert np.isnan(hits.distance[0])
     assert ground.raycast_many(origins, directions).distance[0] == pytest.approx(69.5556)
 
 
@@ -137,16 +140,19 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
 def test_a_short_question_is_asked_anew_if_maps_are_united_meanwhile(question, answer, monkeypatch):
     tiles = [flat_at(0, column) for column in (0, SIDE, 2 * SIDE)]
     ground = Ground(tiles[:2])
-    current = GroundParts.current
 
-    def changed_meanwhile(self, mask):
-        found = current(self, mask)
-        if len(self.queries) == 2:
-            ground.add(tiles[2])
-            tiles[0][:] = 7.0
+    def changed_after(find: Any) -> Any:
+        def found(self: Any, *about: Any) -> Any:
+            found = find(self, *about)
+            if len(self.sources) == 2:
+                ground.add(tiles[2])
+                tiles[0][:] = 7.0
+            return found
+
         return found
 
-    monkeypatch.setattr(GroundParts, "current", changed_meanwhile)
+    for name in ("current", "_show_alone"):  # who is asked, or what
+        monkeypatch.setattr(GroundParts, name, changed_after(getattr(GroundParts, name)))
     assert question(ground) == answer
 
 

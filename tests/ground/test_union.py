@@ -19,12 +19,14 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
+from terrain_physics._locks import lasting
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.edits import set_heights
-from terrain_physics.heightmap.queries import MapQueries, _surface_at
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
 from terrain_physics.heightmap.solid.sides import Sides
+from terrain_physics.heightmap.solid.solid_map import SolidMap
+from terrain_physics.surface.queries import surface_over
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     Cut,
@@ -219,8 +221,8 @@ def test_maps_of_unlike_thickness_are_one_with_the_least():
     ground = Ground(tiles)
     tiles[0].holes[2, 3] = True  # from now on 2 m thick
     (united,) = followed(ground)
-    assert isinstance(united.queries, MapQueries)
-    assert united.queries.storage.thickness == 2.0
+    assert isinstance(united.source, SolidMap)
+    assert united.source.storage.thickness == 2.0
 
 
 def test_each_map_ends_at_its_border_where_there_are_several():
@@ -300,10 +302,9 @@ def followed(ground: Ground) -> list[Any]:
         return list(ground._held.current())
 
 
-def samples_of(queries: MapQueries) -> Any:
-    assert isinstance(queries, SolidMapQueries)
-    rows, columns = queries.storage.sample_count
-    return queries.storage.samples(np.s_[0:rows, 0:columns])
+def samples_of(source: Any) -> Any:
+    rows, columns = source.storage.sample_count
+    return source.storage.samples(np.s_[0:rows, 0:columns])
 
 
 def pair(size: int = 33) -> list[HeightMap]:
@@ -320,8 +321,8 @@ def assert_one_map(ground: Ground, whole: HeightMap) -> None:
         Ground(list(ground.parts.values())),
     ):
         (source,) = followed(other)
-        assert isinstance(source.queries, MapQueries)
-        assert np.array_equal(samples_of(source.queries), whole.heights, equal_nan=True)
+        assert isinstance(source.source, SolidMap)
+        assert np.array_equal(samples_of(source.source), whole.heights, equal_nan=True)
         x0, _, z0 = whole.origin64
         size_x, size_z = whole.cell_size
         for part in other.parts.values():
@@ -630,8 +631,8 @@ def test_edits_of_neighbors_while_others_ask_end_in_one_map(count):
     assert not any(thread.is_alive() for thread in (*editors, *askers))
     for ground in [*grounds, grounds[0]]:
         ground.height_at(1.0, 1.0)
-    united = followed(grounds[0])[0].queries
-    assert isinstance(united, MapQueries)
+    united = followed(grounds[0])[0].source
+    assert isinstance(united, SolidMap)
     assert_one_map(grounds[0], HeightMap(samples_of(united)))
     for k, tile in enumerate(tiles):
         assert tile.heights[3, 3] == times(200) - 1
@@ -795,14 +796,14 @@ def test_united_maps_hold_no_copy_of_samples(monkeypatch, has_sides):
 def test_a_long_query_sees_the_tiles_as_they_were_when_it_began():
     tiles = pair()
     ground = Ground(tiles)
-    queries = followed(ground)[0].queries
+    source = followed(ground)[0].source
     xs, zs = read_only(np.array([1.0, 40.0, 32.0]), np.full(3, 5.0))
-    with queries.storage.reading() as (views, _):
+    with lasting(source.begin_asking) as arrays:
         for level in (9.0, 7.0):
             for tile in tiles:
                 tile[:] = level
             assert ground.height_at(33.0, 5.0) == level
-        assert (_surface_at(views, xs, zs, 1, normals=False) == 0.0).all()
+        assert (surface_over(arrays, ALL_LAYERS, xs, zs, 1, (3, 0))[0] == 0.0).all()
     assert (ground.height_at(xs, zs) == 7.0).all()
 
 

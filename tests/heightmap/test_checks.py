@@ -218,9 +218,9 @@ def test_read_only_places_need_no_second_compilation():
     expected = land.height_at(places, places)
     places.setflags(write=False)
     np.testing.assert_array_equal(land.height_at(places, places), expected)
-    from terrain_physics._kernels.heightmap import heights as map_heights
+    from terrain_physics._kernels.ground import heights as kernels
 
-    signatures = getattr(map_heights.surface_at, "signatures", [None])
+    signatures = getattr(kernels.put_surface, "signatures", [None])
     assert len(signatures) == 1
 
 

@@ -28,7 +28,7 @@ def hills() -> HeightMap:
 
 def is_near_underside(land: HeightMap, lower: Any, upper: Any) -> bool:
     """Tell whether a box may come near the underside of a map."""
-    storage: Any = queries_of(land).storage  # type: ignore[attr-defined]
+    storage: Any = queries_of(land).storage
     heights, cells, blocks, frame = storage.views
     grid = lowered(unpack_grid(heights, cells, frame))
     corners: Any = [tuple(map(float, corner)) for corner in (lower, upper)]

@@ -257,7 +257,7 @@ def test_a_neighbor_that_comes_later_covers_a_side() -> None:
 def patches_of(land: HeightMap) -> tuple[Any, ...]:
     queries: Any = queries_of(land)
     with queries.lock:
-        mesh = queries.sides.now()
+        mesh = queries.source.sides.now()
         return tuple(mesh.patches[number] for number in sorted(mesh.patches))
 
 
@@ -370,7 +370,7 @@ def test_interrupted_anywhere_sides_are_there(
         assert stops_in(ground, 32.5) == (True, True)
         land.holes[12, 18:21] = True
         lines += 1
-        files = "solid/queries.py", "solid/sides.py", "ground/parts.py"
+        files = "solid/solid_map.py", "solid/sides.py", "ground/parts.py"
         was_interrupted = Interruption(lines, files).is_in(ground)
         assert stops_in(ground, 12.5) == stops_in(ground, 32.5) == (True, True), lines
     assert lines > 40

@@ -10,11 +10,11 @@ from terrain_physics import Ground, HeightMap
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics.ground.movers import NONE_SAVED
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.ground.queries import GroundQueries
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LatticeShape, LoadedTile, TileSource
+from terrain_physics.surface.queries import Queries
 
 
 class TilesInMemory(TileSource):
@@ -77,8 +77,8 @@ def lattice(
 def ground_of(terrain: LatticeMap) -> Ground:
     """Return the ground of a lattice alone."""
     ground = Ground.__new__(Ground)
-    held = GroundParts({0: SolidMapQueries(terrain)}, {0: 1}, 1, 0, {}, NONE_SAVED, {}, {})
-    ground._parts, ground._held, ground._queries = {}, held, GroundQueries(held)
+    held = GroundParts({0: SolidMap(terrain)}, {0: 1}, 1, 0, {}, NONE_SAVED, {}, {})
+    ground._parts, ground._held, ground._queries = {}, held, Queries(held)
     return ground
 
 

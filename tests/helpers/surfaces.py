@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from terrain_physics import HeightMap, Ray, RayHit
 from terrain_physics._kernels.heightmap.grid import THICKNESS
 from terrain_physics._kernels.types import read_only
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.surface.ground_arrays import GroundArrays, arrays_alone
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import Contacts, RayHits, SweepHit, SweepHits
 from terrain_physics.surface.shapes import centers_of, rows_of
 
 _COLUMNS = ("query", "triangle", "penetration", "normal", "point", "material")
 
 
-class _SurfaceQueries(MapQueries):
-    """The answers of a map that knows neither its sides nor its underside."""
+class _SurfaceAlone(SolidMap):
+    """A map that knows neither its sides nor its underside."""
 
     @property
     def ground_arrays(self) -> GroundArrays:
@@ -30,15 +31,22 @@ class _SurfaceQueries(MapQueries):
         (bottomless,) = read_only(np.where(np.arange(len(frame)) == THICKNESS, math.inf, frame))
         return arrays_alone((heights, cells, blocks, bottomless), self.storage.materials)
 
-    def begin_reading(self, mark: Any) -> GroundArrays:
-        super().begin_reading(mark)
+    def answer(self, mask: int, ask: Any, *about: Any) -> Any:  # noqa: ARG002
+        return ask(self.ground_arrays, *about)
+
+    @property
+    def is_bare(self) -> bool:
+        return True
+
+    def begin_asking(self, mark: Any) -> GroundArrays:
+        super().begin_asking(mark)
         return self.ground_arrays
 
 
 def surface_of(land: HeightMap) -> HeightMap:
     """Return a map with the samples of another one that knows its surface alone."""
     twin: HeightMap = object.__new__(type(land))
-    twin._storage, twin._queries = land._storage, _SurfaceQueries(land._storage)
+    twin._storage, twin._queries = land._storage, Queries(_SurfaceAlone(land._storage))
     return twin
 
 

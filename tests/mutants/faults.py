@@ -698,7 +698,7 @@ FAULTS = (
     ),
     Fault(
         "sides_of_an_edit_are_those_before",
-        "heightmap.solid.queries",
+        "heightmap.solid.solid_map",
         "        if self._arrays_at == storage.revision and known is arrays:\n",
         "        if self._arrays_at >= 0:\n",
         (f"{_PATCHES}::test_a_hole_made_later_has_sides_too",),
@@ -712,7 +712,7 @@ FAULTS = (
     ),
     Fault(
         "sides_of_a_later_neighbor_stay",
-        "heightmap.solid.queries",
+        "heightmap.solid.solid_map",
         "        self.sides.others = maps\n",
         "",
         (f"{_PATCHES}::test_a_neighbor_that_comes_later_covers_a_side",),

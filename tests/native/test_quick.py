@@ -32,7 +32,7 @@ from terrain_physics import (
 )
 from terrain_physics._kernels import _jit
 from terrain_physics.character.view import CharacterView
-from terrain_physics.ground.queries import GroundQueries
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.calls import calls_of
 
@@ -750,13 +750,13 @@ def test_meshes_and_parts_are_asked_as_they_are_now(name):
 
 
 def test_what_answers_a_ground_is_of_no_use_after_the_call(monkeypatch):
-    asked, kept = GroundQueries.asked, []
+    asked, kept = Queries.asked, []
 
     def keep(queries, ask, *about):
         kept.append(ask)
         return asked(queries, ask, *about)
 
-    monkeypatch.setattr(GroundQueries, "asked", keep)
+    monkeypatch.setattr(Queries, "asked", keep)
     ground = with_parts()
     assert not ground.contains((30.0, 9.0, 30.0))
     with pytest.raises(ValueError, match="PyCapsule"):

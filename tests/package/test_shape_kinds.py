@@ -41,7 +41,7 @@ ALIKE = {
     # A row of each begins with the center; what is round reaches as far in all directions.
     "terrain_physics/_kernels/surface/shapes.py": [_CORE, _ROUND],
     "terrain_physics/surface/shapes.py": [_CORE],
-    "terrain_physics/heightmap/queries.py": [_TURNED],  # a kernel for balls, one for all others
+    "terrain_physics/surface/queries.py": [_TURNED],  # a kernel for balls, one for all others
     "terrain_physics/_kernels/heightmap/one_shape.py": [_TURNED],  # the same two
     "terrain_physics/walkability/making.py": [_ROUND],
     "terrain_physics/walkability/settling.py": [_ROUND],

@@ -86,8 +86,8 @@ enum { NAMING = COMMON, NO_NAMES, KERNEL, OF_ANY_QUESTION };
 enum { RAY = OF_ANY_QUESTION, NEW_HIT, MADE_OF, ALL_LAYERS, HIT, OF_TABLES };
 enum { NO_NUMBER = OF_ANY_QUESTION, OF_PLACES };
 enum { BALL = OF_ANY_QUESTION, CONTACTS, INTS, FLOATS, MATERIAL, OF_BALLS };
-enum { MAP_QUERIES, KEEPER, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS, VIEWS,
-       MATERIALS, OF_MAPS };
+enum { MAP_QUERIES, KEEPER, SOURCE, SOLID_MAP, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS,
+       VIEWS, MATERIALS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */
 enum { MESH_QUERIES, MESHES, MESH_STORAGE, SHOWN, MESH_TABLE, VIEW, MESH_VIEW, OF_MESHES };
 static PyObject *MESH[OF_MESHES]; /* the same of meshes */
@@ -144,14 +144,19 @@ static void drop(PyObject **objects, int count) {
 /* The storage of a map that is no part of a ground; NULL: another ground. */
 static PyObject *storage_of(PyObject *queries) {
   if ((PyObject *)Py_TYPE(queries) != MAP[MAP_QUERIES]) return NULL;
-  PyObject *storage = slot_of(MAP[STORAGE], queries);
+  PyObject *source = slot_of(MAP[SOURCE], queries), *storage = NULL;
+  if (source && (PyObject *)Py_TYPE(source) == MAP[SOLID_MAP])
+    storage = slot_of(MAP[STORAGE], source);
   if (storage && (PyObject *)Py_TYPE(storage) != MAP[MAP_STORAGE]) Py_CLEAR(storage);
+  Py_XDECREF(source);
   return storage;
 }
 
 /* Whether a map, whose lock is held, is known to be all surface now. */
 static int is_bare(PyObject *queries, PyObject *storage) {
-  PyObject *both[] = {slot_of(MAP[BARE_AT], queries), slot_of(MAP[VERSION], storage)};
+  PyObject *source = slot_of(MAP[SOURCE], queries);
+  PyObject *both[] = {source ? slot_of(MAP[BARE_AT], source) : NULL, slot_of(MAP[VERSION], storage)};
+  Py_XDECREF(source);
   int are_equal = both[0] && both[1] && PyObject_RichCompareBool(both[0], both[1], Py_EQ) == 1;
   drop(both, 2);
   return are_equal;

@@ -173,13 +173,14 @@ typedef PyObject *(*Question)(Quick *quick, PyObject *queries, PyObject *storage
 /* Ask a map alone; where it has names, answers that tell these are the method's. */
 static PyObject *ask_map(Quick *quick, PyObject *queries, PyObject *storage, Question question,
                          const double *numbers, int count) {
-  PyObject *named = slot_of(KEPT(NAMING), queries), *lock = slot_of(MAP[LOCK], storage);
+  PyObject *source = slot_of(MAP[SOURCE], queries), *lock = slot_of(MAP[LOCK], storage);
+  PyObject *named = source ? slot_of(KEPT(NAMING), source) : NULL;
   PyObject *result = NULL;
   if (named && lock && (KEPT(NO_NAMES) == Py_None || named == KEPT(NO_NAMES)) && take(lock)) {
     result = question(quick, queries, storage, numbers, count);
     give_back(lock);
   }
-  drop((PyObject *[]){named, lock}, 2);
+  drop((PyObject *[]){source, named, lock}, 3);
   return result;
 }
 

@@ -37,7 +37,6 @@ from terrain_physics._kernels.mesh.parts import (
     Parts,
     bounds_of_part,
     part_at,
-    parts_at,
     path_in_tree,
     point_in_tree,
     row_count,
@@ -55,6 +54,8 @@ from terrain_physics._kernels.tolerances import POINT_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 _FAR = 2.0**20
+
+_NO_FACE = 1 << 31  # behind all others
 
 _NONE = np.int32(0)
 _ZERO = np.float32(0.0)
@@ -164,7 +165,7 @@ def point_and_normal(
 
 
 @kernel(noinline=True)
-def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float, Vec3]:
+def highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float, Vec3]:
     """Return (height, normal) of the highest surface over a place; NaN where there is none.
 
     Each mesh is asked as if it were alone: by a ray straight down from its own top.
@@ -183,39 +184,6 @@ def _highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float,
     if slot < 0:
         return np.nan, (np.nan, np.nan, np.nan)
     return best, add(_normal(triangle_of(part_at(parts.rows, row), slot)), _NO_PATH)
-
-
-@kernel
-def height_rows(
-    table: Int64s,
-    mask: int,
-    xs: Floats,
-    zs: Floats,
-    first: int,
-    last: int,
-    heights: Floats,
-    normals: Floats,
-) -> None:
-    """Write heights (n,) and normals (n, 3) of the highest surface over places first..last."""
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    scratch = borrowed(memory)
-    for place in range(first, last):
-        height, normal = _highest(parts, float(xs[place]), float(zs[place]), scratch)
-        heights[place] = height
-        for axis in range(3):
-            normals[place, axis] = normal[axis]
-    keep_scratch(memory)
-
-
-@kernel
-def height_at(table: Int64s, mask: int, x: float, z: float) -> tuple[float, float, float, float]:
-    """Return height and normal of the highest surface over one place."""
-    parts = parts_at(table, mask)
-    memory = make_scratch(parts)
-    height, normal = _highest(parts, x, z, borrowed(memory))
-    keep_scratch(memory)
-    return height, normal[0], normal[1], normal[2]
 
 
 @kernel(inline=True)
@@ -317,8 +285,8 @@ def nearest_slot(
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
-    This is for one mesh. ``slot`` is a first guess; what is farther than the root of ``most`` does
-    not count where the guess does not; ``stack`` and ``gaps`` (STACK,) are scratch.
+    This is for one mesh. ``slot`` is a first guess; only what is farther than the root of ``most``
+    does not count where the guess does not; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
     order, boxes, children = part.order, part.boxes, part.children
     place, factor, slack = point_in_tree(part, query)
@@ -328,7 +296,7 @@ def nearest_slot(
     nearest = _closest(a, b, c)
     best, face = dot(nearest, nearest), int(order[slot])
     if not _counts(part, slot, query, nearest):
-        best, face = most, -1
+        best, face = most, _NO_FACE
     limit = _limit2(best, factor, margin)
     x, y, z, within = _ZERO, _ZERO, _ZERO, 0.0
     if size < _FAR:
@@ -371,7 +339,7 @@ def nearest_slot(
                 spot -= 1
             gaps[spot], stack[spot] = gap, child + lane
             height += 1
-    return slot, best if face >= 0 else math.inf, nearest
+    return slot, best if face != _NO_FACE else math.inf, nearest
 
 
 @kernel(noinline=True)

@@ -13,9 +13,10 @@ from terrain_physics._kernels.heightmap.grid import height_at, normal_at
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_sphere
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics.geometry.shapes import Ray, Sphere
-from terrain_physics.heightmap.solid.queries import SolidMapQueries
+from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import NO_NAMES, Naming
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import ClosestPoint, Contacts, RayHit, new_hit
 from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface
 
@@ -27,7 +28,8 @@ def put_entries_of_maps(storage: type) -> None:
     """
     tell_of(
         "maps",
-        *(SolidMapQueries, *slots(SolidMapQueries, "keeper", "_bare_at", "storage"), storage),
+        *(Queries, *slots(Queries, "keeper", "source"), SolidMap),
+        *(*slots(SolidMap, "_bare_at", "storage"), storage),
         *slots(storage, "version", "lock", "ground_arrays", "views", "materials"),
     )
     of_table = Ray, new_hit, *slots(GroundArrays, "made_of"), ALL_LAYERS
@@ -44,5 +46,5 @@ def put_entries_of_maps(storage: type) -> None:
 
 def _put(name: str, no_names: Naming | None, kernel: Any, *more: Any) -> None:
     """Put the entry of a question; of names it is told where it must know that there are none."""
-    of_all = *KEPT_BY_ENTRIES, *slots(SolidMapQueries, "naming"), no_names
+    of_all = *KEPT_BY_ENTRIES, *slots(SolidMap, "naming"), no_names
     put_entries((*of_all, kernel, *more), (Surface, name))

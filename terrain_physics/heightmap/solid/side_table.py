@@ -46,7 +46,7 @@ class SideTable:
         other._has_skins = False  # noqa: SLF001
         for key in gone:
             other._table.remove(key)  # noqa: SLF001
-        for key, storage in new:
+        for key, storage in sorted(new):  # a set's order differs from run to run
             other._table.put_sides(key, storage.table)  # noqa: SLF001
         other.view = other._table.view  # noqa: SLF001
         return other

@@ -8,6 +8,7 @@ With "wait", nothing is read, and rays and sweeps tell where they come to a miss
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from typing import TypeVar, cast
 
@@ -19,7 +20,6 @@ from terrain_physics._kernels.tiles.squares import put_square_of_shapes
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.surface.contact_buffer import ContactRoom
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -52,8 +52,7 @@ from terrain_physics.tiles.questions.row_answers import (
     some_of,
 )
 from terrain_physics.tiles.questions.unknown_hits import (
-    unknown_ray_hit,
-    unknown_sweep_hit,
+    only_of,
     with_unknown,
 )
 
@@ -74,7 +73,7 @@ for _values in (_PLACE, _STILL):
     _values.setflags(write=False)
 
 
-class TiledQueries(GroundQueries):
+class TiledQueries(Queries):
     """The answers of a ground whose land is in tiles.
 
     Parameters
@@ -90,6 +89,7 @@ class TiledQueries(GroundQueries):
 
     __slots__ = ("_supply", "_tiles", "streaming")
 
+    source: GroundParts
     streaming: Streaming | None
 
     def __init__(
@@ -104,14 +104,14 @@ class TiledQueries(GroundQueries):
         self.streaming = cast("Streaming", supply)
 
     def filtered(self, mask: int) -> "TiledQueries":
-        queries = TiledQueries(self._parts, self._supply, mask, self._tiles)
+        queries = TiledQueries(self.source, self._supply, mask, self._tiles)
         queries.streaming = self.streaming
         return queries
 
     @property
     def _asks_land(self) -> bool:
         """Whether the mask selects the land."""
-        return self._parts.layers[LAND] & self.mask != 0
+        return self.source.layers[LAND] & self.mask != 0
 
     @property
     def _loads(self) -> bool:
@@ -158,19 +158,19 @@ class TiledQueries(GroundQueries):
             if missing.or_changed() is missing:
                 return level
         box = np.array([[x, z, x, z]])
-        return self._over(lambda _: box, "x and z", lambda: GroundQueries.height(self, x, z))
+        return self._over(lambda _: box, "x and z", lambda: Queries.height(self, x, z))
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
             x, z = some_of(rows, xs), some_of(rows, zs)
-            return (GroundQueries.heights(self, x, z, threads),)
+            return (Queries.heights(self, x, z, threads),)
 
         return self._at(xs, zs, threads, ask)[0]
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
             x, z = some_of(rows, xs), some_of(rows, zs)
-            return (GroundQueries.normals(self, x, z, threads),)
+            return (Queries.normals(self, x, z, threads),)
 
         return self._at(xs, zs, threads, ask)[0]
 
@@ -179,7 +179,7 @@ class TiledQueries(GroundQueries):
     ) -> tuple[Floats, Floats]:
         def ask(rows: Rows) -> Columns:
             x, z = some_of(rows, xs), some_of(rows, zs)
-            return GroundQueries.heights_and_normals(self, x, z, threads)
+            return Queries.heights_and_normals(self, x, z, threads)
 
         levels, normals = self._at(xs, zs, threads, ask)
         return levels, normals
@@ -200,80 +200,48 @@ class TiledQueries(GroundQueries):
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         box = np.array([[lower[0], lower[2], upper[0], upper[2]]])
         return self._over(
-            lambda _: box, "aabb", lambda: GroundQueries.triangles_in(self, lower, upper, most)
+            lambda _: box, "aabb", lambda: Queries.triangles_in(self, lower, upper, most)
         )
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         squares = boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
         return self._over(
-            lambda _: squares, "boxes", lambda: GroundQueries.triangle_ids_in(self, boxes, most)
+            lambda _: squares, "boxes", lambda: Queries.triangle_ids_in(self, boxes, most)
         )
 
     # Rays
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        x, _, z = origin
-        needed: list[int] = []
-        while True:
-            missing = self._tiles.now()
-            hit = super().ray(origin, direction, longest)
-            length = longest if hit is None else hit.distance
-            changed = missing.or_changed()
-            if length < inf:
-                end_x, end_z = x + length * direction[0], z + length * direction[2]
-                if changed.are_away(x, z, end_x, end_z):
-                    return hit
-            if changed.are_none or not self._asks_land:
-                return hit
-            paths = Paths.of_rays(np.array([origin]), np.array([direction]))
-            found = self._first_missing(missing, changed, paths, length, needed, "ray")
-            if found is None:
-                return hit
-            if found[1] >= 0:
-                return unknown_ray_hit(paths, found[0])
+        missing, hit = self._tiles.now(), super().ray(origin, direction, longest)
+        (x, _, z), (dx, _, dz) = origin, direction
+        length, changed = longest if hit is None else hit.distance, missing.or_changed()
+        end_x, end_z = x + (length * dx if dx else 0.0), z + (length * dz if dz else 0.0)
+        if changed.are_away(x, z, end_x, end_z) or not self._asks_land:
+            return hit
+        starts, ways, far = read_only(
+            np.array([origin]), np.array([direction]), np.array([longest])
+        )
+        return only_of(RayHit, self._rays("ray", starts, ways, far, 1, 1))
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
+        return self._rays("origins", origins, directions, longest, count, threads)
+
+    def _rays(
+        self, what: str, origins: Floats, directions: Floats, longest: Floats, count: int,
+        threads: int | None,
+    ) -> RayHits:  # fmt: skip
         def ask(rows: Rows) -> RayHits:
             number = count if rows is None else len(rows)
             starts, ways, far = (some_of(rows, own) for own in (origins, directions, longest))
-            return GroundQueries.rays(self, starts, ways, far, number, threads)
+            return Queries.rays(self, starts, ways, far, number, threads)
 
         def most(rows: Rows, hits: RayHits) -> Floats:
             return np.asarray(np.fmin(hits.distance, some_of(rows, longest)))
 
-        return self._first_hits(
-            "origins", lambda: Paths.of_rays(origins, directions), ask, most, threads
-        )
-
-    def _first_missing(
-        self,
-        missing: MissingTiles,
-        changed: MissingTiles,
-        paths: Paths,
-        most: float,
-        needed: list[int],
-        what: str,
-    ) -> tuple[float, int] | None:
-        """Return where one path comes to which missing tile first; None if it comes to none.
-
-        The tile is -1 if the path is to be followed again, as it was brought, or has come or gone.
-        ``needed`` are those that were brought for it; ``what`` is the name of the argument.
-        """
-        found = paths.first_missing(changed, None, np.array([most]), 1)
-        if found is None or found[1][0] < 0:
-            return None
-        place, number = float(found[0][0]), int(found[1][0])
-        if not self._tiles.waits:
-            self._bring_one(number, needed, what)
-        return place, number if self._tiles.waits and changed is missing else -1
-
-    def _bring_one(self, number: int, needed: list[int], what: str) -> None:
-        """Bring one more of the tiles that a question needs at once."""
-        self._tiles.refuse_more(len(needed) + 1, what)
-        needed.append(number)
-        self._tiles.bring(needed)
+        paths = partial(Paths.of_rays, origins, directions)
+        return self._first_hits(what, paths, ask, most, threads)
 
     def _first_hits(
         self,
@@ -339,12 +307,12 @@ class TiledQueries(GroundQueries):
         return self._over(
             boxes,
             "shapes",
-            lambda: GroundQueries.contacts(self, kind, rows, keep, threads, most, room),
+            lambda: Queries.contacts(self, kind, rows, keep, threads, most, room),
         )
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         def ask(some: Rows) -> Columns:
-            return (GroundQueries.contact_counts(self, kind, some_of(some, rows), threads),)
+            return (Queries.contact_counts(self, kind, some_of(some, rows), threads),)
 
         def need(missing: MissingTiles, some: Rows, _: Columns) -> Int64s | None:
             shapes = some_of(some, rows)
@@ -363,71 +331,58 @@ class TiledQueries(GroundQueries):
         return Paths(centers_of(kind, rows), motions, extents_of(kind, rows), has_underside)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        needed: list[int] = []
-        while True:
-            missing = self._tiles.now()
-            hit = super().sweep(kind, row, motion)
-            part = 1.0 if hit is None else hit.fraction
-            changed = missing.or_changed()
-            if changed.are_none or changed.are_away(
-                *_square_of_row(kind, row.tolist(), motion, part)
-            ):
-                return hit
-            if not self._asks_land:
-                return hit
-            paths = self._ways_of(kind, row[np.newaxis], motion)
-            found = self._first_missing(missing, changed, paths, part, needed, "shape")
-            if found is None:
-                return hit
-            if found[1] >= 0:
-                return unknown_sweep_hit(paths, self._supply.tile_bounds, *found)
+        missing, hit = self._tiles.now(), super().sweep(kind, row, motion)
+        square = _square_of_row(kind, row.tolist(), motion, 1.0 if hit is None else hit.fraction)
+        if missing.or_changed().are_away(*square) or not self._asks_land:
+            return hit
+        return only_of(SweepHit, self._sweeps("shape", kind, row[np.newaxis], motion, 1, 1))
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
+        return self._sweeps("shapes", kind, rows, motions, count, threads)
+
+    def _sweeps(
+        self, what: str, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
         def ask(some: Rows) -> SweepHits:
             number = count if some is None else len(some)
             shapes, ways = some_of(some, rows), some_of(some, motions)
-            return GroundQueries.sweeps(self, kind, shapes, ways, number, threads)
+            return Queries.sweeps(self, kind, shapes, ways, number, threads)
 
         def most(_: Rows, hits: SweepHits) -> Floats:
             return np.asarray(np.fmin(hits.fraction, 1.0))
 
-        return self._first_hits(
-            "shapes", lambda: self._ways_of(kind, rows, motions), ask, most, threads
-        )
+        ways = partial(self._ways_of, kind, rows, motions)
+        return self._first_hits(what, ways, ask, most, threads)
 
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        x, _, z = point
-        needed: list[int] = []
-        while True:
-            missing = self._tiles.now()
-            found = super().closest_point(point)
-            changed = missing.or_changed()
-            if changed.are_away(x, z, x, z, found.distance) or not self._loads:
-                return found
-            near = changed.nearest(np.array([point]), np.array([found.distance]), 1)
-            if near[0] < 0:
-                return found
-            self._bring_one(int(near[0]), needed, "point")
+        missing, found, (x, _, z) = self._tiles.now(), super().closest_point(point), point
+        if missing.or_changed().are_away(x, z, x, z, found.distance) or not self._loads:
+            return found
+        (rows,) = read_only(np.array([point]))
+        return cast("ClosestPoint", only_of(ClosestPoint, self._closest_points("point", rows, 1)))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        return self._closest_points("points", points, threads)
+
+    def _closest_points(self, what: str, points: Floats, threads: int | None) -> ClosestPoints:
         def ask(rows: Rows) -> ClosestPoints:
-            return GroundQueries.closest_points(self, some_of(rows, points), threads)
+            return Queries.closest_points(self, some_of(rows, points), threads)
 
         def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
             distances = cast("ClosestPoints", columns).distance
             return _nearest(missing, some_of(rows, points), distances, threads)
 
-        return cast("ClosestPoints", self._rows("points", ask, need))
+        return cast("ClosestPoints", self._rows(what, ask, need))
 
     # Inside
 
     def contains(self, points: Floats, threads: int | None) -> Bools:
         def ask(rows: Rows) -> Columns:
-            return (GroundQueries.contains(self, some_of(rows, points), threads),)
+            return (Queries.contains(self, some_of(rows, points), threads),)
 
         xs, _, zs = points.T
         return np.asarray(self._at(xs, zs, threads, ask)[0])
@@ -440,7 +395,7 @@ class TiledQueries(GroundQueries):
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
-            return (GroundQueries.signed_distances(self, some_of(rows, points), threads),)
+            return (Queries.signed_distances(self, some_of(rows, points), threads),)
 
         def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
             places = some_of(rows, points)
@@ -468,7 +423,7 @@ class TiledQueries(GroundQueries):
 
         def ask(rows: Rows) -> Columns:
             own = some_of(rows, parts), some_of(rows, triangles), some_of(rows, points)
-            return GroundQueries.triangles_at(self, *own)
+            return Queries.triangles_at(self, *own)
 
         def need(missing: MissingTiles, rows: Rows, _: Columns) -> Int64s | None:
             part, triangle = some_of(rows, parts), some_of(rows, triangles)

@@ -1,16 +1,24 @@
 """Hits where a path comes to the box of a tile that is not loaded: what is there is unknown."""
 
-import math
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics.surface.results import RayHit, RayHits, SweepHit, SweepHits, marked
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+    marked,
+    new_hit,
+)
 from terrain_physics.tiles.questions.paths import Paths
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
+_Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
 _Hits = TypeVar("_Hits", RayHits, SweepHits)
 
 
@@ -34,16 +42,10 @@ def with_unknown(
     return marked(hits, numbers >= 0)
 
 
-def unknown_ray_hit(paths: Paths, place: float) -> RayHit:
-    """Return what `with_unknown` writes for one ray."""
-    point = paths.starts[0] + paths.ways[0] * place
-    return RayHit(place, glm.vec3(point), glm.vec3(0), -1, unknown=True)
-
-
-def unknown_sweep_hit(paths: Paths, bounds: TileBounds, place: float, number: int) -> SweepHit:
-    """Return what `with_unknown` writes for one shape."""
-    way, (lower, upper) = paths.ways[0], bounds.corners(np.array([number]))
-    point = np.clip(paths.starts[0] + way * place, lower[0], upper[0])
-    x, y, z = way.tolist()
-    distance = place * math.sqrt(x * x + y * y + z * z)
-    return SweepHit(place, distance, glm.vec3(0), glm.vec3(point), -1, unknown=True)
+def only_of(kind: type[_Hit], rows: Any) -> _Hit | None:
+    """Return the only one of the answers to many questions as a hit, None if it is none."""
+    if np.isnan(rows.distance[0]):
+        return None
+    parts: list[Any] = [own.item() if own.ndim == 1 else glm.vec3(*own[0].tolist()) for own in rows]
+    marks: list[Any] = [bool(rows.unknown[0])] if "unknown" in kind._fields else []
+    return new_hit(kind, (*parts, None, None, *marks))

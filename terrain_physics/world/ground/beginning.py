@@ -110,7 +110,7 @@ class Beginning:
 
 def layout_of(kept: Any) -> list[Any]:
     """Return which parts there are, as JSON gives it back."""
-    keys = [*kept.queries]
+    keys = [*kept.sources]
     layers = [kept.layers[key] for key in keys]
     names = {str(key): name for key, name in kept.names.items()}
     scales = {str(key): scale for key, scale in kept.scales.items()}

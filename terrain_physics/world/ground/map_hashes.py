@@ -270,9 +270,7 @@ class MapHashes:
         layout = None if rest is None else rest.layout
         if self._by_layout[0] is not layout:
             parts = {0: self._ground} if rest is None else rest.parts
-            storages = {
-                key: getattr(queries_of(own), "storage", None) for key, own in parts.items()
-            }
+            storages = {key: queries_of(own).storage for key, own in parts.items()}
             maps = {key: own for key, own in storages.items() if isinstance(own, MapStorage)}
             land: Any = {} if self._supply is None else {0: self._supply.land}
             self._by_layout = layout, land | dict(sorted(maps.items()))

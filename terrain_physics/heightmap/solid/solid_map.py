@@ -1,0 +1,194 @@
+"""A height map as it is asked: its surface, its sides and its underside."""
+
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from math import inf
+from typing import Any, TypeVar
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
+from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._locks import Mark
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
+from terrain_physics.heightmap.framed import FramedMap, LiveMap
+from terrain_physics.heightmap.solid.side_mesh import SideMesh
+from terrain_physics.heightmap.solid.sides import Sides
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import NO_MOVERS, NOTHING, GroundArrays
+from terrain_physics.surface.naming import Naming, naming_of
+from terrain_physics.surface.queries import Askable
+from terrain_physics.surface.results import Triangles
+
+_TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
+
+_Answer = TypeVar("_Answer")
+
+
+class SolidMap(Askable):
+    """A height map with its sides, found when they are asked for.
+
+    Attributes
+    ----------
+    storage, lone : LiveMap
+        The map.
+    sides : Sides
+    """
+
+    __slots__ = (
+        "_arrays", "_arrays_at", "_bare_at", "cell_sizes", "lone", "naming", "sides", "storage",
+    )  # fmt: skip
+
+    storage: LiveMap
+    lone: LiveMap
+    naming: Naming
+    cell_sizes: tuple[tuple[float, float], ...]
+
+    def __init__(self, storage: LiveMap) -> None:
+        self.storage = self.lone = storage
+        self.naming, self.cell_sizes = naming_of(storage.material_names), (storage.cell_size,)
+        self.sides = Sides(storage)
+        self._bare_at = -1  # the revision at which there was a surface alone
+        self._arrays: tuple[Any, SideMesh | None, GroundArrays] = None, None, NOTHING
+        self._arrays_at = -1  # the revision of `_arrays`, without other maps
+
+    def put_beside(self, maps: list[LiveMap]) -> None:
+        """Tell which maps may go on behind the border."""
+        self.sides.others = maps
+        self._bare_at = self._arrays_at = -1
+
+    @property
+    def is_bare(self) -> bool:
+        return self._bare_at == self.storage.revision
+
+    @property
+    def version(self) -> int:
+        return self.storage.version
+
+    @property
+    def changes(self) -> ChangeLog:
+        return self.storage.changes
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        return self.storage.lock
+
+    def answer(self, mask: int, ask: Callable[..., _Answer], *about: Any) -> _Answer:  # noqa: ARG002
+        storage = self.storage
+        with storage.lock:
+            is_bare = self._bare_at == storage.revision
+            return ask(storage.ground_arrays if is_bare else self._arrays_now(), *about)
+
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        storage = self.storage
+        if self._bare_at == storage.revision:
+            return storage.ground_arrays
+        with storage.lock:
+            return self._arrays_now()
+
+    def _arrays_now(self) -> GroundArrays:
+        """Return the arrays, with the sides. The caller holds the lock of the map."""
+        storage, (known, own, made) = self.storage, self._arrays
+        arrays = storage.ground_arrays
+        if self._arrays_at == storage.revision and known is arrays:
+            return made
+        mesh = self.sides.now()
+        latest = -1 if self.sides.others else storage.revision
+        if mesh is None:
+            self._bare_at = latest if storage.thickness == np.inf else -1
+            made = arrays
+        elif known is not arrays or own is not mesh:
+            table = mesh.table
+            made = GroundArrays(
+                arrays.maps, arrays.meshes, NO_MOVERS, table.view, arrays.made_of, table.find_skins
+            )
+        self._arrays, self._arrays_at = (arrays, mesh, made), latest
+        return made
+
+    def begin_asking(self, mark: Mark) -> GroundArrays:
+        with self.storage.lock:  # no edit in between
+            self.storage.begin_reading(mark)
+            return self._arrays_now()
+
+    # Triangles in boxes
+
+    def triangles_in(
+        self, mask: int, lower: Floats3, upper: Floats3, most: int
+    ) -> Triangles | None:
+        with _seen(self.storage, mask).reading() as ((heights, cells, _, frame), _):
+            count, vertices, normals, ids = _TRIANGLES.call(
+                heights, cells, frame, lower, upper, most
+            )
+        return None if count > most else Triangles(vertices, normals + 0.0, ids)
+
+    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
+        offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
+        with _seen(self.storage, mask).reading() as (views, _):
+            total, ids = _LIST.call(*views, boxes, most, offsets)
+        if total < 0:
+            raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
+        checks.refuse_more("triangles", total, most)
+        return offsets, ids[:total]
+
+    @property
+    def triangle_count(self) -> int:
+        rows, columns = self.storage.cell_count
+        return 2 * rows * columns
+
+    @property
+    def id_count(self) -> int:
+        rows, columns = self.storage.cell_count
+        return (2 + SIDES_OF_CELL) * rows * columns
+
+    def _cell_of(self, ids: Any) -> Any:
+        """Return the cell of an id, or of each."""
+        side = ids - self.triangle_count
+        return np.where(side < 0, ids // 2, side // SIDES_OF_CELL)
+
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
+        """Return the id and the material; outside the map the material of the nearest cell."""
+        storage, (_, columns) = self.storage, self.storage.cell_count
+        is_known = part >= 0 and triangle < self.id_count
+        if storage.materials is None or not is_known:
+            return triangle, 0, is_known
+        if triangle < 0:
+            (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
+            return triangle, int(storage.materials.item(int(row * columns + column))), True
+        return triangle, int(storage.materials.item(self._cell_of(triangle))), True
+
+    def triangles_at(
+        self, parts: Int64s, triangles: Int64s, points: Floats
+    ) -> tuple[Int64s, Bytes, Bools]:
+        storage, (_, columns) = self.storage, self.storage.cell_count
+        ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
+        known = (parts >= 0) & (ids < self.id_count)
+        if materials is None:
+            return ids, np.zeros(len(parts), np.uint8), known
+        inside = (ids >= 0) & (ids < self.id_count)
+        found = materials.take(self._cell_of(ids * inside))
+        found *= inside
+        outside = np.flatnonzero((ids < 0) & (parts >= 0))
+        if len(outside):
+            (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
+            found[outside] = materials.take(rows * columns + across)
+        return ids, found, known
+
+
+def _seen(storage: FramedMap, mask: int) -> FramedMap:
+    """Return a map that is by itself; for a mask without it one that is a hole."""
+    return storage if mask & FIRST_LAYER else _no_ground()
+
+
+@functools.cache
+def _no_ground() -> MapStorage:
+    """Return a map that is one hole."""
+    frame = (0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, float(kernels.DIAGONAL_AC), inf)
+    return MapStorage(np.full((2, 2), np.nan, dtype=np.float32), frame, None, None)
