@@ -49,9 +49,6 @@ _SPARE = 1.1
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
 _PART_BITS = 63 - ID_BITS
 
-_ONE_VISIT = np.zeros(1, np.int64)
-_ONE_VISIT.setflags(write=False)
-
 # How many touches, which shape, row, code, where to resume: see `find_contacts`.
 _Touches = tuple[int, Int64s, Int64s, Int64s, Place]
 
@@ -84,7 +81,7 @@ def few_contacts_in(
     shape = np.array(row)
     shape.setflags(write=False)
     deepest = keep == "deepest"
-    ints, floats = _ONE.call(arrays.table, mask, kind, shape, _ONE_VISIT, deepest)
+    ints, floats = _ONE.call(arrays.table, mask, kind, shape, deepest)
     return Contacts(ints, floats, _made_of(arrays, ints, of_meshes)) if len(ints) else None
 
 
@@ -263,7 +260,7 @@ class ContactRows:
         def find(first: int, last: int) -> tuple[Int64s, Floats]:
             count, ints, floats = _ALONE.call(
                 self._arrays.table, self._mask, self._kind, self._all, rows, self._beside,
-                _ONE_VISIT, first, last, deepest, most,
+                first, last, deepest, most,
             )  # fmt: skip
             if count < 0:
                 raise _too_large(-1 - count)
@@ -437,12 +434,12 @@ class ContactQuery:
             places, ints.reshape(-1), floats.reshape(-1),
         )  # fmt: skip
         places = places[:found]
-        cells_of = self._cells_of(row[places], code[places])
-        return (ints[:, :found], floats[:, :found], cells_of), places
+        cells = self._cells_of(row[places], code[places]) if self._has_cells else places
+        return (ints[:, :found], floats[:, :found], cells), places
 
     def _find(self, place: Place, last: int) -> _Touches:
         """Return the next touches from a place on, and where to resume; see `find_contacts`."""
-        found: _Touches = _FIND.call(*self._map, *self._shapes, *place, last)
+        found: _Touches = _FIND.call(*self._map, *self._shapes, place, last)
         if found[0] < 0:
             raise _too_large(int(self._names[-1 - found[0]]))
         return found

@@ -287,7 +287,7 @@ FAULTS = (
     Fault(
         "52_surface_touched_from_behind",
         "_kernels.ground.contacts",
-        "        count = _leave_behind(count, ints, floats, center)\n    first = count\n",
+        "        count = _leave_behind(asked, start, count, center)\n    first = count\n",
         "        pass\n    first = count\n",
         (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
     ),
@@ -698,7 +698,7 @@ FAULTS = (
     Fault(
         "sides_of_few_triangles_unmarked",
         "_kernels.ground.beside",
-        "    for k in range(items_near(sides.tree, start, end, borrow(nodes), borrow(found))):\n",
+        "    for k in range(items_near(sides.tree, start, end, nodes, found)):\n",
         "    for k in range(0):\n",
         (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
     ),

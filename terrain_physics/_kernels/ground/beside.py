@@ -11,19 +11,26 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.owners import (
     has_others,
     is_thin,
-    levels_of,
     maps_in,
     parts_in,
     terrain_of,
     upside_down,
 )
+from terrain_physics._kernels.heightmap.clipping import Terrain
 from terrain_physics._kernels.heightmap.grid import height
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.near import faces_near
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
-from terrain_physics._kernels.mesh.parts import MeshPart, Parts, part_at, row_count
+from terrain_physics._kernels.mesh.part_tree import (
+    NODES_ON_PATH,
+    NONE,
+    ROOT,
+    items_near,
+    overlaps,
+    widened,
+)
+from terrain_physics._kernels.mesh.parts import OWNER, MeshPart, Parts, part_at, row_count
 from terrain_physics._kernels.mesh.tree import LANES, STACK
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, SIDES
 from terrain_physics._kernels.surface.shapes import bounds_at, center_at
@@ -32,11 +39,8 @@ from terrain_physics._kernels.types import Bytes, Floats, Int64s
 # What a shape is near; 0: nothing.
 NEAR_SIDES, NEAR_UNDERSIDE = 1, 2
 
-# Marks along each axis.
-_ACROSS = 64
-
-# A box over more marks than this may be near a side.
-_MOST_MARKS = 16
+# Marks along each axis: those of a row are bits of one number.
+_ACROSS = 62
 
 
 @kernel(noinline=True)
@@ -69,7 +73,7 @@ def _marks_of(start: Vec3, per_meter: Vec3, lower: Vec3, upper: Vec3) -> tuple[i
 
 @kernel(noinline=True)
 def _mark_sides(
-    part: MeshPart, start: Vec3, end: Vec3, per_meter: Vec3, marks: Bytes, most: int
+    part: MeshPart, start: Vec3, end: Vec3, per_meter: Vec3, marks: Int64s, most: int
 ) -> bool:
     """Mark where the triangles of a patch may be; tell whether any is there.
 
@@ -94,67 +98,74 @@ def _mark_sides(
             first, last, row_0, row_1 = _marks_of(start, per_meter, lower, upper)
             are_any = True
             for row in range(row_0, row_1 + 1):
-                for column in range(first, last + 1):
-                    marks[_ACROSS * row + column] = 1
+                marks[row] |= (2 << last) - (1 << first)
     return are_any
 
 
 @kernel(inline=True)
-def _is_marked(start: Vec3, per_meter: Vec3, marks: Bytes, lower: Vec3, upper: Vec3) -> bool:
+def _is_marked(start: Vec3, per_meter: Vec3, marks: Int64s, lower: Vec3, upper: Vec3) -> bool:
     """Tell whether a box is near a mark."""
     first, last, row_0, row_1 = _marks_of(start, per_meter, lower, upper)
-    if (last - first + 1) * (row_1 - row_0 + 1) > _MOST_MARKS:
-        return True
+    found = 0
     for row in range(row_0, row_1 + 1):
-        for column in range(first, last + 1):
-            if marks[_ACROSS * row + column] != 0:
-                return True
-    return False
+        found |= marks[row]
+    return found & ((2 << last) - (1 << first)) != 0
+
+
+@kernel(noinline=True)
+def is_near_sides(sides: Parts, number: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a box meets that of any triangle of a side of a map, or of any map for -1."""
+    low, high = widened(lower, upper)
+    if row_count(sides.rows) <= 1:
+        return False
+    if not overlaps(sides.tree, int(sides.tree.links[NONE, ROOT]), low, high):
+        return False  # most are far from all
+    nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides.rows), np.int64)
+    stack, faces, is_near = np.empty(STACK, np.int32), np.empty(1, np.int64), False
+    for k in range(items_near(sides.tree, low, high, borrow(nodes), borrow(found))):
+        if number < 0 or sides.rows[found[k], OWNER] == number:
+            part = part_at(sides.rows, int(found[k]))
+            if faces_near(part, low, high, 1.0, borrow(stack), borrow(faces)) > 0:
+                is_near = True
+                break
+    keep(nodes)
+    keep(found)
+    keep(stack)
+    keep(faces)
+    return is_near
 
 
 @kernel(noinline=True)
 def _put_near_sides(sides: Parts, kind: int, shapes: Floats, are_beside: Bytes) -> None:
     """Write which shapes are near a side: their boxes meet that of a triangle."""
     nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides.rows), np.int64)
-    stack, faces = np.empty(STACK, np.int32), np.empty(1, np.int64)
-    marks = np.zeros(_ACROSS * _ACROSS, np.uint8)
+    marks, are_any = np.zeros(_ACROSS, np.int64), False
     start, end = _bounds_of_all(kind, shapes, len(are_beside))
     per_meter = (_ACROSS / (end[0] - start[0]), 0.0, _ACROSS / (end[2] - start[2]))
-    count = 0
-    for k in range(items_near(sides.tree, start, end, borrow(nodes), borrow(found))):
+    for k in range(items_near(sides.tree, start, end, nodes, found)):
         part = part_at(sides.rows, int(found[k]))
-        if _mark_sides(part, start, end, per_meter, borrow(marks), len(are_beside)):
-            count = len(are_beside)
-    for index in range(count):
+        are_any |= _mark_sides(part, start, end, per_meter, marks, len(are_beside))
+    for index in range(len(are_beside) if are_any else 0):
         lower, upper = bounds_at(kind, shapes, index)
         low, high = widened(lower, upper)
-        if not _is_marked(start, per_meter, borrow(marks), low, high):
-            continue
-        for k in range(items_near(sides.tree, low, high, borrow(nodes), borrow(found))):
-            part = part_at(sides.rows, int(found[k]))
-            if faces_near(part, low, high, 1.0, borrow(stack), borrow(faces)) > 0:
-                are_beside[index] = NEAR_SIDES
-                break
-    keep(nodes)
-    keep(found)
-    keep(stack)
-    keep(faces)
-    keep(marks)
+        if _is_marked(start, per_meter, marks, low, high) and is_near_sides(
+            sides, -1, lower, upper
+        ):
+            are_beside[index] = NEAR_SIDES
 
 
 @kernel(noinline=True)
-def _is_below(maps: Int64s, row: int, center: Vec3, lowest: float) -> bool:
+def _is_below(terrain: Terrain, center: Vec3, lowest: float) -> bool:
     """Tell whether a center is not above the underside of a map, or where it has no ground.
 
     The shape reaches down to ``lowest``.
     """
-    underside = levels_of(maps, row, center)[1]
+    underside = height(terrain.grid, center[0], center[2]) - terrain.grid.thickness
     if underside < lowest:
         return False
     if not underside < center[1]:
         return True
-    below = upside_down(terrain_of(maps, row))
-    return not height(below.grid, center[0], center[2]) > -center[1]
+    return not height(upside_down(terrain).grid, center[0], center[2]) > -center[1]
 
 
 @kernel
@@ -180,6 +191,6 @@ def put_beside(table: Int64s, mask: int, kind: int, shapes: Floats, are_beside: 
             lower, upper = bounds_at(kind, shapes, index)
             lowest, center = widened(lower, upper)[0][1], center_at(kind, shapes, index)
             is_near = meets_surface(under, terrain.blocks, lower, upper)
-            if is_near and _is_below(maps, row, center, lowest):
+            if is_near and _is_below(terrain, center, lowest):
                 are_beside[index] = NEAR_UNDERSIDE
     return True

@@ -5,10 +5,9 @@ See `heightmap.batch_contacts`.
 
 from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import map_arrays, maps_in, owner_in
+from terrain_physics._kernels.ground.owners import maps_in, owner_in, terrain_of
 from terrain_physics._kernels.heightmap.batch_contacts import contact_rows
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import Place, find_contacts
-from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS
 from terrain_physics._kernels.types import Floats, Int64s
 
 # Kernels compile once for each list of types: arrays of a table have those of arrays from Python.
@@ -16,20 +15,10 @@ from terrain_physics._kernels.types import Floats, Int64s
 
 @kernel
 def find_on_map(
-    table: Int64s,
-    map_row: int,
-    kind: int,
-    shapes: Floats,
-    first: int,
-    from_row: int,
-    from_column: int,
-    last: int,
+    table: Int64s, map_row: int, kind: int, shapes: Floats, place: Place, last: int
 ) -> tuple[int, Int64s, Int64s, Int64s, Place]:
     """See `find_contacts`."""
-    heights, cells, blocks, frame = map_arrays(maps_in(borrow(table)), map_row)
-    return find_contacts(
-        heights, cells, blocks, frame, kind, shapes, first, from_row, from_column, last
-    )
+    return find_contacts(terrain_of(maps_in(borrow(table)), map_row), kind, shapes, place, last)
 
 
 @kernel
@@ -38,10 +27,8 @@ def put_on_map(
     shape: Int64s, row: Int64s, code: Int64s, ints: Int64s, floats: Floats, start: int, count: int,
 ) -> None:  # fmt: skip
     """See `contact_rows.put_contacts`."""
-    heights, cells, _, frame = map_arrays(maps_in(borrow(table)), map_row)
-    contact_rows.put_contacts(
-        heights, cells, frame, kind, shapes, shape, row, code, ints, floats, start, count
-    )
+    grid = terrain_of(maps_in(borrow(table)), map_row).grid
+    contact_rows.put_contacts(grid, kind, shapes, shape, row, code, ints, floats, start, count)
 
 
 @kernel
@@ -50,17 +37,15 @@ def put_deepest_on_map(
     shape: Int64s, row: Int64s, code: Int64s, places: Int64s, ints: Int64s, floats: Floats,
 ) -> int:  # fmt: skip
     """See `contact_rows.put_deepest`."""
-    heights, cells, _, frame = map_arrays(maps_in(borrow(table)), map_row)
-    return contact_rows.put_deepest(
-        heights, cells, frame, kind, shapes, shape, row, code, places, ints, floats
-    )
+    grid = terrain_of(maps_in(borrow(table)), map_row).grid
+    return contact_rows.put_deepest(grid, kind, shapes, shape, row, code, places, ints, floats)
 
 
 @kernel
 def put_cells_on_map(table: Int64s, map_row: int, row: Int64s, code: Int64s, out: Int64s) -> None:
     """See `contact_rows.put_nearest_cells`."""
-    frame = map_arrays(maps_in(borrow(table)), map_row)[3]
-    contact_rows.put_nearest_cells(int(frame[ROWS]), int(frame[COLUMNS]), row, code, out)
+    grid = terrain_of(maps_in(borrow(table)), map_row).grid
+    contact_rows.put_nearest_cells(grid.rows, grid.columns, row, code, out)
 
 
 @kernel

@@ -5,11 +5,13 @@ behind: the sides or the underside are in between. The triangles of a side are o
 the deepest contact counts.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import array_at, borrow, keep
+from terrain_physics._kernels._intrinsics import array_at, borrow, keep, replaced
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.beside import NEAR_SIDES
+from terrain_physics._kernels.ground.beside import NEAR_SIDES, is_near_sides
 from terrain_physics._kernels.ground.owners import (
     MESH,
     is_thin,
@@ -24,30 +26,21 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import MOST_C
 from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import is_deeper
 from terrain_physics._kernels.heightmap.clipping import Terrain
 from terrain_physics._kernels.heightmap.grid import height
-from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES, contacts_on
+from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES, SCRATCH, put_found, search
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, subtract
-from terrain_physics._kernels.mesh.contacts import ALL, DEEPEST, contacts_of_one
-from terrain_physics._kernels.mesh.near import faces_near
-from terrain_physics._kernels.mesh.part_tree import (
-    NODES_ON_PATH,
-    ROOT,
-    is_met,
-    items_near,
-    widened,
-)
+from terrain_physics._kernels.mesh.contacts import ALL, DEEPEST, add_contacts
+from terrain_physics._kernels.mesh.part_tree import ROOT, is_met
 from terrain_physics._kernels.mesh.parts import (
     ID_BITS,
     NUMBER,
     OWNER,
     Parts,
     ids_at,
-    part_at,
     row_count,
 )
-from terrain_physics._kernels.mesh.tree import STACK
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER, MESHES, SIDES
 from terrain_physics._kernels.surface.shapes import (
     BOX,
@@ -61,9 +54,9 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 
 # Rows of the whole numbers of contacts: the index of the shape; the ground's id of the triangle;
-# the part that owns it; the row of its map in the table, MESH for a mesh; the nearest cell of the
-# map.
-QUERY, TRIANGLE, PART, MAP_ROW, CELL = range(5)
+# the nearest cell of its map; the part that owns it; the row of its map in the table, MESH for a
+# mesh.
+QUERY, TRIANGLE, CELL, PART, MAP_ROW = range(5)
 _WHOLE = 5
 
 # Contacts with meshes, or with sides, that a short question finds at most.
@@ -75,143 +68,130 @@ NO_END = 1 << 62
 _INDEX_BITS = 32
 
 # In the place of how many contacts there are: a short question does not find them all; the shape is
-# over too many cells.
-_TOO_MANY, _REFUSED = -1, -2
+# over too many cells; there is no room for them.
+_TOO_MANY, _REFUSED, _NO_ROOM = -1, -2, -3
+
+# Room for contacts at first.
+_ROOM = 64
 
 
-@kernel
-def _nothing_known() -> tuple[Int64s, Floats]:
-    return np.empty((0, 0), np.int64), np.empty((3, 0, 3))
+class Asked(NamedTuple):
+    """One shape, what is asked about it, and where its contacts go.
+
+    They go behind others, in arrays that nobody makes larger meanwhile: references to these would
+    have to be counted, which takes longer than all else. The contacts with triangles of sides are
+    behind the room, until each side has its own.
+    """
+
+    tables: Int64s  # see `surface.ground_arrays`
+    mask: int
+    kind: int
+    shape: Floats
+    index: int  # of the shape among all
+    is_short: bool
+    is_beside: bool  # it is near a side of some map
+    scratch: Floats  # see `heightmap.one_shape.search`
+    ints: Int64s  # (_WHOLE, n)
+    floats: Floats  # (3, n, 3): penetrations, directions and points
+    room: int  # how many contacts there may be
 
 
 @kernel(inline=True)
-def _put(ints: Int64s, floats: Floats, place: int, own: Int64s, vectors: Floats, k: int) -> None:
-    """Write another contact to a place."""
-    for part in range(min(len(ints), len(own))):
-        ints[part, place] = own[part, k]
+def _put(asked: Asked, place: int, k: int) -> None:
+    """Write a contact to another place."""
+    for part in range(_WHOLE):
+        asked.ints[part, place] = asked.ints[part, k]
     for part in range(3):
         for axis in range(3):
-            floats[part, place, axis] = vectors[part, k, axis]
-
-
-@kernel(noinline=True)
-def _with_room(ints: Int64s, floats: Floats, count: int, more: int) -> tuple[Int64s, Floats]:
-    """Return arrays with the same contacts, of which there are ``count``, and room for more."""
-    if count + more <= ints.shape[1]:
-        return ints, floats
-    room = 2 * (count + more)
-    new_ints, new_floats = np.empty((len(ints), room), np.int64), np.empty((3, room, 3))
-    for k in range(count):
-        _put(new_ints, new_floats, k, ints, floats, k)
-    return new_ints, new_floats
-
-
-@kernel(noinline=True)
-def _some(ints: Int64s, floats: Floats, rows: Int64s) -> tuple[Int64s, Floats]:
-    """Return some of the contacts, in the order of their rows."""
-    some, vectors = np.empty((len(ints), len(rows)), np.int64), np.empty((3, len(rows), 3))
-    for k in range(len(rows)):
-        _put(some, vectors, k, ints, floats, int(rows[k]))
-    return some, vectors
-
-
-# One map
-
-
-@kernel(noinline=True)
-def _of_surface(
-    terrain: Terrain, kind: int, shape: Floats, deepest: bool, is_short: bool
-) -> tuple[int, Int64s, Floats]:
-    """Return how many contacts there are with the surface of a map, and them as `contacts_on`."""
-    grid, (lower, upper) = terrain.grid, bounds_at(kind, shape, 0)
-    most = float(MOST_HALVES) if is_short else 2.0 * MOST_CELLS
-    ints, floats, place = contacts_on(grid, kind, shape, deepest, most, 0)
-    count = ints.shape[1]
-    if count > 0 and ints[0, 0] < 0:
-        slack = 1e-9 * (grid.cell_x + grid.cell_z) + 1e-12 * (terrain.high - terrain.low)
-        low, high = height_limits(lower, upper, slack)
-        is_away = low > terrain.high or high < terrain.low
-        return _TOO_MANY if is_short else 0 if is_away else _REFUSED, ints, floats
-    center = center_at(kind, shape, 0)
-    while place >= 0:
-        own, vectors, place = contacts_on(grid, kind, shape, deepest, most, place)
-        more = own.shape[1]
-        if deepest and count > 0 and more > 0:
-            is_more = is_deeper(
-                grid, center, length(row_vector(vectors[0, 0], 0)), float(vectors[1, 0, 1]),
-                length(row_vector(floats[0, 0], 0)), float(floats[1, 0, 1]),
-            )  # fmt: skip
-            if not is_more:
-                continue
-            count = 0
-        ints, floats = _with_room(ints, floats, count, more)
-        for k in range(more):
-            _put(ints, floats, count + k, own, vectors, k)
-        count += more
-    return count, ints, floats
+            asked.floats[part, place, axis] = asked.floats[part, k, axis]
 
 
 @kernel(inline=True)
-def _is_from_behind(center: Vec3, floats: Floats, k: int) -> bool:
-    """Tell whether a contact leads a shape through the triangle to its front."""
-    away = subtract(center, row_vector(floats[2, k], 0))
-    return dot(away, row_vector(floats[1, k], 0)) < 0.0
+def _depth(asked: Asked, k: int) -> float:
+    return length(row_vector(asked.floats[0, k], 0))
 
 
 @kernel(noinline=True)
-def _leave_behind(count: int, ints: Int64s, floats: Floats, center: Vec3) -> int:
-    """Leave out the contacts that are from behind; return how many there are without them."""
-    kept = 0
-    for k in range(count):
-        if not _is_from_behind(center, floats, k):
-            _put(ints, floats, kept, ints, floats, k)
+def _put_in_order(asked: Asked, start: int, count: int, rows: Int64s) -> int:
+    """Put the contacts from ``start`` on in the order of their rows; return ``count``."""
+    if count + len(rows) > asked.room:
+        return _NO_ROOM
+    for k in range(len(rows)):
+        _put(asked, count + k, int(rows[k]))
+    for k in range(len(rows)):
+        _put(asked, start + k, count + k)
+    return count
+
+
+# One map. Functions are given how many contacts there are, and return how many there are then.
+
+
+@kernel(noinline=True, no_refcount=True)
+def _add_surface(terrain: Terrain, asked: Asked, deepest: bool, count: int) -> int:
+    """Add the contacts with the surface of a map; ids are its own."""
+    grid, ints, floats, first, place = terrain.grid, asked.ints, asked.floats, count, 0
+    center = center_at(asked.kind, asked.shape, 0)
+    most = float(MOST_HALVES) if asked.is_short else 2.0 * MOST_CELLS
+    while place >= 0:
+        more, place = search(grid, asked.kind, asked.shape, deepest, most, place, asked.scratch)
+        if more < 0:
+            lower, upper = bounds_at(asked.kind, asked.shape, 0)
+            slack = 1e-9 * (grid.cell_x + grid.cell_z) + 1e-12 * (terrain.high - terrain.low)
+            low, high = height_limits(lower, upper, slack)
+            is_away = low > terrain.high or high < terrain.low
+            return _TOO_MANY if asked.is_short else count if is_away else _REFUSED
+        if count + more > asked.room:
+            return _NO_ROOM
+        put_found(grid, asked.scratch, more, ints, floats, count)
+        if not deepest or count == first or more == 0:
+            count += more
+        elif is_deeper(
+            grid, center, _depth(asked, count), float(floats[1, count, 1]),
+            _depth(asked, first), float(floats[1, first, 1]),
+        ):  # fmt: skip
+            _put(asked, first, count)
+    return count
+
+
+@kernel(noinline=True, no_refcount=True)
+def _leave_behind(asked: Asked, first: int, count: int, center: Vec3) -> int:
+    """Leave out the contacts from ``first`` on that lead from behind a triangle."""
+    kept = first
+    for k in range(first, count):
+        away = subtract(center, row_vector(asked.floats[2, k], 0))
+        if not dot(away, row_vector(asked.floats[1, k], 0)) < 0.0:
+            _put(asked, kept, k)
             kept += 1
     return kept
 
 
 @kernel(noinline=True)
-def _is_near_sides(sides: Parts, number: int, lower: Vec3, upper: Vec3) -> bool:
-    """Tell whether a box meets that of any triangle of a side of a map, or of any map for -1."""
-    nodes, found = np.empty(NODES_ON_PATH, np.int64), np.empty(row_count(sides.rows), np.int64)
-    stack, faces = np.empty(STACK, np.int32), np.empty(1, np.int64)
-    for k in range(items_near(sides.tree, lower, upper, nodes, found)):
-        if number >= 0 and sides.rows[found[k], OWNER] != number:
-            continue
-        part = part_at(sides.rows, int(found[k]))
-        if faces_near(part, lower, upper, 1.0, stack, faces) > 0:
-            return True
-    return False
-
-
-@kernel(noinline=True)
-def _put_sides(
-    sides: Parts, number: int, walls: Int64s, vectors: Floats, ints: Int64s, floats: Floats,
-    count: int,
-) -> int:  # fmt: skip
-    """Put the deepest contact with each side of a map behind others; return how many there are.
-
-    ``walls`` and ``vectors`` are those with triangles of all maps' sides, see `contacts_of_one`.
-    """
-    keys, found = np.empty(walls.shape[1], np.int64), 0
-    for k in range(walls.shape[1]):
-        at = walls[1, k] >> ID_BITS
+def _add_sides(sides: Parts, number: int, asked: Asked, count: int) -> int:
+    """Add the deepest contact with each side of a map."""
+    ints, first, own = asked.ints, asked.room, 0
+    keys = np.empty(ints.shape[1] - first, np.int64)
+    for k in range(first, ints.shape[1]):
+        at = ints[TRIANGLE, k] >> ID_BITS
         if sides.rows[at, OWNER] == number:
-            keys[found] = sides.rows[at, NUMBER] << _INDEX_BITS | k
-            found += 1
-    sort_range(keys, 0, found)
+            keys[own] = sides.rows[at, NUMBER] << _INDEX_BITS | k
+            own += 1
+    sort_range(keys, 0, own)
+    if count + own > first:
+        return _NO_ROOM
     patch, edge, deepest = -1, -1, 0.0
-    for i in range(found):
+    for i in range(own):
         k = int(keys[i] & ((1 << _INDEX_BITS) - 1))
-        at, face = int(walls[1, k] >> ID_BITS), int(walls[1, k] & ((1 << ID_BITS) - 1))
-        named, depth = ids_at(sides.rows, at), length(row_vector(vectors[0, k], 0))
+        triangle, depth = int(ints[TRIANGLE, k]), _depth(asked, k)
+        at, face = triangle >> ID_BITS, triangle & ((1 << ID_BITS) - 1)
+        named = ids_at(sides.rows, at)
         size = len(named) // 3  # ids, cells and edges of the faces
         if at == patch and named[2 * size + face] == edge:
             if depth <= deepest:
                 continue
             count -= 1
         patch, edge, deepest = at, int(named[2 * size + face]), depth
-        _put(ints, floats, count, walls, vectors, k)
-        ints[1, count], ints[2, count] = named[face], named[size + face]
+        _put(asked, count, k)
+        ints[TRIANGLE, count], ints[CELL, count] = named[face], named[size + face]
         count += 1
     return count
 
@@ -230,140 +210,106 @@ def _upside_down_row(kind: int, shape: Floats) -> Floats:
 
 
 @kernel(noinline=True)
-def _of_underside(
-    terrain: Terrain, kind: int, shape: Floats, is_short: bool
-) -> tuple[int, Int64s, Floats]:
-    """Return how many contacts there are with the underside of a map, seen from below, and them."""
-    below, memory = upside_down(terrain), _upside_down_row(kind, shape)
+def _add_underside(terrain: Terrain, asked: Asked, count: int) -> int:
+    """Add the contacts with the underside of a map, seen from below."""
+    below, memory = upside_down(terrain), _upside_down_row(asked.kind, asked.shape)
     turned = array_at(memory.ctypes.data, (len(memory),), np.float64)
-    center = center_at(kind, turned, 0)
-    count, ints, floats = 0, np.empty((3, 0), np.int64), np.empty((3, 0, 3))
+    center, first = center_at(asked.kind, turned, 0), count
     if not height(below.grid, center[0], center[2]) > center[1]:
-        count, ints, floats = _of_surface(below, kind, turned, False, is_short)
+        count = _add_surface(below, replaced(asked, shape=turned), False, count)
     keep(memory)
-    if count <= 0:
-        return count, ints, floats
-    count = _leave_behind(count, ints, floats, center)
-    for k in range(count):
-        triangle = int(ints[1, k])
+    if count > first:
+        count = _leave_behind(asked, first, count, center)
+    for k in range(first, count):
+        triangle = int(asked.ints[TRIANGLE, k])
         if triangle >= 0:
-            ints[1, k] = underside_id(terrain.grid, 0, triangle >> 1, triangle & 1)
+            asked.ints[TRIANGLE, k] = underside_id(terrain.grid, 0, triangle >> 1, triangle & 1)
         for part in range(3):
-            x, y, z = row_vector(floats[part, k], 0)
-            floats[part, k, 0], floats[part, k, 1] = x + 0.0, 0.0 - y
-            floats[part, k, 2] = z + 0.0
-    return count, ints, floats
+            x, y, z = row_vector(asked.floats[part, k], 0)
+            asked.floats[part, k, 0], asked.floats[part, k, 1] = x + 0.0, 0.0 - y
+            asked.floats[part, k, 2] = z + 0.0
+    return count
 
 
 @kernel(noinline=True)
-def _order_behind(ints: Int64s, first: int, count: int) -> Int64s:
-    """Return the order of contacts: the ``first`` ones, then the others by their ids.
-
-    No two have the same id, but for -1.
-    """
-    rows, ids, outside = np.empty(count, np.int64), np.empty(count - first, np.int64), first
+def _order_behind(asked: Asked, first: int, count: int) -> int:
+    """Put the contacts from ``first`` on in order of ids; no two have the same, but for -1."""
+    ints, is_in_order = asked.ints, True
+    for k in range(first + 1, count):
+        is_in_order = is_in_order and ints[TRIANGLE, k - 1] < ints[TRIANGLE, k]
+    if is_in_order:
+        return count
+    rows, ids, outside = np.empty(count - first, np.int64), np.empty(count - first, np.int64), 0
     for k in range(first, count):
-        ids[k - first] = ints[1, k]
+        ids[k - first] = ints[TRIANGLE, k]
     sort_range(ids, 0, len(ids))
-    for k in range(count):
-        place, end = k, count
-        if k >= first and ints[1, k] < 0:
+    for k in range(first, count):
+        place, end = 0, count - first
+        if ints[TRIANGLE, k] < 0:
             place, outside = outside, outside + 1
-        elif k >= first:
-            place = first
+        else:
             while place < end:
                 middle = (place + end) // 2
-                if ids[middle - first] < ints[1, k]:
+                if ids[middle] < ints[TRIANGLE, k]:
                     place = middle + 1
                 else:
                     end = middle
         rows[place] = k
-    return rows
+    return _put_in_order(asked, first, count, rows)
 
 
-@kernel(noinline=True)
-def _deepest_of_map(
-    first: int, count: int, floats: Floats, center: Vec3, levels: tuple[float, float]
-) -> Int64s:
-    """Return the row of the deepest contact; the ``first`` ones are with the surface.
+@kernel(noinline=True, no_refcount=True)
+def _keep_deepest(
+    asked: Asked, start: int, first: int, count: int, center: Vec3, levels: tuple[float, float]
+) -> int:
+    """Leave the deepest contact alone from ``start`` on; those before ``first`` are the surface's.
 
     Who is in the ground is led up, out of it.
     """
-    rows, deepest = np.zeros(1, np.int64), -1.0
+    row, deepest = start, -1.0
     is_in = levels[0] > center[1] and levels[1] < center[1]
-    for k in range(count):
-        depth = length(row_vector(floats[0, k], 0))
-        if k < first and is_in and floats[1, k, 1] > 0.0:
+    for k in range(start, count):
+        depth = _depth(asked, k)
+        if k < first and is_in and asked.floats[1, k, 1] > 0.0:
             depth = np.inf
         if depth > deepest:
-            rows[0], deepest = k, depth
-    return rows
+            row, deepest = k, depth
+    _put(asked, start, row)
+    return start + 1
 
 
 @kernel(noinline=True)
-def _best_of(
-    first: int, count: int, ints: Int64s, floats: Floats,
-    center: Vec3, levels: tuple[float, float], deepest: bool,
-) -> tuple[int, Int64s, Floats]:  # fmt: skip
-    """Return all contacts with a map in order, or the deepest one; the first are the surface's."""
-    if count < 2:
-        return count, ints, floats
-    if deepest:
-        rows = _deepest_of_map(first, count, floats, center, levels)
-    else:
-        is_in_order = True
-        for k in range(first + 1, count):
-            is_in_order = is_in_order and ints[1, k - 1] < ints[1, k]
-        if is_in_order:
-            return count, ints, floats
-        rows = _order_behind(ints, first, count)
-    ints, floats = _some(ints, floats, rows)
-    return len(rows), ints, floats
-
-
-@kernel(noinline=True)
-def _of_map(
-    maps: Int64s, row: int, sides: Parts, walls: Int64s, vectors: Floats, kind: int, shape: Floats,
-    deepest: bool, is_short: bool,
-) -> tuple[int, Int64s, Floats]:  # fmt: skip
-    """Return how many contacts there are with a map, and them: see `heightmap.one_shape`."""
-    terrain, is_deep = terrain_of(maps, row), is_thin(maps, row)
-    if row_count(sides.rows) <= 1 and not is_deep:
-        return _of_surface(terrain, kind, shape, deepest, is_short)
-    number, center = int(maps[row, MAP_NUMBER]), center_at(kind, shape, 0)
-    lower, upper = bounds_at(kind, shape, 0)
+def _add_map(maps: Int64s, row: int, sides: Parts, asked: Asked, deepest: bool, count: int) -> int:
+    """Add the contacts with a map; ids are its own."""
+    terrain, number = terrain_of(maps, row), int(maps[row, MAP_NUMBER])
+    lower, upper = bounds_at(asked.kind, asked.shape, 0)
+    is_low = is_thin(maps, row) and meets_surface(
+        lowered(terrain.grid), terrain.blocks, lower, upper
+    )
+    if not is_low and not (asked.is_beside and is_near_sides(sides, number, lower, upper)):
+        return _add_surface(terrain, asked, deepest, count)
+    start, center = count, center_at(asked.kind, asked.shape, 0)
     levels = levels_of(maps, row, center)
-    is_low = is_deep and meets_surface(lowered(terrain.grid), terrain.blocks, lower, upper)
     is_outside = not levels[1] < center[1]  # also where is no ground
-    if is_outside and not is_low:
-        low, high = widened(lower, upper)
-        is_outside = row_count(sides.rows) > 1 and _is_near_sides(sides, number, low, high)
-    count, ints, floats = _of_surface(terrain, kind, shape, deepest and not is_outside, is_short)
-    if count > 0 and is_outside:
-        count = _leave_behind(count, ints, floats, center)
+    count = _add_surface(terrain, asked, deepest and not is_outside, count)
+    if count > start and is_outside:
+        count = _leave_behind(asked, start, count, center)
     first = count
-    if count >= 0 and walls.shape[1] > 0:
-        ints, floats = _with_room(ints, floats, count, walls.shape[1])
-        count = _put_sides(sides, number, walls, vectors, ints, floats, count)
+    if count >= 0 and asked.is_beside:
+        count = _add_sides(sides, number, asked, count)
     if count >= 0 and is_low:
-        more, own, own_vectors = _of_underside(terrain, kind, shape, is_short)
-        if more < 0:
-            return more, own, own_vectors
-        if count == 0:
-            return _best_of(0, more, own, own_vectors, center, levels, deepest)
-        ints, floats = _with_room(ints, floats, count, more)
-        for k in range(more):
-            _put(ints, floats, count + k, own, own_vectors, k)
-        count += more
-    if count < 2 or (count == first and not (deepest and is_outside)):
-        return count, ints, floats
-    return _best_of(first, count, ints, floats, center, levels, deepest)
+        count = _add_underside(terrain, asked, count)
+    if count - start < 2 or (count == first and not (deepest and is_outside)):
+        return count
+    if deepest:
+        return _keep_deepest(asked, start, first, count, center, levels)
+    return _order_behind(asked, first, count)
 
 
 # All maps and meshes
 
 
-@kernel(noinline=True)
+@kernel(noinline=True, no_refcount=True)
 def _is_buried(maps: Int64s, mask: int, center: Vec3) -> bool:
     """Tell whether a place is in a map."""
     for row in range(len(maps)):
@@ -374,185 +320,173 @@ def _is_buried(maps: Int64s, mask: int, center: Vec3) -> bool:
     return False
 
 
-@kernel(noinline=True)
-def _with_more(
-    ints: Int64s, floats: Floats, count: int, own: Int64s, vectors: Floats, more: int,
-    maps: Int64s, row: int,
-) -> tuple[Int64s, Floats]:  # fmt: skip
-    """Return the contacts, of which there are ``count``, and behind them ``more`` of one member."""
-    is_first = count == 0 and vectors.shape[1] == more
-    if is_first:
-        ints, floats = np.empty((_WHOLE, more), np.int64), vectors
-    else:
-        ints, floats = _with_room(ints, floats, count, more)
-    for k in range(more):
-        if not is_first:
-            _put(ints, floats, count + k, own, vectors, k)
-        triangle, cell = int(own[1, k]), 0
+@kernel(noinline=True, no_refcount=True)
+def _name(maps: Int64s, row: int, asked: Asked, first: int, count: int) -> None:
+    """Write whose the contacts from ``first`` on are, of the map of a row, or of meshes."""
+    ints = asked.ints
+    for k in range(first, count):
+        triangle = int(ints[TRIANGLE, k])
         number = triangle >> ID_BITS
         if row != MESH:
-            cell = int(own[2, k])
             triangle, number = owner_in(maps, row, triangle)
-        place = count + k
-        ints[QUERY, place], ints[TRIANGLE, place], ints[PART, place] = 0, triangle, number
-        ints[MAP_ROW, place], ints[CELL, place] = row, cell
-    return ints, floats
+        ints[QUERY, k], ints[TRIANGLE, k] = asked.index, triangle
+        ints[PART, k], ints[MAP_ROW, k] = number, row
 
 
 @kernel(noinline=True)
-def _found(
-    tables: Int64s, mask: int, kind: int, shape: Floats, visits: Int64s, deepest: bool,
-    is_short: bool, is_beside: bool,
-) -> tuple[int, int, Int64s, Floats]:  # fmt: skip
-    """Return how many contacts there are, or why they are not known, of how many members, and them.
+def _add_meshes(parts: Parts, kept: int, asked: Asked, count: int) -> int:
+    """Add the contacts with meshes, or with triangles of sides."""
+    most = MOST_WITH_MESHES if asked.is_short else NO_END
+    end = add_contacts(
+        parts, asked.kind, asked.shape, kept, most, asked.ints, asked.floats, count, asked.room
+    )
+    return _TOO_MANY if end < 0 else _NO_ROOM if end > asked.room else end
 
-    With ``deepest`` it is one of each member. Sides are searched only if it ``is_beside`` them.
-    """
-    ints, floats, count, members = np.empty((_WHOLE, 0), np.int64), np.empty((3, 0, 3)), 0, 0
-    walls, wall_vectors = np.empty((2, 0), np.int64), np.empty((3, 0, 3))
-    maps, most = maps_in(tables), MOST_WITH_MESHES if is_short else NO_END
-    meshes, sides = parts_in(tables, MESHES, mask), parts_in(tables, SIDES, mask)
+
+@kernel(noinline=True)
+def _add_all(asked: Asked, deepest: bool, count: int) -> tuple[int, int]:
+    """Add all contacts, or with ``deepest`` one of each member; tell also how many members are."""
+    maps, members, mask = maps_in(asked.tables), 0, asked.mask
+    meshes, sides = parts_in(asked.tables, MESHES, mask), parts_in(asked.tables, SIDES, mask)
     if row_count(meshes.rows) > 1:
-        kept = DEEPEST if deepest else ALL
-        own, vectors = contacts_of_one(meshes.rows, mask, kind, shape, visits, kept, most)
-        if len(own) == 0 or own.shape[1] > most:
-            return _TOO_MANY, 0, ints, floats
-        count = own.shape[1]
-        ints, floats = _with_more(ints, floats, 0, own, vectors, count, maps, MESH)
+        first, count = count, _add_meshes(meshes, DEEPEST if deepest else ALL, asked, count)
+        _name(maps, MESH, asked, first, count)
         members = int(is_met(meshes.tree, int(meshes.tree.links[0, ROOT])))
-    if row_count(sides.rows) > 1 and is_beside:
-        walls, wall_vectors = contacts_of_one(sides.rows, mask, kind, shape, visits, ALL, most)
-        if len(walls) == 0 or walls.shape[1] > most:
-            return _TOO_MANY, 0, ints, floats
+    if asked.is_beside and count >= 0:
+        end = _add_meshes(sides, ALL, asked, count)
+        room = asked.room - (end - count)
+        if end < 0 or end > room:
+            return end if end < 0 else _NO_ROOM, 0
+        for k in range(end - count):
+            _put(asked, room + k, count + k)
+        asked = replaced(asked, room=room)
     for row in range(len(maps)):
-        if maps[row, MAP_LAYERS] & mask == 0:
-            continue
-        more, own, vectors = _of_map(
-            maps, row, sides, walls, wall_vectors, kind, shape, deepest, is_short
-        )
-        if more < 0:
-            return more, 0, ints, floats
-        ints, floats = _with_more(ints, floats, count, own, vectors, more, maps, row)
-        members, count = members + 1, count + more
-    return count, members, ints, floats
+        if maps[row, MAP_LAYERS] & mask != 0 and count >= 0:
+            first, count = count, _add_map(maps, row, sides, asked, deepest, count)
+            _name(maps, row, asked, first, count)
+            members += 1
+    return count, members
 
 
-@kernel(noinline=True)
-def _deepest_row(count: int, ints: Int64s, floats: Floats, only_up: bool) -> int:
+@kernel(noinline=True, no_refcount=True)
+def _deepest_row(asked: Asked, start: int, count: int, only_up: bool) -> int:
     """Return the deepest contact, of the lowest part if several are; -1 if there is none."""
-    best, deepest = -1, -1.0
-    for k in range(count):
-        if only_up and not floats[1, k, 1] > 0.0:
+    ints, best, deepest = asked.ints, -1, -1.0
+    for k in range(start, count):
+        if only_up and not asked.floats[1, k, 1] > 0.0:
             continue
-        depth = length(row_vector(floats[0, k], 0))
+        depth = _depth(asked, k)
         if depth > deepest or (depth == deepest and ints[PART, k] < ints[PART, best]):
             best, deepest = k, depth
     return best
 
 
+@kernel(inline=True)
+def _keep_row(asked: Asked, start: int, row: int) -> int:
+    """Leave one contact from ``start`` on, or none for -1."""
+    if row < 0:
+        return start
+    _put(asked, start, row)
+    return start + 1
+
+
 @kernel(noinline=True)
-def _way_out(
-    tables: Int64s,
-    mask: int,
-    kind: int,
-    shape: Floats,
-    visits: Int64s,
-    is_short: bool,
-    is_beside: bool,
-) -> tuple[int, Int64s, Floats]:
-    """Return the deepest contact that leads up, if there is one."""
-    count, _, ints, floats = _found(tables, mask, kind, shape, visits, False, is_short, is_beside)
+def _add_way_out(asked: Asked, start: int) -> int:
+    """Add the deepest contact that leads up, if there is one."""
+    count, _ = _add_all(asked, False, start)
     if count < 0:
-        return count, ints, floats
-    up = _deepest_row(count, ints, floats, True)
-    rows = np.full(1 if up >= 0 else 0, up)
-    ints, floats = _some(ints, floats, rows)
-    return len(rows), ints, floats
+        return count
+    return _keep_row(asked, start, _deepest_row(asked, start, count, True))
 
 
 @kernel(noinline=True)
-def _deepest(
-    tables: Int64s,
-    mask: int,
-    kind: int,
-    shape: Floats,
-    visits: Int64s,
-    is_short: bool,
-    is_beside: bool,
-) -> tuple[int, Int64s, Floats]:
-    """Return the deepest contact; one that leads up if the center is in a map, and there is one."""
-    count, members, ints, floats = _found(
-        tables, mask, kind, shape, visits, True, is_short, is_beside
-    )
-    leads_down, best = False, _deepest_row(count, ints, floats, False)
-    for k in range(count):
-        leads_down = leads_down or not floats[1, k, 1] > 0.0
-    maps = maps_in(tables)
-    if members > 1 and leads_down and _is_buried(maps, mask, center_at(kind, shape, 0)):
+def _add_deepest(asked: Asked, start: int) -> int:
+    """Add the deepest contact; one that leads up if the center is in a map, and there is one."""
+    count, members = _add_all(asked, True, start)
+    if count < 0:
+        return count
+    leads_down, best = False, _deepest_row(asked, start, count, False)
+    for k in range(start, count):
+        leads_down = leads_down or not asked.floats[1, k, 1] > 0.0
+    if members > 1 and leads_down:
         # A map knows whether a center is in it, but the others do not.
-        up, own, vectors = _way_out(tables, mask, kind, shape, visits, is_short, is_beside)
-        if up != 0:
-            return up, own, vectors
-    if count < 0 or (count < 2 and count == ints.shape[1]):
-        return count, ints, floats
-    rows = np.full(min(count, 1), best)
-    ints, floats = _some(ints, floats, rows)
-    return len(rows), ints, floats
+        center = center_at(asked.kind, asked.shape, 0)
+        if _is_buried(maps_in(asked.tables), asked.mask, center):
+            end = _add_way_out(asked, count)
+            if end < 0:
+                return end
+            best = count if end > count else best
+    return _keep_row(asked, start, best)
 
 
 @kernel(noinline=True)
-def _in_order(
-    tables: Int64s,
-    mask: int,
-    kind: int,
-    shape: Floats,
-    visits: Int64s,
-    is_short: bool,
-    is_beside: bool,
-) -> tuple[int, Int64s, Floats]:
-    """Return how many contacts there are, or why they are not known, and them by their parts."""
-    count, _, ints, floats = _found(tables, mask, kind, shape, visits, False, is_short, is_beside)
-    is_in_order = count == ints.shape[1] or count < 0
-    for k in range(1, count):
+def _add_in_order(asked: Asked, start: int) -> int:
+    """Add all contacts by their parts."""
+    count, _ = _add_all(asked, False, start)
+    ints, is_in_order = asked.ints, True
+    for k in range(start + 1, count):
         is_in_order = is_in_order and ints[PART, k - 1] <= ints[PART, k]
     if is_in_order:
-        return count, ints, floats
-    rows = np.empty(count, np.int64)
-    for k in range(count):
-        rows[k] = ints[PART, k] << _INDEX_BITS | k
-    sort_range(rows, 0, count)
-    for k in range(count):
+        return count
+    rows = np.empty(count - start, np.int64)
+    for k in range(len(rows)):
+        rows[k] = ints[PART, start + k] << _INDEX_BITS | start + k
+    sort_range(rows, 0, len(rows))
+    for k in range(len(rows)):
         rows[k] &= (1 << _INDEX_BITS) - 1
-    ints, floats = _some(ints, floats, rows)
-    return count, ints, floats
+    return _put_in_order(asked, start, count, rows)
+
+
+@kernel(noinline=True)
+def _with_room(ints: Int64s, floats: Floats, count: int, room: int) -> tuple[Int64s, Floats]:
+    """Return some contacts in arrays with room for so many."""
+    new_ints, new_floats = np.empty((_WHOLE, room), np.int64), np.empty((3, room, 3))
+    for k in range(count):
+        for part in range(_WHOLE):
+            new_ints[part, k] = ints[part, k]
+        for part in range(3):
+            for axis in range(3):
+                new_floats[part, k, axis] = floats[part, k, axis]
+    return new_ints, new_floats
 
 
 @kernel
 def contacts_with_ground(
-    table: Int64s, mask: int, kind: int, shape: Floats, visits: Int64s, deepest: bool
+    table: Int64s, mask: int, kind: int, shape: Floats, deepest: bool
 ) -> tuple[Int64s, Floats]:
     """Return (whole numbers (5, n), penetrations, directions and points (3, n, 3)) of one shape.
 
     They are in the order of their parts, or it is the deepest contact alone. The numbers have no
-    rows if this, the short way, does not find them all. ``visits`` (1,) is 0.
+    rows if this, the short way, does not find them all.
     """
+    count = _NO_ROOM
     for k in range(shape.shape[0]):
         if abs(float(shape[k])) >= FARTHEST:
-            return _nothing_known()
-    tables = borrow(table)
-    if deepest:
-        count, ints, floats = _deepest(tables, mask, kind, shape, visits, True, True)
-    else:
-        count, ints, floats = _in_order(tables, mask, kind, shape, visits, True, True)
+            count = _TOO_MANY
+    ints, floats = np.empty((_WHOLE, _ROOM), np.int64), np.empty((3, _ROOM, 3))
+    tables, scratch = borrow(table), np.empty(SCRATCH)
+    lower, upper = bounds_at(kind, shape, 0)
+    is_beside = count == _NO_ROOM and is_near_sides(parts_in(tables, SIDES, mask), -1, lower, upper)
+    while count == _NO_ROOM:
+        asked = Asked(
+            tables, mask, kind, borrow(shape), 0, True, is_beside, borrow(scratch),
+            borrow(ints), borrow(floats), ints.shape[1],
+        )  # fmt: skip
+        count = _add_deepest(asked, 0) if deepest else _add_in_order(asked, 0)
+        keep(ints)
+        keep(floats)
+        if count == _NO_ROOM:
+            ints, floats = _with_room(ints, floats, 0, 4 * ints.shape[1])
+    keep(scratch)
     if count < 0:
-        return _nothing_known()
-    return ints, floats
+        return np.empty((0, 0), np.int64), np.empty((3, 0, 3))
+    return _with_room(ints, floats, count, count)
 
 
 @kernel
 def contacts_of_rows(
     table: Int64s, mask: int, kind: int, shapes: Floats, rows: Int64s, are_beside: Bytes,
-    visits: Int64s, first: int, last: int, deepest: bool, most: int,
+    first: int, last: int, deepest: bool, most: int,
 ) -> tuple[int, Int64s, Floats]:  # fmt: skip
     """Return how many contacts some of many shapes have, and them, as `contacts_with_ground`.
 
@@ -560,27 +494,32 @@ def contacts_of_rows(
     `beside.py`. This stops at more than ``most`` contacts, and with -1 - k at shape k, which is
     over too many cells.
     """
-    ints, floats, count = np.empty((_WHOLE, 0), np.int64), np.empty((3, 0, 3)), 0
-    tables, width = borrow(table), row_width(kind)
-    for at in range(first, last):
-        index = int(rows[at])
-        shape = shapes[width * index : width * (index + 1)]
-        is_beside, more, own, vectors = are_beside[index] == NEAR_SIDES, 0, ints, floats
-        if deepest and are_beside[index] == 0:  # it is here as it is in a map and led down
-            more, own, vectors = _way_out(tables, mask, kind, shape, visits, False, is_beside)
-        if deepest and more == 0:
-            more, own, vectors = _deepest(tables, mask, kind, shape, visits, False, is_beside)
-        elif not deepest:
-            more, own, vectors = _in_order(tables, mask, kind, shape, visits, False, is_beside)
-        if more < 0:
-            return -1 - index, ints, floats
-        ints, floats = _with_room(ints, floats, count, more)
-        for k in range(more):
-            _put(ints, floats, count + k, own, vectors, k)
-            ints[QUERY, count + k] = index
-        count += more
-        if count > most:
-            break
+    count, at, width, scratch = 0, first, row_width(kind), np.empty(SCRATCH)
+    room = _ROOM + last - first
+    ints, floats = np.empty((_WHOLE, room), np.int64), np.empty((3, room, 3))
+    while at < last and count <= most:
+        index, end = int(rows[at]), count
+        shape = borrow(shapes[width * index : width * (index + 1)])
+        is_beside, is_led_up = are_beside[index] == NEAR_SIDES, deepest and are_beside[index] == 0
+        asked = Asked(
+            borrow(table), mask, kind, shape, index, False, is_beside, borrow(scratch),
+            borrow(ints), borrow(floats), ints.shape[1],
+        )  # fmt: skip
+        if is_led_up:  # it is here as it is in a map and led down
+            end = _add_way_out(asked, count)
+        if not deepest:
+            end = _add_in_order(asked, count)
+        elif end == count:
+            end = _add_deepest(asked, count)
+        keep(ints)
+        keep(floats)
+        if end == _NO_ROOM:
+            ints, floats = _with_room(ints, floats, count, 2 * ints.shape[1])
+        elif end < 0:
+            count, at = -1 - index, last
+        else:
+            count, at = end, at + 1
+    keep(scratch)
     return count, ints, floats
 
 

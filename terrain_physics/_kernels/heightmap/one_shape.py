@@ -6,6 +6,7 @@ quicker than the stages for many, which fill arrays before they begin.
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import on_stack
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.geometry.sphere_triangle import (
@@ -51,6 +52,12 @@ MOST_HALVES = 128
 # Halves are padded to a multiple of this: a vector loop would do the rest one by one.
 LANES = 8
 
+# A search has memory for so many numbers: columns of a vector loop; penetrations, directions and
+# points; halves; verdicts. What it has found is in the rows and halves then.
+_COLUMNS, _ROWS, _HALVES = 0, 13 * ROOM, 13 * ROOM + 9 * MOST_HALVES
+_VERDICTS = _HALVES + 2 * MOST_HALVES
+SCRATCH = _VERDICTS + MOST_HALVES // 2
+
 
 @kernel
 def _list_halves(
@@ -92,6 +99,16 @@ def _list_halves(
 
 
 @kernel(inline=True)
+def _rows_of(scratch: Floats) -> Floats:
+    return scratch[_ROWS:_HALVES]
+
+
+@kernel(inline=True)
+def _halves_of(scratch: Floats) -> Int64s:
+    return scratch[_HALVES:_VERDICTS].view(np.int64)
+
+
+@kernel(inline=True)
 def _half(halves: Int64s, k: int) -> tuple[int, int]:
     return int(halves[2 * k]), int(halves[2 * k + 1])
 
@@ -120,44 +137,47 @@ def _put_contact(
     return count + 1
 
 
-@kernel
-def _result(grid: Grid, halves: Int64s, rows: Floats, count: int) -> tuple[Int64s, Floats]:
-    """Return the contacts that were kept as arrays of their own."""
-    ints, floats = np.empty((3, count), dtype=np.int64), np.empty((3, count, 3), dtype=np.float64)
+@kernel(noinline=True)
+def put_found(
+    grid: Grid, scratch: Floats, count: int, ints: Int64s, floats: Floats, start: int
+) -> None:
+    """Write the contacts that `search` has found to places from ``start`` on.
+
+    The first whole numbers are queries, all 0, triangles and nearest cells.
+    """
+    halves, rows = _halves_of(scratch), _rows_of(scratch)
     for k in range(count):
         row, code = _half(halves, k)
-        column = code >> 2
+        column, place = code >> 2, start + k
         is_inside = in_map(grid, row, column)
-        ints[0, k] = 0
-        ints[1, k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
-        ints[2, k] = nearest_cell(grid.rows, grid.columns, row, column)
+        ints[0, place] = 0
+        ints[1, place] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
+        ints[2, place] = nearest_cell(grid.rows, grid.columns, row, column)
         for part in range(3):
             for i in range(3):
-                floats[part, k, i] = rows[3 * (part * MOST_HALVES + k) + i]
+                floats[part, place, i] = rows[3 * (part * MOST_HALVES + k) + i]
+
+
+@kernel
+def _result(grid: Grid, scratch: Floats, count: int) -> tuple[Int64s, Floats]:
+    """Return what was found; for less than none one contact with the query -1."""
+    ints, floats = np.full((3, abs(count)), -1, np.int64), np.empty((3, abs(count), 3))
+    put_found(grid, scratch, count, ints, floats, 0)
     return ints, floats
 
 
-@kernel
-def _none_of(halves: int) -> tuple[Int64s, Floats]:
-    """Return no contacts; for less than no halves one with the query -1: there are too many."""
-    count = 1 if halves < 0 else 0
-    return np.full((3, count), -1, dtype=np.int64), np.zeros((3, count, 3), dtype=np.float64)
-
-
 @kernel(noinline=True)
-def _of_sphere(
-    grid: Grid, center: Vec3, radius: float, deepest: bool, most: float, first: int
-) -> tuple[Int64s, Floats, int]:
-    """Return the same as `contacts_on` for a sphere; its vector loop needs no other pairs."""
-    halves, (x, y, z), count = np.empty(2 * MOST_HALVES, dtype=np.int64), center, 0
+def _search_of_sphere(
+    grid: Grid, center: Vec3, radius: float, deepest: bool, most: float, first: int, scratch: Floats
+) -> tuple[int, int]:
+    """Do what `search` does, for a sphere; its vector loop needs no other pairs."""
+    halves, rows, (x, y, z), count = _halves_of(scratch), _rows_of(scratch), center, 0
     lower, upper = (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
     n, place = _list_halves(grid, lower, upper, most, first, halves)
     if n <= 0:
-        return *_none_of(n), place
-    rows = np.empty(9 * MOST_HALVES)
-    columns, verdicts = np.empty(13 * ROOM), np.empty(MOST_HALVES, dtype=np.int32)
-    spheres, corners = columns[: 4 * ROOM], columns[4 * ROOM :]
-    full = (n + LANES - 1) // LANES * LANES
+        return n, place
+    spheres, corners = scratch[: 4 * ROOM], scratch[4 * ROOM : _ROWS]
+    verdicts, full = scratch[_VERDICTS:].view(np.int32), (n + LANES - 1) // LANES * LANES
     for k in range(full):
         spheres[k], spheres[ROOM + k], spheres[2 * ROOM + k] = x, y, z
         spheres[3 * ROOM + k] = radius
@@ -179,7 +199,7 @@ def _of_sphere(
             _, move, direction, off = sphere_at_origin(radius, a, b, c, False)
             move, direction = sphere_on_edge(radius, a, b, c, move, direction, off)
         count = _put_contact(grid, center, halves, rows, k, move, direction, point, count, deepest)
-    return *_result(grid, halves, rows, count), place
+    return count, place
 
 
 @kernel
@@ -194,32 +214,29 @@ def contacts_of_sphere(
     deepest: bool,
 ) -> tuple[Int64s, Floats]:
     """Return the same as `contacts_of_shape` for a sphere."""
-    if max(abs(x), abs(y), abs(z), radius) >= FARTHEST:
-        return _none_of(-1)
-    grid = unpack_grid(heights, cells, frame)
-    ints, floats, _ = _of_sphere(grid, (x, y, z), radius, deepest, MOST_HALVES, 0)
-    return ints, floats
+    grid, count, scratch = unpack_grid(heights, cells, frame), -1, np.empty(SCRATCH)
+    if max(abs(x), abs(y), abs(z), radius) < FARTHEST:
+        count, _ = _search_of_sphere(grid, (x, y, z), radius, deepest, MOST_HALVES, 0, scratch)
+    return _result(grid, scratch, count)
 
 
 @kernel(noinline=True)
-def contacts_on(
-    grid: Grid, kind: int, shape: Floats, deepest: bool, most: float, first: int
-) -> tuple[Int64s, Floats, int]:
-    """Return (whole numbers (3, n), penetrations, directions and points (3, n, 3), place).
+def search(
+    grid: Grid, kind: int, shape: Floats, deepest: bool, most: float, first: int, scratch: Floats
+) -> tuple[int, int]:
+    """Find contacts, or only the deepest (see `is_deeper`), the first of equals, for `put_found`.
 
-    These are contacts, or only the deepest (see `is_deeper`), the first of equals. The numbers are
-    queries, triangles and nearest cells. n = 1 with the query -1 means that the shape lies over
-    more than ``most`` halves of cells. The search begins at a place, at first 0, and ends after
-    `MOST_HALVES`: then the place is that to go on at, -1 if all is done.
+    Returns (how many, place): -1 means that the shape lies over more than ``most`` halves of cells.
+    The search begins at a place, at first 0, and ends after `MOST_HALVES`: then the place is that
+    to go on at, -1 if all is done. ``scratch`` (SCRATCH,) receives them.
     """
     if kind == SPHERE:
-        return _of_sphere(grid, row_vector(shape, 0), float(shape[3]), deepest, most, first)
-    halves, count = np.empty(2 * MOST_HALVES, dtype=np.int64), 0
+        center, radius = row_vector(shape, 0), float(shape[3])
+        return _search_of_sphere(grid, center, radius, deepest, most, first, scratch)
+    halves, rows, count = _halves_of(scratch), _rows_of(scratch), 0
     lower, upper = bounds_at(kind, shape, 0)
     n, place = _list_halves(grid, lower, upper, most, first, halves)
-    if n <= 0:
-        return *_none_of(n), place
-    rows, faces = np.empty(9 * MOST_HALVES), np.empty((FACE_COUNT, 4), dtype=np.float64)
+    faces = on_stack(FACE_COUNT, 4)
     for k in range(n):
         a, b, c = _corners(grid, halves, k)
         touching, move, direction, point = contact(kind, shape, 0, a, b, c, False, faces)
@@ -228,7 +245,7 @@ def contacts_on(
             count = _put_contact(
                 grid, center, halves, rows, k, move, direction, point, count, deepest
             )
-    return *_result(grid, halves, rows, count), place
+    return min(n, count), place
 
 
 @kernel
@@ -240,10 +257,14 @@ def contacts_of_shape(
     shape: Floats,
     deepest: bool,
 ) -> tuple[Int64s, Floats]:
-    """Return the contacts of a shape over few cells, see `contacts_on`; or that there are more."""
+    """Return (whole numbers (3, n), penetrations, directions and points (3, n, 3)) of a shape.
+
+    See `search`, `put_found`. n = 1 with the query -1 means that it lies over too many cells.
+    """
+    grid, count, scratch = unpack_grid(heights, cells, frame), -1, np.empty(SCRATCH)
+    is_far = False
     for k in range(shape.shape[0]):
-        if abs(float(shape[k])) >= FARTHEST:
-            return _none_of(-1)
-    grid = unpack_grid(heights, cells, frame)
-    ints, floats, _ = contacts_on(grid, kind, shape, deepest, MOST_HALVES, 0)
-    return ints, floats
+        is_far = is_far or abs(float(shape[k])) >= FARTHEST
+    if not is_far:
+        count, _ = search(grid, kind, shape, deepest, MOST_HALVES, 0, scratch)
+    return _result(grid, scratch, count)

@@ -6,7 +6,13 @@ than all rounding. The contacts are those that a test of all triangles would giv
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._intrinsics import (
+    array_at,
+    borrow,
+    count_trailing_zeros,
+    keep,
+    on_stack,
+)
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
@@ -115,8 +121,7 @@ def _find_contacts(
     """See `list_contacts`."""
     stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_PATH, np.int64)
     near = np.empty(row_count(parts.rows), np.int64)
-    memory = np.empty((FACE_COUNT, 4))
-    scratch = borrow(memory)
+    scratch = on_stack(FACE_COUNT, 4)
     room = last - first + _ROOM
     rows, keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     count = 0
@@ -173,7 +178,6 @@ def _find_contacts(
                         count = begin_of_part = begin
                     if count == room:
                         if max(int(so_far[0]) + count - begin, count) >= most:
-                            keep(memory)
                             return keys[:0], rows
                         room = min(2 * room, most)
                         rows, keys = _grown(rows, keys, count, room)
@@ -188,7 +192,6 @@ def _find_contacts(
             sort_range(keys, begin_of_part, count)
         counts[index] = touched if kept == NUMBER else count - begin
         so_far[0] += count - begin
-    keep(memory)
     keep(nodes)
     keep(near)
     return keys, rows
@@ -266,22 +269,27 @@ def put_contacts(
 
 
 @kernel
-def contacts_of_one(
-    table: Int64s, mask: int, kind: int, shapes: Floats, visits: Int64s, kept: int, most: int
-) -> tuple[Int64s, Floats]:
-    """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0.
+def add_contacts(
+    parts: Parts, kind: int, shape: Floats, kept: int, most: int,
+    ints: Int64s, floats: Floats, start: int, room: int,
+) -> int:  # fmt: skip
+    """Write the contacts of the only shape behind ``start`` others, see `put_contacts`.
 
-    If there may be more than ``most``, ``ints`` has no rows.
+    Returns how many there are then, -1 if they may be more than ``most``. Those for which there is
+    no ``room`` are not written.
     """
     counts, so_far = np.empty(1, np.int64), np.zeros(1, np.int64)
-    keys, rows = _find_contacts(
-        parts_at(table, mask), kind, shapes, visits, 0, 1, kept, counts, most, so_far
-    )
-    if len(keys) == 0:
-        return np.empty((0, 0), np.int64), np.empty((0, 0, 0))
-    ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
-    put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)
-    return ints, floats
+    visits = array_at(so_far.ctypes.data, (1,), np.int64)  # 0 whenever it is read
+    keys, rows = _find_contacts(parts, kind, shape, visits, 0, 1, kept, counts, most, so_far)
+    if len(keys) == 0 or counts[0] > most:
+        return -1
+    so_far[0] = 0
+    end = start + int(counts[0])
+    if end <= room:
+        ends = np.full(1, end)
+        put_contacts(visits, 0, 1, keys, rows, ends, counts, ints, floats)
+    keep(so_far)
+    return end
 
 
 @kernel

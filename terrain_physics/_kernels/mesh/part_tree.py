@@ -239,7 +239,8 @@ def widened(lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel(inline=True)
-def _overlaps(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
+def overlaps(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether the mask selects any leaf below a node, and the node's box meets another."""
     boxes = tree.boxes
     return bool(
         is_met(tree, node)
@@ -271,10 +272,10 @@ def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Int64s, found: I
             found[count] = right
             count += 1
             continue
-        if _overlaps(tree, left, lower, upper):
+        if overlaps(tree, left, lower, upper):
             stack[height] = left
             height += 1
-        if _overlaps(tree, right, lower, upper):
+        if overlaps(tree, right, lower, upper):
             stack[height] = right
             height += 1
     sort_range(found, 0, count)

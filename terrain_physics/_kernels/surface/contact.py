@@ -5,7 +5,7 @@ The bits are those of the pair's own function. Shapes are rows, see `shapes.py`.
 
 from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
+from terrain_physics._kernels.geometry.capsule_triangle import capsule_touches, capsule_triangle
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import obb_contact, obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import (
@@ -49,7 +49,7 @@ def touches(
         touching, _ = obb_triangle(center, half, rotation, a, b, c, False, faces)
     else:
         start, end, radius = read_capsule(shapes, index)
-        touching, _ = capsule_triangle(start, end, radius, a, b, c, False)
+        touching = capsule_touches(start, end, radius, a, b, c)
     return touching
 
 

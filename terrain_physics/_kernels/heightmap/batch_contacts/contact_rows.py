@@ -21,7 +21,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     lines_of,
     vector_at,
 )
-from terrain_physics._kernels.heightmap.grid import Grid, height, unpack_grid
+from terrain_physics._kernels.heightmap.grid import Grid, height
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
@@ -32,7 +32,7 @@ from terrain_physics._kernels.surface.shapes import (
     center_at,
     row_vector,
 )
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 
 @kernel(noalias=True)
@@ -121,7 +121,6 @@ def put_corners_in_tiles(
 
 @kernel(inline=True)
 def _put_corners(
-    heights: Float32s,
     grid: Grid,
     numbers: Floats,
     list_row: Int64s,
@@ -130,9 +129,9 @@ def _put_corners(
 ) -> None:
     """Write corners as `put_corners` does, for any map."""
     if grid.tiles != 0:
-        put_corners_in_tiles(heights, grid, numbers, list_row, list_code, corners)
+        put_corners_in_tiles(grid.heights, grid, numbers, list_row, list_code, corners)
     else:
-        put_corners(heights, grid, numbers, list_row, list_code, corners)
+        put_corners(grid.heights, grid, numbers, list_row, list_code, corners)
 
 
 @kernel(noinline=True, noalias=True)
@@ -187,9 +186,7 @@ def _put_one_by_one(
 
 @kernel(noinline=True)
 def put_contacts(
-    heights: Float32s,
-    cells: Bytes,
-    frame: Floats,
+    grid: Grid,
     kind: int,
     shapes: Floats,
     list_index: Int64s,
@@ -204,7 +201,6 @@ def put_contacts(
 
     ``ints`` is flat: the shapes' numbers, then the triangles' ids.
     """
-    grid = unpack_grid(heights, cells, frame)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     verdicts = np.empty(STEP, dtype=np.int32)
     numbers, corners = np.empty(BOX_WIDTH * ROOM), np.empty(9 * ROOM)
@@ -225,11 +221,11 @@ def put_contacts(
         verdicts[:n] = IN_DOUBT
         if kind == SPHERE:
             put_numbers(shapes, SPHERE_WIDTH, index, numbers)
-            _put_corners(heights, grid, numbers, row, code, corners)
+            _put_corners(grid, numbers, row, code, corners)
             worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if kind == BOX:
             put_numbers(shapes, BOX_WIDTH, index, numbers)
-            _put_corners(heights, grid, numbers, row, code, corners)
+            _put_corners(grid, numbers, row, code, corners)
             put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if worst == IN_DOUBT:
             _put_one_by_one(
@@ -291,9 +287,7 @@ def _deepest_of_run(
 
 @kernel
 def put_deepest(
-    heights: Float32s,
-    cells: Bytes,
-    frame: Floats,
+    grid: Grid,
     kind: int,
     shapes: Floats,
     list_index: Int64s,
@@ -307,7 +301,6 @@ def put_deepest(
 
     ``places`` receives where in the list it is. Return how many they are.
     """
-    grid = unpack_grid(heights, cells, frame)
     step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
     depths, rises = np.empty(STEP), np.empty(STEP)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
@@ -315,7 +308,7 @@ def put_deepest(
     for begin in range(0, list_index.shape[0], STEP):
         n = min(STEP, list_index.shape[0] - begin)
         put_contacts(
-            heights, cells, frame, kind, shapes, list_index[begin : begin + n],
+            grid, kind, shapes, list_index[begin : begin + n],
             list_row[begin : begin + n], list_code[begin : begin + n],
             step_ints, step_floats, 0, n,
         )  # fmt: skip

@@ -43,12 +43,12 @@ from terrain_physics._kernels.heightmap.batch_contacts.filter_spheres import (
     judge_spheres,
     put_spheres,
 )
+from terrain_physics._kernels.heightmap.clipping import Terrain
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
     corner_heights,
     has_ground,
     is_flipped,
-    unpack_grid,
 )
 from terrain_physics._kernels.surface.contact import touches
 from terrain_physics._kernels.surface.shapes import (
@@ -58,7 +58,7 @@ from terrain_physics._kernels.surface.shapes import (
     SPHERE_WIDTH,
     bounds_at,
 )
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too close to tell.
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
@@ -212,16 +212,7 @@ def add_large(
 
 @kernel
 def find_contacts(
-    heights: Float32s,
-    cells: Bytes,
-    blocks: Float32s,
-    frame: Floats,
-    kind: int,
-    shapes: Floats,
-    first: int,
-    from_row: int,
-    from_column: int,
-    last: int,
+    terrain: Terrain, kind: int, shapes: Floats, place: Place, last: int
 ) -> tuple[int, Int64s, Int64s, Int64s, Place]:
     """Return (count, which shape, row, code) of touches of shapes before ``last``, in order.
 
@@ -229,8 +220,8 @@ def find_contacts(
     ``last`` if the search is complete. For the shapes see `surface/shapes.py`. Codes are those of
     `broad_phase.pack`. A count of -1 - k means that shape k is over too many cells.
     """
-    grid = unpack_grid(heights, cells, frame)
-    edges = outline(grid, blocks)
+    grid, (first, from_row, from_column) = terrain.grid, place
+    edges = outline(grid, terrain.blocks)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
     part_count = _part_count(kind)
@@ -251,7 +242,9 @@ def find_contacts(
         while k < count:
             if total >= AT_ONCE:
                 return total, list_index, list_row, list_code, (begin + k, NO_ROW, 0)
-            found, k = put_pairs(heights, grid, ranges, parts, k, count, places, samples, numbers)
+            found, k = put_pairs(
+                grid.heights, grid, ranges, parts, k, count, places, samples, numbers
+            )
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
             if kind == SPHERE:
@@ -275,13 +268,12 @@ def find_contacts(
             if ranges[4 * CHUNK + k] == REFUSED:
                 return -1 - (begin + k), list_index, list_row, list_code, (first, NO_ROW, 0)
             total, list_index, list_row, list_code, from_row, from_column = add_large(
-                grid, blocks, edges[2], kind, shapes, begin + k,
+                grid, terrain.blocks, edges[2], kind, shapes, begin + k,
                 ranges, k, faces, list_index, list_row, list_code, total,
                 from_row, from_column,
             )  # fmt: skip
             if from_row != NO_ROW:
-                place = (begin + k, from_row, from_column)
-                return total, list_index, list_row, list_code, place
+                return total, list_index, list_row, list_code, (begin + k, from_row, from_column)
             k += 1
         begin += count
     return total, list_index, list_row, list_code, (last, NO_ROW, 0)
